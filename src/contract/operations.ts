@@ -1,0 +1,54 @@
+/** The whole interface of the service: every operation of spec section 4, by its name there. */
+import type { z } from 'zod';
+import type { List, ListQuery, Operator, Scalar } from './list.ts';
+import type { Operation, PathParameters } from './operation.ts';
+import { tagOperations } from './operations/tags.ts';
+
+export const operations = {
+  ...tagOperations,
+} as const satisfies Record<string, Operation>;
+
+export type Operations = typeof operations;
+export type OperationId = keyof Operations;
+
+/** An operation by its name, with the table's general type: for code that works on any of them. */
+export const operationOf = (id: OperationId): Operation => operations[id];
+
+/** Whether a word that came from outside names an operation. */
+export const isOperationId = (word: string): word is OperationId => Object.hasOwn(operations, word);
+
+type FilterQuery<L extends List> = {
+  [F in keyof L['filters']]?: {
+    [P in L['filters'][F]['operators'][number] & Operator]?: P extends 'in' ? readonly Scalar[] : Scalar;
+  };
+};
+type QueryOf<O extends Operation> = O extends { list: infer L extends List }
+  ? Omit<ListQuery, 'filters'> & { filters?: FilterQuery<L> }
+  : O extends { query: infer Q extends z.ZodType }
+    ? z.input<Q>
+    : object;
+type BodyOf<O extends Operation> = O extends { body: infer B extends z.ZodType }
+  ? O extends { bodyRequired: true }
+    ? { body: z.input<B> }
+    : { body?: z.input<B> }
+  : object;
+
+/** What one call takes: path parameters, list query or query fields, and the body, all by name. */
+export type Input<Id extends OperationId> = PathParameters<Operations[Id]> &
+  QueryOf<Operations[Id]> &
+  BodyOf<Operations[Id]>;
+
+/** What one call answers, read leniently; nothing where the service answers 204. */
+export type Answer<Id extends OperationId> = Operations[Id] extends { answer: infer A extends z.ZodType }
+  ? z.output<A>
+  : undefined;
+
+/** The operations that list something in pages or whole. */
+export type ListId = { [Id in OperationId]: Operations[Id] extends { list: List } ? Id : never }[OperationId];
+
+/** One item of a list operation. */
+export type Item<Id extends ListId> = Operations[Id] extends { list: { key: infer K extends string } }
+  ? Answer<Id> extends { [P in K]: readonly (infer I)[] }
+    ? I
+    : never
+  : never;

@@ -1,0 +1,17 @@
+/** Tags (spec 2.15). */
+import { z } from 'zod';
+import { id, part, timestamp } from '../schema.ts';
+
+export const Tag = part(
+  {
+    id,
+    name: z.string(),
+    color: z.nullable(z.string()),
+    site_ids: z.array(id),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+  'name',
+);
+export type Tag = z.output<typeof Tag>;

@@ -1,0 +1,32 @@
+/**
+ * The base of every error that Caretaker means to throw.
+ *
+ * `code` never changes once published; the message is one sentence for a person: what, where, and what to do.
+ * Rooms declare their own subclasses beside the code that throws them.
+ */
+export abstract class CaretakerError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The sentence of whatever was thrown, for places that must show something. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0 && error.message === '') {
+    return messageOf(error.errors[0]);
+  }
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** A system error's code (`ECONNREFUSED`, ...), looked for down the chain of causes. */
+export function systemCodeOf(error: unknown): string | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at instanceof AggregateError && at.errors.length > 0) return systemCodeOf(at.errors[0]);
+    const { code } = at as { code?: unknown };
+    if (typeof code === 'string' && /^(E[A-Z]|UND_ERR_)/.test(code)) return code;
+  }
+  return undefined;
+}

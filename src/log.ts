@@ -1,0 +1,65 @@
+import { type Logger, pino } from 'pino';
+import { redact, scrub } from './secrets.ts';
+
+interface Write {
+  (facts: object, message?: string): void;
+  (message: string): void;
+}
+/** What rooms write to. Every line has passed the redaction list. */
+export interface Log {
+  debug: Write;
+  info: Write;
+  warn: Write;
+  error: Write;
+  child(facts: object): Log;
+}
+
+/** `pretty` is for a person at a terminal, `json` for everything that collects logs. Both go to standard error. */
+export interface LogOptions {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  form: 'pretty' | 'json';
+}
+
+/** Opens the process's log on standard error: standard output is for data. */
+export async function openLog({ level, form }: LogOptions): Promise<Log> {
+  const options = {
+    level,
+    base: { pid: process.pid },
+    hooks: {
+      logMethod(this: Logger, args: Parameters<Logger['info']>, method: (...args: never[]) => void) {
+        method.apply(this, args.map(cleaned) as never[]);
+      },
+    },
+  };
+  if (form === 'json') return pino(options, pino.destination({ dest: 2, sync: true })) as Log;
+  // In process rather than as a worker thread: a line is on the terminal before the next statement runs.
+  const { PinoPretty } = await import('pino-pretty');
+  return pino(
+    options,
+    PinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+  ) as Log;
+}
+
+function cleaned(argument: unknown): unknown {
+  if (argument instanceof Error) return { err: describe(argument) };
+  if (
+    argument !== null &&
+    typeof argument === 'object' &&
+    'err' in argument &&
+    argument.err instanceof Error
+  ) {
+    return { ...(redact({ ...argument, err: undefined }) as object), err: describe(argument.err) };
+  }
+  return redact(argument);
+}
+
+function describe(error: Error): object {
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    message: scrub(error.message),
+    stack: scrub(error.stack ?? ''),
+    ...(error.cause instanceof Error ? { cause: describe(error.cause) } : {}),
+  };
+}
