@@ -1,0 +1,53 @@
+/** What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen. */
+import type { ListQuery } from '../contract/list.ts';
+
+export const overlaps = ['skip', 'queue', 'cancel-running', 'allow'] as const;
+export type Overlap = (typeof overlaps)[number];
+
+export interface Schedule {
+  cron: string[];
+  timezone: string;
+  jitterMs: number;
+  overlap: Overlap;
+  /** A firing missed by no more than this still runs, once; 0 = never. */
+  catchupMs: number;
+  /** Days, both included, in the schedule's time zone. */
+  blackout: { from: string; to: string }[];
+  pauseAfterFailures?: number;
+}
+
+export interface Select {
+  filters: NonNullable<ListQuery['filters']>;
+  /** CEL over the job's subject and `now`; checked when loaded. */
+  where?: string;
+  sort?: string;
+  timezone?: string;
+  limit?: number;
+}
+
+/** So many, or such a share of the planned targets. */
+export type Threshold = { count: number } | { percent: number };
+
+export interface Policy {
+  name: string;
+  description?: string;
+  account: string;
+  job: string;
+  schedule?: Schedule;
+  select: Select;
+  /** The job's own options, as its schema read them. JSON. */
+  options: unknown;
+  limits: {
+    concurrency: number;
+    maxTargets: number;
+    maxPercent: number;
+    stopAfterFailures?: Threshold;
+  };
+  retry: { attempts: number; backoff: 'exponential' | 'fixed'; delayMs: number; maxDelayMs: number };
+  timeout: { targetMs: number; runMs: number };
+  /** Which ends of a run are told to whom: a name under `notifications` in the config. */
+  notify: { on: string[]; to: string }[];
+  /** The file it was read from, and a hash of all that decides what it does. */
+  file: string;
+  hash: string;
+}

@@ -1,0 +1,43 @@
+/** Which moves between run statuses exist, and how the final one follows from the outcomes. */
+import type { Counts, Run, RunStatus } from './run.ts';
+
+const moves = {
+  queued: ['planning', 'skipped', 'cancelled', 'failed'],
+  planning: ['running', 'succeeded', 'blocked', 'stopped', 'failed', 'cancelled'],
+  running: ['succeeded', 'partial', 'failed', 'blocked', 'stopped', 'cancelled'],
+  blocked: ['planning', 'running', 'partial', 'failed', 'stopped', 'cancelled', 'succeeded'],
+  succeeded: [],
+  partial: [],
+  failed: [],
+  cancelled: [],
+  skipped: [],
+  stopped: [],
+} as const satisfies Record<RunStatus, readonly RunStatus[]>;
+
+/** Whether a run may go from one status to another. */
+export const canMove = (from: RunStatus, to: RunStatus): boolean =>
+  (moves[from] as readonly RunStatus[]).includes(to);
+
+/** The statuses from which `to` can be reached: what a store checks before it applies a move. */
+export const sourcesOf = (to: RunStatus): RunStatus[] =>
+  (Object.keys(moves) as RunStatus[]).filter((from) => canMove(from, to));
+
+/** Whether a status is an end: nothing more will happen in the run. */
+export const isFinal = (status: RunStatus): boolean => moves[status].length === 0;
+
+/** How many targets have their outcome. */
+export const endedCount = ({ succeeded, failed, skipped, cancelled }: Counts): number =>
+  succeeded + failed + skipped + cancelled;
+
+/**
+ * The final status of a run whose every target has an outcome.
+ *
+ * A skipped target is no failure; a run in which nothing failed is `succeeded`, and one with nothing but failures
+ * among what was tried is `failed`.
+ */
+export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>): RunStatus {
+  if (ending === 'cancelled') return 'cancelled';
+  if (ending === 'safety-limit') return 'stopped';
+  if (counts.failed === 0) return 'succeeded';
+  return counts.succeeded === 0 && counts.skipped === 0 ? 'failed' : 'partial';
+}

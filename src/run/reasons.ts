@@ -1,0 +1,23 @@
+/** The closed list of reason codes, each with the sentence that command line, dashboard and docs show. */
+export const reasons = {
+  done: 'The work was done and its end was seen.',
+  'already-done': 'Nothing had to be done: the account was already in the state asked for.',
+  adopted: 'The same work was already under way; it was followed to its end instead of being started again.',
+  gone: 'The target no longer exists in the account.',
+  'daily-limit': 'The site has used up its on-demand syncs for today.',
+  maintenance: 'The site is under maintenance.',
+  conflict: 'Another change of the target was under way until the time limit.',
+  rejected: 'The service refused the request; the detail has its message.',
+  'task-failed': 'The work was started, and the service reports that it failed.',
+  'task-aborted': 'The work was started, and the service aborted it.',
+  'task-cancelled': 'The work was started, and somebody cancelled it.',
+  timeout: 'The time limit passed before the end was seen.',
+  unavailable: 'The service could not do it in any of the attempts allowed.',
+  'unknown-effect': 'The answer was lost, and the effect could be neither found nor ruled out.',
+  'not-eligible': 'The target is not in a state in which this job works on it; the detail says why.',
+  'safety-limit': 'A safety limit stopped the run before this target was worked on.',
+  'run-cancelled': 'The run was cancelled before this target was worked on.',
+  internal: 'Caretaker itself failed on this target; the detail and the log say how.',
+} as const;
+
+export type Reason = keyof typeof reasons;

@@ -1,0 +1,92 @@
+/** What a run and its targets are, as values: no I/O and no clock. Moments are milliseconds since 1970. */
+import type { Reason } from './reasons.ts';
+
+export const runStatuses = [
+  'queued',
+  'planning',
+  'running',
+  'blocked',
+  'succeeded',
+  'partial',
+  'failed',
+  'cancelled',
+  'skipped',
+  'stopped',
+] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const triggers = ['schedule', 'manual', 'catch-up', 'backfill', 'retry'] as const;
+export type Trigger = (typeof triggers)[number];
+
+export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+export interface Counts {
+  planned: number;
+  succeeded: number;
+  failed: number;
+  skipped: number;
+  cancelled: number;
+}
+
+/** One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run. */
+export interface Run {
+  id: string;
+  policy: string;
+  job: string;
+  account: string;
+  status: RunStatus;
+  trigger: Trigger;
+  scheduledFor: number;
+  createdAt: number;
+  startedAt?: number;
+  finishedAt?: number;
+  /** The latest moment at which the run may still be at work (`timeout.run`). */
+  deadline?: number;
+  /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
+  detail?: string;
+  /** Why nothing new is released any more, while what is in flight comes to its end. */
+  ending?: 'cancelled' | 'safety-limit';
+  requests: number;
+  counts: Counts;
+  /** Only these targets were asked for (`--target`, `runs retry`). */
+  only?: string[];
+  retryOf?: string;
+  policyJson: string;
+  policyHash: string;
+}
+
+/** Where a target is on its way. Only `ended` has an outcome, and nothing leaves it. */
+export type TargetState = 'pending' | 'acting' | 'following' | 'waiting' | 'ended';
+
+/** The note written before an effect is asked for; while it stands without a result, the effect may have happened. */
+export interface Intent {
+  operation: string;
+  at: number;
+}
+
+/** What is followed in the service on behalf of a target. */
+export type Watch =
+  | { kind: 'task'; taskId: string; since: number; adopted?: true }
+  | { kind: 'sync'; siteId: string; snapshotId?: string; since: number; adopted?: true };
+
+/** One thing a run works on. `step` grows each time the target is handed out, and fences off whoever had it before. */
+export interface Target {
+  id: string;
+  label: string;
+  state: TargetState;
+  step: number;
+  attempts: number;
+  /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
+  waits: number;
+  startedAt?: number;
+  finishedAt?: number;
+  /** The latest moment at which the target may still be at work (`timeout.target`). */
+  deadline?: number;
+  intent?: Intent;
+  watch?: Watch;
+  outcome?: Outcome;
+  reason?: Reason;
+  detail?: string;
+  taskId?: string;
+}

@@ -1,0 +1,42 @@
+/** `config/caretaker.yaml` and the environment, read once into one frozen value. */
+
+export interface Account {
+  name: string;
+  /** Ends with the version segment (`/api/v6`), without a slash behind it. */
+  baseUrl: string;
+  token: string;
+  budget: {
+    requestsPerMinute: number;
+    /** The share of the limit, 0 to 1, that is left for people using the same account. */
+    reserve: number;
+  };
+}
+
+/** Where Redis is: a private server of ours in the data folder, a URL, or a group of servers. */
+export type RedisSettings =
+  | { kind: 'embedded' }
+  | { kind: 'url'; url: string }
+  | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
+  | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
+
+export interface Notification {
+  name: string;
+  webhook: { url: string; secret?: string };
+}
+
+export interface Settings {
+  /** Where they were read from; nothing when there was no file and defaults and environment had to do. */
+  file?: string;
+  accounts: Record<string, Account>;
+  redis: RedisSettings;
+  /** Absolute paths. */
+  policiesDir: string;
+  dataDir: string;
+  daemon: {
+    /** Entries one process works on at the same time. */
+    concurrency: number;
+  };
+  dashboard: { host: string; port: number; password?: string };
+  notifications: Record<string, Notification>;
+  retention: { runsMs: number };
+}
