@@ -2,10 +2,18 @@
 import type { z } from 'zod';
 import type { List, ListQuery, Operator, Scalar } from './list.ts';
 import type { Operation, PathParameters } from './operation.ts';
+import { clientOperations } from './operations/clients.ts';
+import { siteOperations } from './operations/sites.ts';
+import { snapshotOperations } from './operations/snapshots.ts';
 import { tagOperations } from './operations/tags.ts';
+import { taskOperations } from './operations/tasks.ts';
 
 export const operations = {
+  ...clientOperations,
+  ...taskOperations,
   ...tagOperations,
+  ...siteOperations,
+  ...snapshotOperations,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

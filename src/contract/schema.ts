@@ -42,6 +42,8 @@ export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType
 
 /** An identifier (spec 1.3): strings. */
 export const id = z.string().min(1);
+/** A text of ours that the service refuses when it is blank. */
+export const nonBlank = z.string().regex(/\S/, 'must not be blank');
 /** A moment (spec 1.2): ISO 8601 in UTC. */
 export const timestamp = z.iso.datetime({ offset: true });
 /** A day (spec 1.2): YYYY-MM-DD. */

@@ -42,3 +42,19 @@ export const CountPair = part({
   count: part({ total: int, synced: int, ignored: int }),
   size: part({ total: int, synced: int, ignored: int }),
 });
+
+/** What deleting several items at once takes (spec 1.4); the most it takes is not shown. */
+export const BatchIds = z.strictObject({ ids: z.array(id) });
+
+/** What deleting several items at once answers: partial success is normal (spec 7). */
+export const BatchDeletion = part(
+  { delete: part({ ids: z.array(id), errors: z.array(BatchError) }, 'ids', 'errors'), meta: BatchMeta },
+  'delete',
+);
+
+/** What a malware scan ended with. */
+export const ScannerStatus = known('clean', 'hacked');
+/** What a malware scan found. */
+export const Detections = part({ files: int, scripts: int, cron_jobs: int });
+/** How much of a site a malware scan has seen. */
+export const ScanProgress = part({ total: int, scanned: int });

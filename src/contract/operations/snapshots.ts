@@ -1,0 +1,41 @@
+/** The backup snapshots of a site (spec 4.19). A list without `created_at` covers the last seven days. */
+import { z } from 'zod';
+import { moment, oneOf, text } from '../list.ts';
+import { operation } from '../operation.ts';
+import { PageMeta } from '../resources/shared.ts';
+import { Snapshot, SnapshotDetails } from '../resources/snapshot.ts';
+import { part } from '../schema.ts';
+
+export const snapshotOperations = {
+  listSiteSnapshots: operation({
+    section: '4.19',
+    summary: 'Lists the snapshots of a site, of the last seven days unless created_at says otherwise.',
+    method: 'GET',
+    path: '/sites/{site_id}/snapshots',
+    success: 200,
+    answer: part({ snapshots: z.array(Snapshot), meta: PageMeta }, 'snapshots', 'meta'),
+    errors: [400, 401, 403, 404, 422, 429],
+    list: {
+      key: 'snapshots',
+      filters: {
+        created_at: moment('gte', 'lte'),
+        status: oneOf(['succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'], 'eq'),
+        scanner_status: oneOf(['clean', 'hacked'], 'eq'),
+        note: text('present'),
+      },
+      sorts: ['created_at', 'files_synced', 'tables_synced'],
+      defaultSort: 'created_at,desc',
+      timezone: false,
+      paged: true,
+    },
+  }),
+  showSiteSnapshot: operation({
+    section: '4.19',
+    summary: 'Shows a snapshot of a site with scan counts and measurements.',
+    method: 'GET',
+    path: '/sites/{site_id}/snapshots/{snapshot_id}',
+    success: 200,
+    answer: part({ snapshot: SnapshotDetails }, 'snapshot'),
+    errors: [401, 403, 404, 422, 429],
+  }),
+} as const;

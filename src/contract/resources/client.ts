@@ -1,0 +1,20 @@
+/** Clients: the agency's customers, and the sites grouped under each (spec 2.2). */
+import { z } from 'zod';
+import { id, part, timestamp } from '../schema.ts';
+
+export const Client = part(
+  {
+    id,
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    company_name: z.string(),
+    address: z.string(),
+    note: z.string(),
+    site_ids: z.array(id),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type Client = z.output<typeof Client>;

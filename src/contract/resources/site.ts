@@ -1,0 +1,153 @@
+/**
+ * Sites (spec 2.17). Lists show `Site`; showing one adds credentials, scan and backup counts (`SiteDetails`);
+ * creating and updating answer no more than `ReducedSite`.
+ *
+ * A moment that has not come yet is null: a site that was never synced has no `last_sync_at`.
+ */
+import { z } from 'zod';
+import { id, int, known, part, timestamp } from '../schema.ts';
+import { CountPair, Detections, ScannerStatus, ScanProgress } from './shared.ts';
+
+const ConnectionStatus = known('connected', 'disconnected');
+const SiteClient = part(
+  {
+    id,
+    first_name: z.string(),
+    last_name: z.string(),
+    email: z.string(),
+    company_name: z.string(),
+  },
+  'id',
+);
+
+// Allowed values of interval and last_sync_status: not shown.
+const Sync = part(
+  {
+    last_sync_at: z.nullable(timestamp),
+    next_sync_at: z.nullable(timestamp),
+    last_sync_status: z.nullable(z.string()),
+    last_sync_error: z.nullable(z.string()),
+    interval: z.nullable(z.string()),
+    daily_sync_time: z.nullable(z.string()),
+    paused: z.boolean(),
+    in_progress: z.boolean(),
+  },
+  'in_progress',
+);
+
+const connection = { status: ConnectionStatus };
+const scanner = {
+  status: z.nullable(ScannerStatus),
+  malware_detected_at: z.nullable(timestamp),
+  interval: z.nullable(z.string()),
+  last_check_at: z.nullable(timestamp),
+  next_check_at: z.nullable(timestamp),
+  detections: Detections,
+};
+// Allowed values of mode: not shown.
+const Firewall = part({
+  enabled: z.boolean(),
+  mode: z.nullable(z.string()),
+  advanced: z.boolean(),
+  bot_protection: part({ enabled: z.boolean() }),
+});
+const LatestSnapshot = part(
+  {
+    id,
+    created_at: timestamp,
+    status: known('succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'),
+  },
+  'id',
+);
+const backups = {
+  enabled: z.boolean(),
+  real_time: z.boolean(),
+  available_snapshots: int,
+  retention_days: int,
+  latest_snapshot: z.nullable(LatestSnapshot),
+};
+const core = {
+  current_version: z.string(),
+  latest_version: z.string(),
+  update_available: z.boolean(),
+  locked: z.boolean(),
+};
+const switchable = part({ enabled: z.boolean() });
+
+const shared = {
+  id,
+  title: z.string(),
+  url: z.string(),
+  home_url: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  client: z.nullable(SiteClient),
+  tags: z.array(part({ id, name: z.string() }, 'id')),
+  server: part({
+    hosting: z.nullable(z.string()),
+    mysql_version: z.nullable(z.string()),
+    php_version: z.nullable(z.string()),
+  }),
+  sync: Sync,
+  performance: switchable,
+  analytics: switchable,
+  activity_logs: switchable,
+  // Allowed values of status: not shown.
+  uptime: part({ enabled: z.boolean(), status: z.nullable(z.string()) }),
+  screenshot: part({ thumbnail_url: z.nullable(z.string()), updated_at: z.nullable(timestamp) }),
+  locked: z.boolean(),
+  multisite: z.boolean(),
+};
+
+/** A site as lists show it. */
+export const Site = part(
+  {
+    ...shared,
+    connection: part(connection),
+    security: part({ enabled: z.boolean(), scanner: part(scanner), firewall: Firewall }),
+    backups: part(backups),
+    wp: part({ core: part(core), default_wp_object_id: z.nullable(int) }),
+  },
+  'id',
+  'url',
+);
+export type Site = z.output<typeof Site>;
+
+/** A site as it is shown alone. Its `connection` may hold credentials: never logged, never stored. */
+export const SiteDetails = part(
+  {
+    ...shared,
+    connection: part({
+      ...connection,
+      sticky_ip: z.optional(z.nullable(z.string())),
+      http_auth: z.optional(z.nullable(part({ username: z.string(), password: z.string() }))),
+    }),
+    security: part({
+      enabled: z.boolean(),
+      scanner: part({ ...scanner, files: ScanProgress, database: ScanProgress }),
+      firewall: Firewall,
+    }),
+    backups: part({ ...backups, files: CountPair, database: CountPair }),
+    wp: part({ core: part({ ...core, vulnerable: z.boolean() }), default_wp_object_id: z.nullable(int) }),
+  },
+  'id',
+  'url',
+);
+export type SiteDetails = z.output<typeof SiteDetails>;
+
+/** What creating or updating a site answers; `sync` comes with updates alone. */
+export const ReducedSite = part(
+  {
+    id,
+    url: z.string(),
+    connection: part(connection),
+    created_at: timestamp,
+    updated_at: timestamp,
+    sync: z.optional(part({ daily_sync_time: z.nullable(z.string()) })),
+  },
+  'id',
+);
+export type ReducedSite = z.output<typeof ReducedSite>;
+
+/** What enabling backups answers. Its shape is not shown, so nothing in it is relied upon. */
+export const SiteBackupsState = part({ id, url: z.string(), backups: switchable });

@@ -1,0 +1,48 @@
+/** Backup snapshots of a site (spec 2.21). Lists show `Snapshot`, the single view adds `SnapshotDetails`. */
+import { z } from 'zod';
+import { id, int, known, part, timestamp } from '../schema.ts';
+import { CountPair, Detections, ScannerStatus, ScanProgress } from './shared.ts';
+
+const shared = {
+  id,
+  created_at: timestamp,
+  status: known('succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'),
+  note: z.nullable(z.string()),
+  error_message: z.nullable(z.string()),
+  backups: part({ enabled: z.boolean(), real_time: z.boolean(), files: CountPair, database: CountPair }),
+};
+// A snapshot that was never scanned has no status.
+const scanner = { status: z.nullable(ScannerStatus), detections: Detections };
+
+/** A snapshot as lists show it. */
+export const Snapshot = part(
+  {
+    ...shared,
+    security: part({ enabled: z.boolean(), scanner: part(scanner) }),
+    performance: part({ enabled: z.boolean() }),
+  },
+  'id',
+  'status',
+);
+export type Snapshot = z.output<typeof Snapshot>;
+
+/** A snapshot as it is shown alone; its measurements are null when monitoring was off or caught nothing. */
+export const SnapshotDetails = part(
+  {
+    ...shared,
+    security: part({
+      enabled: z.boolean(),
+      scanner: part({ ...scanner, files: ScanProgress, database: ScanProgress }),
+    }),
+    performance: part({
+      enabled: z.boolean(),
+      score: z.nullable(int),
+      load_time: z.nullable(z.number()),
+      page_size: z.nullable(int),
+      total_requests: z.nullable(int),
+    }),
+  },
+  'id',
+  'status',
+);
+export type SnapshotDetails = z.output<typeof SnapshotDetails>;
