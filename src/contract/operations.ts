@@ -2,18 +2,46 @@
 import type { z } from 'zod';
 import type { List, ListQuery, Operator, Scalar } from './list.ts';
 import type { Operation, PathParameters } from './operation.ts';
+import { activityLogOperations } from './operations/activity-logs.ts';
+import { autoUpdateOperations } from './operations/auto-updates.ts';
+import { backupDestinationOperations } from './operations/backup-destinations.ts';
+import { backupOperations } from './operations/backups.ts';
+import { brandingOperations } from './operations/branding.ts';
 import { clientOperations } from './operations/clients.ts';
+import { customWorkOperations } from './operations/custom-works.ts';
+import { managedAccountOperations } from './operations/managed-accounts.ts';
+import { noteOperations } from './operations/notes.ts';
+import { reportTemplateOperations } from './operations/report-templates.ts';
+import { reportOperations } from './operations/reports.ts';
+import { scheduledReportOperations } from './operations/scheduled-reports.ts';
+import { senderEmailOperations } from './operations/sender-emails.ts';
 import { siteOperations } from './operations/sites.ts';
 import { snapshotOperations } from './operations/snapshots.ts';
+import { stagingSiteOperations } from './operations/staging-sites.ts';
 import { tagOperations } from './operations/tags.ts';
 import { taskOperations } from './operations/tasks.ts';
+import { teamMemberOperations } from './operations/team-members.ts';
 
 export const operations = {
   ...clientOperations,
+  ...managedAccountOperations,
+  ...backupDestinationOperations,
+  ...senderEmailOperations,
+  ...brandingOperations,
+  ...autoUpdateOperations,
   ...taskOperations,
+  ...reportOperations,
+  ...reportTemplateOperations,
+  ...scheduledReportOperations,
+  ...teamMemberOperations,
   ...tagOperations,
+  ...stagingSiteOperations,
   ...siteOperations,
+  ...customWorkOperations,
+  ...noteOperations,
+  ...activityLogOperations,
   ...snapshotOperations,
+  ...backupOperations,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { moment, text } from '../list.ts';
 import { operation } from '../operation.ts';
-import { BatchError, BatchMeta, PageMeta } from '../resources/shared.ts';
+import { BatchMeta, ItemRefusal, PageMeta } from '../resources/shared.ts';
 import { Tag } from '../resources/tag.ts';
 import { id, part } from '../schema.ts';
 
 const tag = part({ tag: Tag }, 'tag');
 const siteIds = z.strictObject({ site_ids: z.array(id) });
-const assigned = part({ site_ids: z.array(id), errors: z.array(BatchError) }, 'site_ids', 'errors');
+const assigned = part({ site_ids: z.array(id), errors: z.array(ItemRefusal) }, 'site_ids', 'errors');
 
 export const tagOperations = {
   listTags: operation({

@@ -20,6 +20,19 @@ export const BatchMeta = part({ requested: int, succeeded: int, failed: int });
 /** What became of one item that a batch call refused. */
 export const BatchError = part({ id, code: z.string(), message: z.string() }, 'id');
 
+/**
+ * What became of one item that assigning a tag or sending a report refused. Only that there is such a list is
+ * shown, not what an item of it holds, so nothing in it is relied upon.
+ */
+export const ItemRefusal = part({
+  id: z.optional(id),
+  code: z.optional(z.string()),
+  message: z.optional(z.string()),
+});
+
+/** What a person may do in an account. */
+export const roles = ['collaborator', 'administrator', 'co_owner'] as const;
+
 /** Task states (spec 2.10); `queued` is seen only in answers that start one. */
 export const TaskStatus = known(
   'queued',

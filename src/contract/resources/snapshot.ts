@@ -46,3 +46,15 @@ export const SnapshotDetails = part(
   'status',
 );
 export type SnapshotDetails = z.output<typeof SnapshotDetails>;
+
+/** Whether what happened on the site after the snapshot is taken along too, and up to which moment. */
+export const SnapshotOptions = z.strictObject({
+  real_time_events: z.optional(
+    z
+      .strictObject({ enabled: z.boolean(), until: z.optional(timestamp) })
+      .refine((events) => !events.enabled || events.until !== undefined, {
+        message: 'until is required when enabled is true',
+        path: ['until'],
+      }),
+  ),
+});

@@ -1,0 +1,49 @@
+/** Storage outside the service that backups are uploaded to (spec 4.4). Ids may be provider ids, too. */
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { BackupDestination } from '../resources/backup-destination.ts';
+import { part } from '../schema.ts';
+
+const backupDestination = part({ backup_destination: BackupDestination }, 'backup_destination');
+
+export const backupDestinationOperations = {
+  listBackupDestinations: operation({
+    section: '4.4',
+    summary: 'Lists every usable provider, and what is saved for it.',
+    method: 'GET',
+    path: '/backup-destinations',
+    success: 200,
+    answer: part({ backup_destinations: z.array(BackupDestination) }, 'backup_destinations'),
+    errors: [401, 403, 429],
+    list: { key: 'backup_destinations', filters: {}, sorts: [], timezone: false, paged: false },
+  }),
+  showBackupDestination: operation({
+    section: '4.4',
+    summary: 'Shows a backup destination.',
+    method: 'GET',
+    path: '/backup-destinations/{backup_destination_id}',
+    success: 200,
+    answer: backupDestination,
+    errors: [401, 403, 404, 429],
+  }),
+  testBackupDestination: operation({
+    section: '4.4',
+    summary: 'Tests a saved backup destination and refreshes what is known about it.',
+    method: 'POST',
+    path: '/backup-destinations/{backup_destination_id}/test',
+    success: 200,
+    answer: backupDestination,
+    errors: [401, 403, 404, 422, 429, 503],
+    effect: 'repeatable',
+  }),
+  disconnectBackupDestination: operation({
+    section: '4.4',
+    summary: 'Disconnects a saved backup destination.',
+    method: 'POST',
+    path: '/backup-destinations/{backup_destination_id}/disconnect',
+    success: 200,
+    answer: backupDestination,
+    errors: [401, 403, 404, 429],
+    effect: 'repeatable',
+  }),
+} as const;

@@ -1,0 +1,86 @@
+/** Starting the download, upload or migration of a completed snapshot (spec 4.20). */
+import { z } from 'zod';
+import { operation } from '../operation.ts';
+import { providers } from '../resources/backup-destination.ts';
+import { TaskReference } from '../resources/shared.ts';
+import { SnapshotOptions } from '../resources/snapshot.ts';
+import { id } from '../schema.ts';
+
+const Scope = z
+  .strictObject({
+    include_files: z.optional(z.boolean()),
+    include_database: z.optional(z.boolean()),
+    paths: z.optional(z.array(z.string())),
+    tables: z.optional(z.array(z.string())),
+  })
+  .refine((scope) => scope.paths === undefined || scope.include_files === true, {
+    message: 'paths is sent only when include_files is true',
+    path: ['paths'],
+  })
+  .refine((scope) => scope.tables === undefined || scope.include_database === true, {
+    message: 'tables is sent only when include_database is true',
+    path: ['tables'],
+  });
+const common = { scope: Scope, options: z.optional(SnapshotOptions) };
+
+const Destination = z
+  .strictObject({ provider: z.enum(providers), id: z.optional(id) })
+  .refine((destination) => destination.provider !== 'provider_one' || destination.id === undefined, {
+    message: 'provider_one takes no destination id',
+    path: ['id'],
+  })
+  .refine((destination) => destination.provider !== 'provider_two' || destination.id !== undefined, {
+    message: 'provider_two needs the id of its saved destination',
+    path: ['id'],
+  });
+
+// The fields for the destination site and for all credentials are not shown, so any other field passes.
+const Migration = z
+  .looseObject({
+    type: z.enum(['internal', 'external']),
+    connection: z.optional(z.looseObject({ method: z.optional(z.string()) })),
+    ...common,
+  })
+  .refine((migration) => migration.type !== 'external' || migration.connection?.method === 'ftp', {
+    message: 'an external migration needs the connection method ftp, with server and database credentials',
+    path: ['connection'],
+  });
+
+export const backupOperations = {
+  startSiteBackupDownload: operation({
+    section: '4.20',
+    summary: 'Starts preparing a download of a snapshot.',
+    method: 'POST',
+    path: '/sites/{site_id}/backups/{snapshot_id}/download',
+    body: z.strictObject({ download: z.strictObject(common) }),
+    bodyRequired: true,
+    success: 201,
+    answer: TaskReference,
+    errors: [400, 401, 403, 404, 409, 422, 429],
+    effect: 'once',
+  }),
+  startSiteBackupUpload: operation({
+    section: '4.20',
+    summary: 'Starts uploading a snapshot to a backup destination.',
+    method: 'POST',
+    path: '/sites/{site_id}/backups/{snapshot_id}/upload',
+    body: z.strictObject({ upload: z.strictObject({ destination: Destination, ...common }) }),
+    bodyRequired: true,
+    success: 201,
+    answer: TaskReference,
+    errors: [400, 401, 403, 404, 409, 422, 429],
+    effect: 'once',
+  }),
+  startSiteBackupMigration: operation({
+    section: '4.20',
+    summary: 'Starts migrating a snapshot to another site, of this account or elsewhere.',
+    method: 'POST',
+    path: '/sites/{site_id}/backups/{snapshot_id}/migrate',
+    body: z.strictObject({ migration: Migration }),
+    bodyRequired: true,
+    success: 201,
+    answer: TaskReference,
+    errors: [400, 401, 403, 404, 409, 422, 429],
+    effect: 'once',
+  }),
+} as const;

@@ -1,0 +1,86 @@
+/** Custom work entries of a site (spec 4.16). That the day is not in the future is left to the service's clock. */
+import { z } from 'zod';
+import { date, moment, text } from '../list.ts';
+import { operation } from '../operation.ts';
+import { CustomWork } from '../resources/custom-work.ts';
+import { PageMeta } from '../resources/shared.ts';
+import { day, nonBlank, part } from '../schema.ts';
+
+const customWork = part({ custom_work: CustomWork }, 'custom_work');
+const title = nonBlank.max(150);
+const description = z.optional(z.string().max(500));
+
+export const customWorkOperations = {
+  listSiteCustomWorks: operation({
+    section: '4.16',
+    summary: 'Lists the custom work entries of a site.',
+    method: 'GET',
+    path: '/sites/{site_id}/custom-works',
+    success: 200,
+    answer: part({ custom_works: z.array(CustomWork), meta: PageMeta }, 'custom_works', 'meta'),
+    errors: [400, 401, 403, 404, 429],
+    list: {
+      key: 'custom_works',
+      filters: {
+        search: text('contains'),
+        title: text('contains'),
+        description: text('contains'),
+        performed_on: date('eq', 'gte', 'lte'),
+        created_at: moment('gte', 'lte'),
+        updated_at: moment('gte', 'lte'),
+      },
+      sorts: ['performed_on', 'created_at', 'updated_at', 'title', 'description'],
+      defaultSort: 'performed_on,desc',
+      timezone: true,
+      paged: true,
+    },
+  }),
+  createSiteCustomWorks: operation({
+    section: '4.16',
+    summary: 'Writes down work that was done on a site.',
+    method: 'POST',
+    path: '/sites/{site_id}/custom-works',
+    body: z.strictObject({
+      custom_works: z.array(z.strictObject({ title, performed_on: day, description })).min(1),
+    }),
+    bodyRequired: true,
+    success: 201,
+    answer: part({ custom_works: z.array(CustomWork) }, 'custom_works'),
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+  showSiteCustomWork: operation({
+    section: '4.16',
+    summary: 'Shows a custom work entry.',
+    method: 'GET',
+    path: '/sites/{site_id}/custom-works/{custom_work_id}',
+    success: 200,
+    answer: customWork,
+    errors: [401, 403, 404, 429],
+  }),
+  deleteSiteCustomWork: operation({
+    section: '4.16',
+    summary: 'Deletes a custom work entry.',
+    method: 'DELETE',
+    path: '/sites/{site_id}/custom-works/{custom_work_id}',
+    success: 204,
+    errors: [401, 403, 404, 429],
+    effect: 'repeatable',
+  }),
+  updateSiteCustomWork: operation({
+    section: '4.16',
+    summary: 'Changes a custom work entry; what is left out stays.',
+    method: 'POST',
+    path: '/sites/{site_id}/custom-works/{custom_work_id}/update',
+    body: z.strictObject({
+      custom_work: z
+        .strictObject({ title: z.optional(title), description, performed_on: z.optional(day) })
+        .refine((fields) => Object.keys(fields).length > 0, 'give at least one of its fields'),
+    }),
+    bodyRequired: true,
+    success: 200,
+    answer: customWork,
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+} as const;

@@ -1,0 +1,127 @@
+/** Reports that the service makes and sends again and again (spec 4.11). */
+import { z } from 'zod';
+import { moment, oneOf, text } from '../list.ts';
+import { operation } from '../operation.ts';
+import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
+import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
+import { PageMeta } from '../resources/shared.ts';
+import { id, part, timestamp } from '../schema.ts';
+
+const scheduledReport = part({ scheduled_report: ScheduledReportDetails }, 'scheduled_report');
+const content = z.strictObject({
+  ...reportContentBody,
+  email: z.optional(
+    z.strictObject({
+      ...reportEmailBody,
+      send_to_client: z.optional(z.boolean()),
+      recipients: z.optional(z.array(z.string())),
+    }),
+  ),
+});
+
+export const scheduledReportOperations = {
+  listScheduledReports: operation({
+    section: '4.11',
+    summary: 'Lists scheduled reports.',
+    method: 'GET',
+    path: '/scheduled-reports',
+    success: 200,
+    answer: part(
+      { scheduled_reports: z.array(ScheduledReport), meta: PageMeta },
+      'scheduled_reports',
+      'meta',
+    ),
+    errors: [400, 401, 403, 429],
+    list: {
+      key: 'scheduled_reports',
+      filters: {
+        site_id: text('eq'),
+        status: oneOf(['active', 'paused'], 'eq'),
+        frequency: oneOf(frequencies, 'eq'),
+        created_at: moment('gte', 'lte'),
+      },
+      sorts: ['created_at', 'next_report_at'],
+      defaultSort: 'created_at,desc',
+      timezone: true,
+      paged: true,
+    },
+  }),
+  createScheduledReport: operation({
+    section: '4.11',
+    summary: 'Schedules a report for a site that has none scheduled.',
+    method: 'POST',
+    path: '/scheduled-reports',
+    body: z.strictObject({
+      scheduled_report: z.strictObject({
+        site_id: id,
+        timezone: z.optional(z.string()),
+        started_at: timestamp,
+        frequency: z.enum(frequencies),
+        report_template_data: z.optional(content),
+      }),
+    }),
+    bodyRequired: true,
+    success: 201,
+    answer: scheduledReport,
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+  showScheduledReport: operation({
+    section: '4.11',
+    summary: 'Shows a scheduled report and its content.',
+    method: 'GET',
+    path: '/scheduled-reports/{scheduled_report_id}',
+    success: 200,
+    answer: scheduledReport,
+    errors: [401, 403, 404, 429],
+  }),
+  deleteScheduledReport: operation({
+    section: '4.11',
+    summary: 'Deletes a scheduled report.',
+    method: 'DELETE',
+    path: '/scheduled-reports/{scheduled_report_id}',
+    success: 204,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  updateScheduledReport: operation({
+    section: '4.11',
+    summary: 'Changes a scheduled report; what is left out stays.',
+    method: 'POST',
+    path: '/scheduled-reports/{scheduled_report_id}/update',
+    body: z.strictObject({
+      scheduled_report: z.strictObject({
+        timezone: z.optional(z.string()),
+        started_at: z.optional(timestamp),
+        frequency: z.optional(z.enum(frequencies)),
+        template_id: z.optional(id),
+        report_template_data: z.optional(content),
+      }),
+    }),
+    bodyRequired: true,
+    success: 200,
+    answer: scheduledReport,
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  pauseScheduledReport: operation({
+    section: '4.11',
+    summary: 'Pauses a scheduled report.',
+    method: 'POST',
+    path: '/scheduled-reports/{scheduled_report_id}/pause',
+    success: 200,
+    answer: scheduledReport,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  resumeScheduledReport: operation({
+    section: '4.11',
+    summary: 'Lets a paused scheduled report go on.',
+    method: 'POST',
+    path: '/scheduled-reports/{scheduled_report_id}/resume',
+    success: 200,
+    answer: scheduledReport,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+} as const;

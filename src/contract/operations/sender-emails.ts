@@ -1,0 +1,130 @@
+/** From addresses of reports, and how they are verified (spec 4.5). */
+import { z } from 'zod';
+import { flag, moment, oneOf, text } from '../list.ts';
+import { operation } from '../operation.ts';
+import { SenderEmail } from '../resources/sender-email.ts';
+import { PageMeta } from '../resources/shared.ts';
+import { nonBlank, part } from '../schema.ts';
+
+const senderEmail = part({ sender_email: SenderEmail }, 'sender_email');
+
+export const senderEmailOperations = {
+  listSenderEmails: operation({
+    section: '4.5',
+    summary: 'Lists sender emails.',
+    method: 'GET',
+    path: '/sender-emails',
+    success: 200,
+    answer: part({ sender_emails: z.array(SenderEmail), meta: PageMeta }, 'sender_emails', 'meta'),
+    errors: [400, 401, 403, 422, 429],
+    list: {
+      key: 'sender_emails',
+      filters: {
+        email: text('contains'),
+        name: text('contains'),
+        status: oneOf(['pending', 'verified'], 'eq'),
+        domain_dkim_verified: flag('eq'),
+        domain_return_path_verified: flag('eq'),
+        created_at: moment('gte', 'lte'),
+        updated_at: moment('gte', 'lte'),
+      },
+      sorts: ['email', 'name', 'status', 'created_at', 'updated_at'],
+      defaultSort: 'created_at,desc',
+      timezone: true,
+      paged: true,
+    },
+  }),
+  createSenderEmail: operation({
+    section: '4.5',
+    summary: 'Adds a sender email and asks its owner to verify it.',
+    method: 'POST',
+    path: '/sender-emails',
+    body: z.strictObject({ sender_email: z.strictObject({ email: nonBlank, name: z.optional(z.string()) }) }),
+    bodyRequired: true,
+    success: 201,
+    answer: senderEmail,
+    errors: [400, 401, 403, 422, 429],
+    effect: 'once',
+  }),
+  showSenderEmail: operation({
+    section: '4.5',
+    summary: 'Shows a sender email.',
+    method: 'GET',
+    path: '/sender-emails/{sender_email_id}',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+  }),
+  deleteSenderEmail: operation({
+    section: '4.5',
+    summary: 'Deletes a sender email.',
+    method: 'DELETE',
+    path: '/sender-emails/{sender_email_id}',
+    success: 204,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  updateSenderEmail: operation({
+    section: '4.5',
+    summary: 'Changes the name or return-path hostname of a sender email.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/update',
+    // The field that carries the return-path hostname is not shown, so any other field passes.
+    body: z.strictObject({ sender_email: z.looseObject({ name: z.optional(z.string()) }) }),
+    bodyRequired: true,
+    success: 200,
+    answer: senderEmail,
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  resendSenderEmailVerification: operation({
+    section: '4.5',
+    summary: 'Sends another verification email for a pending sender email.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/resend-verification',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+  rotateSenderEmailDkim: operation({
+    section: '4.5',
+    summary: 'Makes new DKIM values for a verified sender email; the old ones stop counting.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/rotate-dkim',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+  verifySenderEmailDkim: operation({
+    section: '4.5',
+    summary: 'Looks whether the DKIM record of a verified sender email is published.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/verify-dkim',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  verifySenderEmailReturnPath: operation({
+    section: '4.5',
+    summary: 'Looks whether the return-path record of a verified sender email is published.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/verify-return-path',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+  refreshSenderEmail: operation({
+    section: '4.5',
+    summary: 'Asks anew whether the owner has verified a sender email.',
+    method: 'POST',
+    path: '/sender-emails/{sender_email_id}/refresh',
+    success: 200,
+    answer: senderEmail,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'repeatable',
+  }),
+} as const;

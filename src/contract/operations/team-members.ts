@@ -1,0 +1,100 @@
+/** Team members and invitations (spec 4.12). */
+import { z } from 'zod';
+import { flag, moment, oneOf, text } from '../list.ts';
+import { operation } from '../operation.ts';
+import { PageMeta, roles } from '../resources/shared.ts';
+import { TeamMember } from '../resources/team-member.ts';
+import { id, nonBlank, part } from '../schema.ts';
+
+const teamMember = part({ team_member: TeamMember }, 'team_member');
+// Which fields an invitation requires besides the address: not shown.
+const fields = {
+  name: z.optional(z.string()),
+  role: z.optional(z.enum(roles)),
+  company_name: z.optional(z.string()),
+  all_sites_access: z.optional(z.boolean()),
+  note: z.optional(z.string()),
+  site_ids: z.optional(z.array(id)),
+};
+
+export const teamMemberOperations = {
+  listTeamMembers: operation({
+    section: '4.12',
+    summary: 'Lists team members and pending invitations.',
+    method: 'GET',
+    path: '/team-members',
+    success: 200,
+    answer: part({ team_members: z.array(TeamMember), meta: PageMeta }, 'team_members', 'meta'),
+    errors: [400, 401, 403, 429],
+    list: {
+      key: 'team_members',
+      filters: {
+        name: text('contains'),
+        email: text('contains'),
+        company_name: text('contains'),
+        role: oneOf(roles, 'eq'),
+        two_fa_enabled: flag('eq'),
+        status: oneOf(['connected', 'pending'], 'eq'),
+        created_at: moment('gte', 'lte'),
+        updated_at: moment('gte', 'lte'),
+      },
+      sorts: ['created_at', 'updated_at', 'name', 'email', 'role'],
+      defaultSort: 'created_at,desc',
+      timezone: true,
+      paged: true,
+    },
+  }),
+  createTeamMember: operation({
+    section: '4.12',
+    summary: 'Invites somebody into the team by email.',
+    method: 'POST',
+    path: '/team-members',
+    body: z.strictObject({ team_member: z.strictObject({ email: nonBlank, ...fields }) }),
+    bodyRequired: true,
+    success: 201,
+    answer: teamMember,
+    errors: [400, 401, 403, 422, 429],
+    effect: 'once',
+  }),
+  showTeamMember: operation({
+    section: '4.12',
+    summary: 'Shows a team member or an invitation.',
+    method: 'GET',
+    path: '/team-members/{team_member_id}',
+    success: 200,
+    answer: teamMember,
+    errors: [401, 403, 404, 429],
+  }),
+  deleteTeamMember: operation({
+    section: '4.12',
+    summary: 'Takes away the access of a team member, or withdraws an invitation.',
+    method: 'DELETE',
+    path: '/team-members/{team_member_id}',
+    success: 204,
+    errors: [401, 403, 404, 429],
+    effect: 'repeatable',
+  }),
+  // A pending invitation is replaced by a new one with a new id, so asking twice is not asking once.
+  updateTeamMember: operation({
+    section: '4.12',
+    summary: 'Changes a team member; a pending invitation is replaced and gets a new id.',
+    method: 'POST',
+    path: '/team-members/{team_member_id}/update',
+    body: z.strictObject({ team_member: z.strictObject(fields) }),
+    bodyRequired: true,
+    success: 200,
+    answer: teamMember,
+    errors: [400, 401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+  resendTeamMemberInvitation: operation({
+    section: '4.12',
+    summary: 'Sends a pending invitation again, under a new id.',
+    method: 'POST',
+    path: '/team-members/{team_member_id}/resend-invitation',
+    success: 200,
+    answer: teamMember,
+    errors: [401, 403, 404, 422, 429],
+    effect: 'once',
+  }),
+} as const;

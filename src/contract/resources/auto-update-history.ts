@@ -1,0 +1,42 @@
+/** What the runs of auto update schedules did (spec 2.9). Entries have no id of their own. */
+import { z } from 'zod';
+import { id, known, part, timestamp } from '../schema.ts';
+
+/** What became of a run; `no_updates` made no task. */
+export const historyStatuses = [
+  'initializing',
+  'running',
+  'completed',
+  'cancelled',
+  'failed',
+  'aborted',
+  'no_updates',
+] as const;
+
+const Versions = { current_version: z.string(), target_version: z.string() };
+const Extension = part({ name: z.string(), slug: z.string(), filename: z.string(), ...Versions });
+
+export const AutoUpdateHistoryEntry = part(
+  {
+    auto_update_schedule: part({ id, name: z.string() }, 'id'),
+    performed_on: timestamp,
+    task_id: z.nullable(id),
+    status: known(...historyStatuses),
+    // Only sites available to the caller. What `core` is in a run that left the core alone is not shown.
+    sites: z.array(
+      part(
+        {
+          id,
+          wp: part({
+            core: z.optional(z.nullable(part(Versions))),
+            plugins: z.array(Extension),
+            themes: z.array(Extension),
+          }),
+        },
+        'id',
+      ),
+    ),
+  },
+  'status',
+);
+export type AutoUpdateHistoryEntry = z.output<typeof AutoUpdateHistoryEntry>;

@@ -1,0 +1,18 @@
+/** Notes on a site, and what they said before (spec 2.19). */
+import { z } from 'zod';
+import { id, part, timestamp } from '../schema.ts';
+
+const shared = {
+  id,
+  content: z.string(),
+  user: part({ name: z.string(), email: z.string() }),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+export const Note = part({ ...shared, versions: part({ available: z.boolean() }) }, 'id');
+export type Note = z.output<typeof Note>;
+
+/** What a note said before; its present content is not among its versions. */
+export const NoteVersion = part(shared, 'id');
+export type NoteVersion = z.output<typeof NoteVersion>;

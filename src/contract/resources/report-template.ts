@@ -1,0 +1,76 @@
+/**
+ * Report templates (spec 2.12), and the report content that templates, reports and scheduled reports have in
+ * common: once as the service shows it, once as it takes it.
+ */
+import { z } from 'zod';
+import { id, part, timestamp } from '../schema.ts';
+
+// Names of sections besides cover and introduction, and their fields: not shown.
+const Section = part({
+  visible: z.optional(z.boolean()),
+  heading: z.optional(z.string()),
+  description: z.optional(z.string()),
+  dynamic_data: z.optional(z.record(z.string(), z.unknown())),
+});
+
+/** What a report says and in which order, as the service shows it. */
+export const reportContent = {
+  general: part({ primary_color: z.string(), language: z.string(), date_format: z.string() }),
+  sections: z.record(z.string(), Section),
+  section_order: z.array(z.string()),
+};
+
+/** How a report is sent, as the service shows it. */
+export const reportEmail = {
+  sender_email: z.nullable(part({ id, email: z.string() })),
+  subject: z.string(),
+  body: z.string(),
+  attach_pdf: z.boolean(),
+};
+
+/** What a report says, as the service takes it. Which fields are required, and most allowed values: not shown. */
+export const reportContentBody = {
+  general: z.optional(
+    z.strictObject({
+      primary_color: z.optional(z.string()),
+      language: z.optional(z.string()),
+      date_format: z.optional(z.string()),
+    }),
+  ),
+  sections: z.optional(
+    z.record(
+      z.string(),
+      z.looseObject({
+        visible: z.optional(z.boolean()),
+        heading: z.optional(z.string()),
+        description: z.optional(z.string()),
+        dynamic_data: z.optional(z.record(z.string(), z.unknown())),
+      }),
+    ),
+  ),
+  section_order: z.optional(z.array(z.string())),
+};
+
+/** How a report is sent, as the service takes it. */
+export const reportEmailBody = {
+  sender_email: z.optional(z.nullable(z.strictObject({ id }))),
+  subject: z.optional(z.string()),
+  body: z.optional(z.string()),
+  attach_pdf: z.optional(z.boolean()),
+};
+
+const listed = {
+  id,
+  site_ids: z.array(id),
+  name: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** A template as lists show it. */
+export const ReportTemplate = part(listed, 'id');
+export type ReportTemplate = z.output<typeof ReportTemplate>;
+
+/** A template as it is shown alone. */
+export const ReportTemplateDetails = part({ ...listed, ...reportContent, email: part(reportEmail) }, 'id');
+export type ReportTemplateDetails = z.output<typeof ReportTemplateDetails>;

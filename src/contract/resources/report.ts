@@ -1,0 +1,39 @@
+/** Reports on a site for a client, and who has received them (spec 2.11). */
+import { z } from 'zod';
+import { day, id, known, part, timestamp } from '../schema.ts';
+
+/** How far a report has come on its way to a recipient. */
+export const recipientStatuses = ['sent', 'delivered', 'opened', 'failed', 'bounced', 'spam'] as const;
+
+const Recipient = part(
+  {
+    email: z.string(),
+    status: known(...recipientStatuses),
+    sent_at: z.nullable(timestamp),
+    delivered_at: z.nullable(timestamp),
+    opened_at: z.nullable(timestamp),
+  },
+  'email',
+);
+
+export const Report = part(
+  {
+    id,
+    site: part({ id, title: z.string(), url: z.string() }, 'id'),
+    title: z.string(),
+    type: known('one_time', 'scheduled'),
+    client: z.nullable(part({ id, name: z.string(), email: z.string() })),
+    start_date: day,
+    end_date: day,
+    created_at: timestamp,
+    email: part({
+      subject: z.string(),
+      body: z.nullable(z.string()),
+      attach_pdf: z.boolean(),
+      sender_email: z.nullable(part({ id, email: z.string() })),
+      recipients: z.array(Recipient),
+    }),
+  },
+  'id',
+);
+export type Report = z.output<typeof Report>;

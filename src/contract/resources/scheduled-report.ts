@@ -1,0 +1,39 @@
+/** Reports that the service makes and sends again and again (spec 2.13). */
+import { z } from 'zod';
+import { id, known, part, timestamp } from '../schema.ts';
+import { reportContent, reportEmail } from './report-template.ts';
+
+/** How often a scheduled report is made. */
+export const frequencies = ['weekly', 'biweekly', 'monthly'] as const;
+
+const shared = {
+  id,
+  site: part({ id, title: z.string(), url: z.string() }, 'id'),
+  title: z.string(),
+  // Creating takes no template, so there may be none: not shown.
+  template_id: z.nullable(id),
+  status: known('active', 'paused'),
+  frequency: known(...frequencies),
+  timezone: z.string(),
+  started_at: timestamp,
+  next_report_at: timestamp,
+  created_at: timestamp,
+  updated_at: timestamp,
+};
+
+/** A scheduled report as lists show it. */
+export const ScheduledReport = part({ ...shared, email: part({ recipients: z.array(z.string()) }) }, 'id');
+export type ScheduledReport = z.output<typeof ScheduledReport>;
+
+/** A scheduled report as it is shown alone, with the content its reports will have. */
+export const ScheduledReportDetails = part(
+  {
+    ...shared,
+    report_template_data: part({
+      ...reportContent,
+      email: part({ ...reportEmail, send_to_client: z.boolean(), recipients: z.array(z.string()) }),
+    }),
+  },
+  'id',
+);
+export type ScheduledReportDetails = z.output<typeof ScheduledReportDetails>;

@@ -1,0 +1,24 @@
+/** People who work in the account, and invitations that they have not accepted yet (spec 2.14). */
+import { z } from 'zod';
+import { id, known, part, timestamp } from '../schema.ts';
+import { roles } from './shared.ts';
+
+/** `id` changes while an invitation is pending: every update or resend replaces it. */
+export const TeamMember = part(
+  {
+    id,
+    name: z.string(),
+    email: z.string(),
+    company_name: z.string(),
+    note: z.string(),
+    role: known(...roles),
+    status: known('connected', 'pending'),
+    all_sites_access: z.boolean(),
+    site_ids: z.array(id),
+    two_fa_enabled: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  },
+  'id',
+);
+export type TeamMember = z.output<typeof TeamMember>;
