@@ -1,0 +1,144 @@
+/**
+ * The requests per minute that an account has, shared by every process through one small hash in Redis.
+ *
+ * The service counts in fixed windows and tells after each answer how many requests are left and in how many seconds
+ * the window ends (spec 8). We keep our own count of the window, lowered at once by every request that is let go and
+ * corrected by every answer, so that other consumers of the account are seen too. When a window ends, the numbers of
+ * the next one are unknown: a single request, the scout, goes ahead and everybody else waits for its answer. A change
+ * of limit, a clock that differs, or somebody who drained the window thus costs one request, not one a process.
+ */
+import type { Cluster, Redis } from 'ioredis';
+import type { Clock } from '../clock.ts';
+import { CaretakerError } from '../errors.ts';
+import { LEARN, TAKE } from './scripts.ts';
+
+/** Who waits for a request, most urgent first. */
+export type Priority = 'person' | 'control' | 'follow' | 'action';
+
+/** What an answer said of the window; `resetMs` is the time left, as `X-RateLimit-Reset` gives it in seconds. */
+export interface WindowNews {
+  limit?: number;
+  remaining?: number;
+  resetMs?: number;
+  /** The answer was a 429: nothing is left, whatever the numbers say. */
+  limited: boolean;
+}
+
+export interface BudgetOptions {
+  requestsPerMinute: number;
+  /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
+  reserve: number;
+}
+
+export interface BudgetState {
+  limit: number;
+  remaining: number;
+  /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
+  resetsAt: number;
+  /** When the service last answered anybody, whatever it answered. */
+  answeredAt: number;
+}
+
+/** The budget has nothing left for this priority until `until`: come back then; it is nobody's failure. */
+export class BudgetSpentError extends CaretakerError {
+  readonly code = 'BUDGET_SPENT';
+  constructor(
+    readonly account: string,
+    readonly until: number,
+  ) {
+    super(`The request budget of the account "${account}" is spent until ${new Date(until).toISOString()}.`);
+  }
+}
+
+export interface Budget {
+  /** Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason. */
+  take(priority: Priority, signal?: AbortSignal): Promise<void>;
+  /**
+   * Takes one request if it can be had at once or nearly so.
+   *
+   * @throws {BudgetSpentError} when it cannot: no slot and no connection is held while waiting for a window.
+   */
+  takeNow(priority: Priority): Promise<void>;
+  /** Corrects the count by what an answer said, or frees the scout's place when no answer came (`undefined`). */
+  learn(news: WindowNews | undefined): Promise<void>;
+  state(): Promise<BudgetState>;
+}
+
+/** The share of the limit that a priority leaves to the more urgent ones; it melts away towards the window's end. */
+const floors: Record<Priority, number> = { person: 0, control: 0.01, follow: 0.02, action: 0.06 };
+
+const WINDOW_MS = 60_000;
+/** How long everybody waits for a scout before another one goes. */
+const SCOUT_MS = 10_000;
+/** A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back by then. */
+const SHORT_MS = 400;
+
+/** Opens the budget of one account. `clock` must agree between the processes that share it. */
+export function openBudget(
+  redis: Redis | Cluster,
+  clock: Clock,
+  account: string,
+  { requestsPerMinute, reserve }: BudgetOptions,
+): Budget {
+  const key = `{caretaker}:budget:${account}`;
+
+  /** 0 when a request may go, else the milliseconds after which to ask again. */
+  const ask = async (priority: Priority): Promise<number> =>
+    Number(
+      await redis.eval(
+        TAKE,
+        1,
+        key,
+        clock.now(),
+        requestsPerMinute,
+        reserve,
+        floors[priority],
+        WINDOW_MS,
+        SCOUT_MS,
+      ),
+    );
+
+  return {
+    async take(priority, signal) {
+      for (;;) {
+        signal?.throwIfAborted();
+        const waitMs = await ask(priority);
+        if (waitMs === 0) return;
+        await clock.sleep(waitMs, signal);
+      }
+    },
+    async takeNow(priority) {
+      const giveUpAt = clock.now() + SHORT_MS;
+      for (;;) {
+        const waitMs = await ask(priority);
+        if (waitMs === 0) return;
+        const now = clock.now();
+        if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + waitMs);
+        await clock.sleep(waitMs);
+      }
+    },
+    async learn(news) {
+      const given = (value: number | undefined) => value ?? '';
+      await redis.eval(
+        LEARN,
+        1,
+        key,
+        clock.now(),
+        news === undefined ? 'none' : news.limited ? 'limited' : 'answer',
+        given(news?.limit),
+        given(news?.remaining),
+        given(news?.resetMs),
+        WINDOW_MS,
+      );
+    },
+    async state() {
+      const window = await redis.hgetall(key);
+      return {
+        limit: Number(window['limit'] ?? requestsPerMinute),
+        remaining: Number(window['remaining'] ?? requestsPerMinute),
+        resetsAt: Number(window['resets'] ?? 0),
+        answeredAt: Number(window['answered'] ?? 0),
+      };
+    },
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * One typed call per operation of the contract, for one account: budget first, then the request, then what the answer
+ * means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
+ */
+import type { Readable } from 'node:stream';
+import type { Budget, Priority, WindowNews } from '../budget/budget.ts';
+import type { Clock } from '../clock.ts';
+import { checkInput, type Drift, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
+import { type Operation, pathParameters } from '../contract/operation.ts';
+import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
+import { CaretakerError } from '../errors.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RedirectedError,
+  RejectedError,
+  UnavailableError,
+} from './errors.ts';
+import { Connection, type Reply, readBody } from './http.ts';
+import { encodeQuery } from './query.ts';
+
+/** How a call is made. */
+export interface CallOptions {
+  priority: Priority;
+  /**
+   * What to do when the budget has nothing left: `wait` for the next window, or `leave` with a `BudgetSpentError`,
+   * for callers that hold a worker's slot. The default is to wait.
+   */
+  whenSpent?: 'wait' | 'leave';
+  signal?: AbortSignal;
+  /** Called once for every request that is really sent: what a run costs is counted here. */
+  onRequest?: (operation: OperationId) => void;
+}
+
+export interface Client {
+  readonly account: string;
+  /**
+   * Calls an operation. Costs one request; reads that get no usable answer are tried up to three times.
+   *
+   * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
+   * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
+   * @throws {ContractError} when the answer lacks what we cannot work without
+   * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it out.
+   * @throws {InvalidInputError} when the request itself is against the contract; nothing is sent then
+   */
+  call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
+  /** Streams what an operation that answers a PDF sends; the caller bounds and ends it. Errors as for `call`. */
+  download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
+  close(): Promise<void>;
+}
+
+/** A request against the contract: a mistake in a policy, a command or a job, told before anything is sent. */
+export class InvalidInputError extends CaretakerError {
+  readonly code = 'INVALID_INPUT';
+  constructor(
+    readonly operation: OperationId,
+    readonly faults: readonly { path: readonly string[]; message: string }[],
+  ) {
+    const told = faults.map(({ path, message }) =>
+      path.length > 0 ? `${path.join('.')}: ${message}` : message,
+    );
+    super(`${operation}: ${told.join('; ')}.`);
+  }
+}
+
+export interface ClientOptions {
+  account: { name: string; baseUrl: string; token: string };
+  budget: Budget;
+  clock: Clock;
+  /** Told about every deviation of an answer from the contract. */
+  onDrift?: (drift: Drift) => void;
+}
+
+const READ_TRIES = 3;
+const READ_PAUSE_MS = 300;
+
+/** Opens the client of one account; `close` it to let its connections go. */
+export function openClient({ account, budget, clock, onDrift }: ClientOptions): Client {
+  const connection = new Connection(account.baseUrl, account.token);
+
+  /** Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's. */
+  async function send(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
+    const operation = operationOf(id);
+    const request = { operation: id, method: operation.method, ...requestOf(operation, input) };
+    for (;;) {
+      if (options.whenSpent === 'leave') await budget.takeNow(options.priority);
+      else await budget.take(options.priority, options.signal);
+      options.onRequest?.(id);
+      let reply: Reply;
+      try {
+        reply = await connection.exchange({ ...request, signal: options.signal });
+      } catch (error) {
+        await budget.learn(undefined);
+        throw error;
+      }
+      await budget.learn(newsOf(reply));
+      if (reply.status !== 429) return reply;
+      reply.body.resume();
+    }
+  }
+
+  async function once(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
+    const reply = await send(id, input, options);
+    if (meaningOf(reply.status) !== 'ok') throw await errorOf(id, account.name, reply);
+    return reply;
+  }
+
+  /** Reads may be asked again without harm; a change is asked once, and what became of it is found out by its job. */
+  async function insist<T>(id: OperationId, options: CallOptions, attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const again = error instanceof UnavailableError && operationOf(id).effect === undefined;
+        if (!again || tries === READ_TRIES) throw error;
+        await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
+      }
+    }
+  }
+
+  function check(id: OperationId, input: object): void {
+    const faults = checkInput(id, input);
+    if (faults.length > 0) throw new InvalidInputError(id, faults);
+  }
+
+  return {
+    account: account.name,
+    async call(id, input, options) {
+      check(id, input);
+      return insist(id, options, async () => {
+        const reply = await once(id, input, options);
+        if (operationOf(id).answer === undefined) {
+          reply.body.resume();
+          return undefined as Answer<typeof id>;
+        }
+        const { value, drift } = readAnswer(id, await readBody(id, reply, 'json'));
+        for (const deviation of drift) onDrift?.(deviation);
+        return value;
+      });
+    },
+    async download(id, input, options) {
+      check(id, input);
+      return insist(id, options, async () => (await once(id, input, options)).body);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** The path with its parameters filled in, the query, and the body. */
+function requestOf(operation: Operation, input: object): { target: string; body?: unknown } {
+  const { body, ...rest } = input as Record<string, unknown>;
+  const names = pathParameters(operation.path);
+  const path = names.reduce(
+    (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(String(rest[name]))),
+    operation.path as string,
+  );
+  const query = Object.fromEntries(Object.entries(rest).filter(([name]) => !names.includes(name)));
+  return { target: `${path}${encodeQuery(query)}`, ...(body === undefined ? {} : { body }) };
+}
+
+/** What the rate-limit headers say (spec 8); `X-RateLimit-Reset` is seconds left, not a moment. */
+function newsOf({ status, header }: Reply): WindowNews {
+  const number = (name: string) => {
+    const value = header(name);
+    return value !== undefined && /^\d+$/.test(value.trim()) ? Number(value) : undefined;
+  };
+  const limit = number('x-ratelimit-limit');
+  const remaining = number('x-ratelimit-remaining');
+  const reset = number('x-ratelimit-reset');
+  return {
+    limited: status === 429,
+    ...(limit === undefined ? {} : { limit }),
+    ...(remaining === undefined ? {} : { remaining }),
+    ...(reset === undefined ? {} : { resetMs: reset * 1000 }),
+  };
+}
+
+async function errorOf(id: OperationId, account: string, reply: Reply): Promise<Error> {
+  const { status } = reply;
+  const meaning = meaningOf(status);
+  if (meaning === 'refused' || meaning === 'gone' || meaning === 'redirected') {
+    reply.body.resume();
+    if (meaning === 'refused') return new AccountRefusedError(account, status === 403 ? 403 : 401);
+    return meaning === 'gone' ? new GoneError(id) : new RedirectedError(id, status);
+  }
+  const text = await readBody(id, reply, 'text').catch(() => '');
+  const problem = problemOf(parsed(String(text)));
+  if (meaning === 'rejected') return new RejectedError(id, status, problem);
+  if (meaning === 'conflict') return new ConflictError(id, problem);
+  return new UnavailableError(id, true, `HTTP ${status}, ${problem.message}`, { status });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,82 @@
+/** What an answer that is not a success means for whoever asked (DESIGN section 5), one class a meaning. */
+import type { OperationId } from '../contract/operations.ts';
+import { CaretakerError } from '../errors.ts';
+
+/** 400 and 422: the service understood and says no. Asking again changes nothing. */
+export class RejectedError extends CaretakerError {
+  readonly code = 'REJECTED';
+  constructor(
+    readonly operation: OperationId,
+    readonly status: number,
+    /** The service's own code, where it gives one. */
+    readonly problem: { code?: string; message: string },
+  ) {
+    super(`${operation} was rejected (HTTP ${status}): ${problem.message}`);
+  }
+}
+
+/** 401 and 403: the account no longer accepts us; every run of the account waits. */
+export class AccountRefusedError extends CaretakerError {
+  readonly code = 'ACCOUNT_REFUSED';
+  constructor(
+    readonly account: string,
+    readonly status: 401 | 403,
+  ) {
+    super(
+      status === 401
+        ? `The account "${account}" refuses our token (HTTP 401): check its token.`
+        : `The account "${account}" is inactive (HTTP 403): it must be activated at the service.`,
+    );
+  }
+}
+
+/** 404: what was asked for is not there (any more). */
+export class GoneError extends CaretakerError {
+  readonly code = 'GONE';
+  constructor(readonly operation: OperationId) {
+    super(`${operation}: the item no longer exists in the account (HTTP 404).`);
+  }
+}
+
+/** 409: another change, perhaps the same work, is under way. */
+export class ConflictError extends CaretakerError {
+  readonly code = 'CONFLICT';
+  constructor(
+    readonly operation: OperationId,
+    readonly problem: { code?: string; message: string },
+  ) {
+    super(`${operation}: another change is in progress (HTTP 409): ${problem.message}`);
+  }
+}
+
+/** A redirect that is not followed: a change, or another origin. */
+export class RedirectedError extends CaretakerError {
+  readonly code = 'REDIRECTED';
+  constructor(
+    readonly operation: OperationId,
+    readonly status: number,
+  ) {
+    super(
+      `${operation} was answered with a redirect (HTTP ${status}), which is not followed: check base_url.`,
+    );
+  }
+}
+
+/**
+ * 5xx, time limits, cut connections and unreadable bodies: the service gave no usable answer.
+ *
+ * `sent` is false only when the request provably never left; otherwise a change may have happened.
+ */
+export class UnavailableError extends CaretakerError {
+  readonly code = 'UNAVAILABLE';
+  constructor(
+    readonly operation: OperationId,
+    readonly sent: boolean,
+    why: string,
+    options?: ErrorOptions & { status?: number },
+  ) {
+    super(`${operation}: the service gave no usable answer: ${why}.`, options);
+    this.status = options?.status;
+  }
+  readonly status: number | undefined;
+}

@@ -1,0 +1,40 @@
+import { keys } from './keys.ts';
+import type { Store } from './redis.ts';
+
+/** Since when and why an account refuses us. */
+export interface Blocked {
+  since: number;
+  why: string;
+}
+
+/** What is remembered of an account: whether it refuses us, and how long its background work usually takes. */
+export class AccountStore {
+  constructor(private readonly store: Store) {}
+
+  async blocked(account: string): Promise<Blocked | undefined> {
+    const json = await this.store.get(keys.blocked(account));
+    return json ? (JSON.parse(json) as Blocked) : undefined;
+  }
+
+  /** Remembers that the account refuses us; the first refusal stays. */
+  async block(account: string, blocked: Blocked): Promise<void> {
+    await this.store.set(keys.blocked(account), JSON.stringify(blocked), 'NX');
+  }
+
+  async unblock(account: string): Promise<void> {
+    await this.store.del(keys.blocked(account));
+  }
+
+  /** How long work of a kind usually takes here, in milliseconds; nothing while none was seen. */
+  async usualMs(account: string, kind: string): Promise<number | undefined> {
+    const value = await this.store.hget(keys.durations(account), kind);
+    return value === null ? undefined : Number(value);
+  }
+
+  /** Learns from work that took `ms`: the newest fifth counts as much as all before. */
+  async learnDuration(account: string, kind: string, ms: number): Promise<void> {
+    const before = await this.usualMs(account, kind);
+    const usual = before === undefined ? ms : before + (ms - before) / 5;
+    await this.store.hset(keys.durations(account), kind, Math.round(usual));
+  }
+}

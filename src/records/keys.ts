@@ -1,0 +1,39 @@
+/** Every key of the records. One hash tag, so that scripts over several keys work on a Cluster. */
+export const PREFIX = '{caretaker}';
+
+export const keys = {
+  runs: `${PREFIX}:runs`,
+  runsOfPolicy: (policy: string) => `${PREFIX}:runs:policy:${policy}`,
+  runsInStatus: (status: string) => `${PREFIX}:runs:status:${status}`,
+  runsOfTarget: (account: string, target: string) => `${PREFIX}:runs:target:${account}:${target}`,
+  activeRuns: (account: string) => `${PREFIX}:active:${account}`,
+  activeAccounts: `${PREFIX}:active`,
+  run: (id: string) => `${PREFIX}:run:${id}`,
+  order: (id: string) => `${PREFIX}:run:${id}:order`,
+  targets: (id: string) => `${PREFIX}:run:${id}:targets`,
+  pending: (id: string) => `${PREFIX}:run:${id}:pending`,
+  acting: (id: string) => `${PREFIX}:run:${id}:acting`,
+  following: (id: string) => `${PREFIX}:run:${id}:following`,
+  waiting: (id: string) => `${PREFIX}:run:${id}:waiting`,
+  deadlines: (id: string) => `${PREFIX}:run:${id}:deadlines`,
+  leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
+  policy: (name: string) => `${PREFIX}:policy:${name}`,
+  blocked: (account: string) => `${PREFIX}:blocked:${account}`,
+  durations: (account: string) => `${PREFIX}:durations:${account}`,
+  lock: (name: string) => `${PREFIX}:lock:${name}`,
+  presence: `${PREFIX}:presence`,
+  events: `${PREFIX}:events`,
+} as const;
+
+/** All keys that belong to one run and go with it. */
+export const keysOfRun = (id: string): string[] => [
+  keys.run(id),
+  keys.order(id),
+  keys.targets(id),
+  keys.pending(id),
+  keys.acting(id),
+  keys.following(id),
+  keys.waiting(id),
+  keys.deadlines(id),
+  keys.leftOut(id),
+];

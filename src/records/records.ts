@@ -1,0 +1,45 @@
+/** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
+import type { CaretakerEvent } from '../events.ts';
+import { AccountStore } from './account-store.ts';
+import { keys } from './keys.ts';
+import { LockStore } from './lock-store.ts';
+import { PolicyStore } from './policy-store.ts';
+import { PresenceStore } from './presence-store.ts';
+import type { Store } from './redis.ts';
+import { RunStore } from './run-store.ts';
+import { TargetStore } from './target-store.ts';
+
+export interface Records {
+  runs: RunStore;
+  targets: TargetStore;
+  policies: PolicyStore;
+  accounts: AccountStore;
+  locks: LockStore;
+  presence: PresenceStore;
+  /** Listens to the events of every process; the listening ends with what it gives back. */
+  listen(listener: (event: CaretakerEvent) => void): Promise<() => Promise<void>>;
+}
+
+/** Opens the records over a connection, which stays the caller's to close. */
+export function openRecords(store: Store): Records {
+  return {
+    runs: new RunStore(store),
+    targets: new TargetStore(store),
+    policies: new PolicyStore(store),
+    accounts: new AccountStore(store),
+    locks: new LockStore(store),
+    presence: new PresenceStore(store),
+    async listen(listener) {
+      // A connection that listens can do nothing else.
+      const ear = store.duplicate();
+      ear.on('message', (_channel: string, message: string) =>
+        listener(JSON.parse(message) as CaretakerEvent),
+      );
+      ear.on('error', () => undefined); // it reconnects by itself, and events are news, not the record
+      await ear.subscribe(keys.events);
+      return async () => {
+        await ear.quit().catch(() => ear.disconnect());
+      };
+    },
+  };
+}

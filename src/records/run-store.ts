@@ -1,0 +1,244 @@
+/**
+ * Runs as they are remembered: one hash a run, indexes by time, policy and status, and the set of active ones.
+ *
+ * A move is applied only if the run's status still allows it, in one script with its indexes and its event, so two
+ * processes can never both believe that they ended a run.
+ */
+import type { CaretakerEvent } from '../events.ts';
+import { isFinal, sourcesOf } from '../run/moves.ts';
+import type { Counts, Run, RunStatus } from '../run/run.ts';
+import { keys, keysOfRun } from './keys.ts';
+import { runScript, type Store } from './redis.ts';
+
+/** What the engine's scripts need of the policy while a run is under way. */
+export interface RunLimits {
+  concurrency: number;
+  targetMs: number;
+}
+
+export interface RunQuery {
+  policy?: string;
+  status?: RunStatus;
+  /** Only runs created at or after this moment. */
+  since?: number;
+  /** At most so many, newest first. */
+  limit: number;
+}
+
+/** What a move changes besides the status. */
+export interface RunChange {
+  at: number;
+  detail?: string;
+  deadline?: number;
+}
+
+const CREATE = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 5))
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
+if ARGV[3] == '1' then
+  redis.call('SADD', KEYS[5], ARGV[1])
+  redis.call('SADD', KEYS[6], ARGV[4])
+end
+return 1`;
+
+/** KEYS: run, active runs, events, status index of each source..., ARGV: id, to, final, event, created, sources, fields. */
+const MOVE = `
+local from = redis.call('HGET', KEYS[1], 'status')
+local allowed = false
+for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
+if not from or not allowed then return 0 end
+redis.call('HSET', KEYS[1], 'status', ARGV[2], unpack(ARGV, 7))
+local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
+redis.call('ZREM', ARGV[6] .. from, ARGV[1])
+redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
+if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
+redis.call('PUBLISH', KEYS[3], ARGV[5])
+return 1`;
+
+export class RunStore {
+  constructor(private readonly store: Store) {}
+
+  /** Remembers a new run. False when there is one of that id already: a firing makes one run, whoever fires it. */
+  async create(run: Run, limits: RunLimits): Promise<boolean> {
+    const fields = Object.entries({
+      ...flat(run),
+      concurrency: limits.concurrency,
+      targetMs: limits.targetMs,
+    }).flat();
+    const made = await runScript(
+      this.store,
+      CREATE,
+      [
+        keys.run(run.id),
+        keys.runs,
+        keys.runsOfPolicy(run.policy),
+        keys.runsInStatus(run.status),
+        keys.activeRuns(run.account),
+        keys.activeAccounts,
+      ],
+      [run.id, run.createdAt, isFinal(run.status) ? 0 : 1, run.account, ...fields],
+    );
+    return made === 1;
+  }
+
+  async get(id: string): Promise<Run | undefined> {
+    return fromHash(await this.store.hgetall(keys.run(id)));
+  }
+
+  /** Newest first. A run removed by retention between the index and the read is left out. */
+  async list({ policy, status, since, limit }: RunQuery): Promise<Run[]> {
+    const index = policy ? keys.runsOfPolicy(policy) : status ? keys.runsInStatus(status) : keys.runs;
+    const found: Run[] = [];
+    // Two conditions have one index: the rest is read through, a page at a time.
+    for (let offset = 0; found.length < limit; offset += 100) {
+      const ids = await this.store.zrange(
+        index,
+        '+inf',
+        since ?? '-inf',
+        'BYSCORE',
+        'REV',
+        'LIMIT',
+        offset,
+        100,
+      );
+      const runs = await this.many(ids);
+      found.push(...runs.filter((run) => status === undefined || run.status === status));
+      if (ids.length < 100) break;
+    }
+    return found.slice(0, limit);
+  }
+
+  /** The runs of an account that have not ended, oldest first. */
+  async active(account: string): Promise<Run[]> {
+    const runs = await this.many(await this.store.smembers(keys.activeRuns(account)));
+    return runs.sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** The accounts that have, or lately had, runs under way. */
+  activeAccounts(): Promise<string[]> {
+    return this.store.smembers(keys.activeAccounts);
+  }
+
+  private async many(ids: string[]): Promise<Run[]> {
+    const hashes = await Promise.all(ids.map((id) => this.store.hgetall(keys.run(id))));
+    return hashes.flatMap((hash) => fromHash(hash) ?? []);
+  }
+
+  /** Moves a run to another status. False when its present status does not allow it: somebody else was first. */
+  async move(run: Run, to: RunStatus, change: RunChange): Promise<boolean> {
+    const event: CaretakerEvent = {
+      type: 'run.moved',
+      run: run.id,
+      policy: run.policy,
+      status: to,
+      at: change.at,
+    };
+    const fields: (string | number)[] = ['movedAt', change.at];
+    if (change.detail !== undefined) fields.push('detail', change.detail);
+    if (change.deadline !== undefined) fields.push('deadline', change.deadline);
+    if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
+    if (isFinal(to)) fields.push('finishedAt', change.at);
+    const moved = await runScript(
+      this.store,
+      MOVE,
+      [keys.run(run.id), keys.activeRuns(run.account), keys.events, keys.runs],
+      [
+        run.id,
+        to,
+        isFinal(to) ? 1 : 0,
+        sourcesOf(to).join(','),
+        JSON.stringify(event),
+        keys.runsInStatus(''),
+        ...fields,
+      ],
+    );
+    return moved === 1;
+  }
+
+  /** Marks that nothing new is to be released in this run; the first reason given stays. */
+  async end(run: Run, ending: NonNullable<Run['ending']>, detail: string): Promise<void> {
+    if ((await this.store.hsetnx(keys.run(run.id), 'ending', ending)) === 1) {
+      await this.store.hset(keys.run(run.id), 'detail', detail);
+    }
+  }
+
+  /** Takes the note away that said why a run stood still. */
+  async clearDetail(id: string): Promise<void> {
+    await this.store.hdel(keys.run(id), 'detail');
+  }
+
+  async countRequests(id: string, requests: number): Promise<void> {
+    if (requests > 0) await this.store.hincrby(keys.run(id), 'requests', requests);
+  }
+
+  /** Removes ended runs created before `before` with all that belongs to them; gives how many. */
+  async prune(before: number): Promise<number> {
+    let removed = 0;
+    for (const id of await this.store.zrange(keys.runs, '-inf', before, 'BYSCORE', 'LIMIT', 0, 1000)) {
+      const run = await this.get(id);
+      if (run && !isFinal(run.status)) continue;
+      if (run) {
+        await this.store.zrem(keys.runsOfPolicy(run.policy), id);
+        await this.store.zrem(keys.runsInStatus(run.status), id);
+      }
+      await this.store.unlink(...keysOfRun(id));
+      await this.store.zrem(keys.runs, id);
+      removed += 1;
+    }
+    return removed;
+  }
+}
+
+const countNames = [
+  'planned',
+  'succeeded',
+  'failed',
+  'skipped',
+  'cancelled',
+] as const satisfies (keyof Counts)[];
+
+/** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
+function flat({ counts, only, ...rest }: Run): Record<string, string | number> {
+  const fields: Record<string, string | number> = { ...counts };
+  for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
+  if (only) fields['only'] = JSON.stringify(only);
+  return fields;
+}
+
+function fromHash(hash: Record<string, string>): Run | undefined {
+  if (!hash['id']) return undefined;
+  const text = (name: string) => hash[name] ?? '';
+  const number = (name: string) => Number(hash[name] ?? 0);
+  const counts = Object.fromEntries(countNames.map((name) => [name, number(name)])) as unknown as Counts;
+  const optional = {
+    ...numbers(hash, 'startedAt', 'finishedAt', 'deadline'),
+    ...(hash['detail'] ? { detail: hash['detail'] } : {}),
+    ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
+    ...(hash['only'] ? { only: JSON.parse(hash['only']) as string[] } : {}),
+    ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
+  };
+  return {
+    id: text('id'),
+    policy: text('policy'),
+    job: text('job'),
+    account: text('account'),
+    status: text('status') as RunStatus,
+    trigger: text('trigger') as Run['trigger'],
+    scheduledFor: number('scheduledFor'),
+    createdAt: number('createdAt'),
+    requests: number('requests'),
+    counts,
+    policyJson: text('policyJson'),
+    policyHash: text('policyHash'),
+    ...optional,
+  };
+}
+
+function numbers<N extends string>(hash: Record<string, string>, ...names: N[]): { [K in N]?: number } {
+  const found: { [K in N]?: number } = {};
+  for (const name of names) if (hash[name] !== undefined) found[name] = Number(hash[name]);
+  return found;
+}

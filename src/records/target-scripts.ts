@@ -1,0 +1,89 @@
+/**
+ * The moves of targets, each atomic. A target's record says in which state it is and at which step; the sorted sets
+ * say the same by state, so that what is due, in flight or late is found without reading every target.
+ */
+
+/** KEYS: run, targets, order, pending, left out. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. */
+export const ADD_TARGETS = `
+if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
+for i = 2, #ARGV, 3 do
+  redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
+  redis.call('RPUSH', KEYS[3], ARGV[i])
+  redis.call('HINCRBY', KEYS[1], 'planned', 1)
+  if ARGV[i + 2] == '' then redis.call('RPUSH', KEYS[4], ARGV[i])
+  else redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
+end
+return 1`;
+
+/** KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no more. */
+export const BEGIN_PLAN = `
+redis.call('DEL', unpack(KEYS, 2))
+redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
+return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
+
+/** KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now. Gives id, step, id, step, ... */
+export const RELEASE = `
+local now = tonumber(ARGV[1])
+local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending')
+if run[1] ~= 'running' then return {} end
+local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
+if free <= 0 then return {} end
+local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
+if not run[4] and #ids < free then
+  for _, id in ipairs(redis.call('LPOP', KEYS[3], free - #ids) or {}) do ids[#ids + 1] = id end
+end
+local released = {}
+for _, id in ipairs(ids) do
+  redis.call('ZREM', KEYS[6], id)
+  local target = cjson.decode(redis.call('HGET', KEYS[2], id))
+  if target.state == 'pending' or target.state == 'waiting' then
+    target.state = 'acting'
+    target.step = target.step + 1
+    if not target.startedAt then
+      target.startedAt = now
+      target.deadline = now + tonumber(run[3])
+      redis.call('ZADD', KEYS[7], target.deadline, id)
+    end
+    redis.call('HSET', KEYS[2], id, cjson.encode(target))
+    redis.call('ZADD', KEYS[4], now, id)
+    released[#released + 1] = id
+    released[#released + 1] = tostring(target.step)
+  end
+end
+return released`;
+
+/** KEYS: run, targets. ARGV: id, step, intent JSON. Refused when the target was handed to somebody else meanwhile. */
+export const NOTE_INTENT = `
+local json = redis.call('HGET', KEYS[2], ARGV[1])
+if not json then return 0 end
+local target = cjson.decode(json)
+if target.state ~= 'acting' or target.step ~= tonumber(ARGV[2]) then return 0 end
+target.intent = cjson.decode(ARGV[3])
+redis.call('HSET', KEYS[2], ARGV[1], cjson.encode(target))
+return 1`;
+
+/**
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events.
+ * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests, run id, event, now.
+ */
+export const SETTLE = `
+local json = redis.call('HGET', KEYS[2], ARGV[1])
+if tonumber(ARGV[8]) > 0 then redis.call('HINCRBY', KEYS[1], 'requests', ARGV[8]) end
+if not json then return 0 end
+local old = cjson.decode(json)
+if old.step ~= tonumber(ARGV[2]) or not string.find(ARGV[3], old.state, 1, true) then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[5])
+redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('ZREM', KEYS[5], ARGV[1])
+redis.call('ZREM', KEYS[6], ARGV[1])
+if ARGV[4] == 'following' then redis.call('ZADD', KEYS[5], ARGV[6], ARGV[1])
+elseif ARGV[4] == 'waiting' then redis.call('ZADD', KEYS[6], ARGV[6], ARGV[1])
+elseif ARGV[4] == 'ended' then
+  if old.state == 'pending' then redis.call('LREM', KEYS[3], 1, ARGV[1]) end
+  redis.call('ZREM', KEYS[7], ARGV[1])
+  redis.call('HINCRBY', KEYS[1], ARGV[7], 1)
+  redis.call('ZADD', KEYS[8], ARGV[11], ARGV[9])
+  redis.call('ZREMRANGEBYRANK', KEYS[8], 0, -21)
+  redis.call('PUBLISH', KEYS[9], ARGV[10])
+end
+return 1`;

@@ -1,0 +1,217 @@
+/**
+ * The plan of a run and what became of each of its targets, paged: no call reads or writes more than a page at once.
+ *
+ * A target is handed out by `release`, which raises its step; whoever has it proves that by the step in every later
+ * call. A worker that lost its place therefore can neither write an intent nor an outcome.
+ */
+import type { CaretakerEvent } from '../events.ts';
+import type { Intent, Run, Target, TargetState } from '../run/run.ts';
+import { keys } from './keys.ts';
+import { runScript, type Store } from './redis.ts';
+import { ADD_TARGETS, BEGIN_PLAN, NOTE_INTENT, RELEASE, SETTLE } from './target-scripts.ts';
+
+/** A target handed out: the step proves it. */
+export interface Released {
+  id: string;
+  step: number;
+}
+
+/** What was looked at while planning and is not part of the plan. */
+export interface LeftOut {
+  id: string;
+  label: string;
+  why: string;
+}
+
+/** The states whose members are kept in order of a moment: when they began, or when they are due. */
+export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;
+
+const PAGE = 500;
+
+export class TargetStore {
+  constructor(private readonly store: Store) {}
+
+  /** Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any more. */
+  async beginPlan(run: string): Promise<number> {
+    return Number(
+      await runScript(
+        this.store,
+        BEGIN_PLAN,
+        [keys.run(run), keys.order(run), keys.targets(run), keys.pending(run), keys.leftOut(run)],
+        [],
+      ),
+    );
+  }
+
+  /** Adds targets to a plan in their order; ended ones count at once. False when the plan is no longer ours. */
+  async add(run: string, planStep: number, targets: readonly Target[]): Promise<boolean> {
+    const added = await runScript(
+      this.store,
+      ADD_TARGETS,
+      [keys.run(run), keys.targets(run), keys.order(run), keys.pending(run)],
+      [
+        String(planStep),
+        ...targets.flatMap((target) => [target.id, JSON.stringify(target), target.outcome ?? '']),
+      ],
+    );
+    return added === 1;
+  }
+
+  async addLeftOut(run: string, leftOut: readonly LeftOut[]): Promise<void> {
+    if (leftOut.length > 0) {
+      await this.store.rpush(keys.leftOut(run), ...leftOut.map((one) => JSON.stringify(one)));
+    }
+  }
+
+  async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {
+    const page = await this.store.lrange(keys.leftOut(run), offset, offset + count - 1);
+    return page.map((json) => JSON.parse(json) as LeftOut);
+  }
+
+  /** Hands out as many targets as the run's concurrency has room for: those whose wait is over, then new ones. */
+  async release(run: string, now: number): Promise<Released[]> {
+    const flat = (await runScript(
+      this.store,
+      RELEASE,
+      [
+        keys.run(run),
+        keys.targets(run),
+        keys.pending(run),
+        keys.acting(run),
+        keys.following(run),
+        keys.waiting(run),
+        keys.deadlines(run),
+      ],
+      [now],
+    )) as string[];
+    const released: Released[] = [];
+    for (let i = 0; i + 1 < flat.length; i += 2)
+      released.push({ id: flat[i] ?? '', step: Number(flat[i + 1]) });
+    return released;
+  }
+
+  /** Writes the note that stands before an effect. False when the target is no longer ours: then nothing may be sent. */
+  async noteIntent(run: string, { id, step }: Released, intent: Intent): Promise<boolean> {
+    const noted = await runScript(
+      this.store,
+      NOTE_INTENT,
+      [keys.run(run), keys.targets(run)],
+      [id, step, JSON.stringify(intent)],
+    );
+    return noted === 1;
+  }
+
+  /**
+   * Moves a target on, with its indexes, the run's counts and its event, in one step.
+   *
+   * @param from the states it may come from; the step must be the one in `target`.
+   * @param dueAt for `waiting`, when it may be handed out again.
+   * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the same.
+   */
+  async settle(
+    run: Run,
+    target: Target,
+    {
+      from,
+      dueAt,
+      requests,
+      at,
+    }: { from: readonly TargetState[]; dueAt?: number; requests: number; at: number },
+  ): Promise<boolean> {
+    const event: CaretakerEvent = {
+      type: 'target.ended',
+      run: run.id,
+      target: target.id,
+      outcome: target.outcome ?? '',
+      reason: target.reason ?? '',
+      at,
+    };
+    const settled = await runScript(
+      this.store,
+      SETTLE,
+      [
+        keys.run(run.id),
+        keys.targets(run.id),
+        keys.pending(run.id),
+        keys.acting(run.id),
+        keys.following(run.id),
+        keys.waiting(run.id),
+        keys.deadlines(run.id),
+        keys.runsOfTarget(run.account, target.id),
+        keys.events,
+      ],
+      [
+        target.id,
+        target.step,
+        from.join(','),
+        target.state,
+        JSON.stringify(target),
+        dueAt ?? at,
+        target.outcome ?? '',
+        requests,
+        run.id,
+        JSON.stringify(event),
+        at,
+      ],
+    );
+    return settled === 1;
+  }
+
+  async get(run: string, id: string): Promise<Target | undefined> {
+    const json = await this.store.hget(keys.targets(run), id);
+    return json ? (JSON.parse(json) as Target) : undefined;
+  }
+
+  async many(run: string, ids: readonly string[]): Promise<Target[]> {
+    if (ids.length === 0) return [];
+    const found = await this.store.hmget(keys.targets(run), ...ids);
+    return found.flatMap((json) => (json ? [JSON.parse(json) as Target] : []));
+  }
+
+  /** All targets in plan order, read a page at a time. */
+  async *all(run: string): AsyncGenerator<Target> {
+    for (let offset = 0; ; offset += PAGE) {
+      const ids = await this.store.lrange(keys.order(run), offset, offset + PAGE - 1);
+      yield* await this.many(run, ids);
+      if (ids.length < PAGE) return;
+    }
+  }
+
+  /** Targets in a timed state, oldest moment first, at most `limit`; `until` keeps those at or before a moment. */
+  async inState(run: string, state: TimedState, limit: number, until?: number): Promise<Target[]> {
+    const ids = await this.store.zrange(
+      keys[state](run),
+      '-inf',
+      until ?? '+inf',
+      'BYSCORE',
+      'LIMIT',
+      0,
+      limit,
+    );
+    return this.many(run, ids);
+  }
+
+  /** Targets that nobody has been handed yet, next ones first, at most `limit`. */
+  async pending(run: string, limit: number): Promise<Target[]> {
+    return this.many(run, await this.store.lrange(keys.pending(run), 0, limit - 1));
+  }
+
+  /** Targets whose time limit has passed, at most `limit`. */
+  async late(run: string, now: number, limit: number): Promise<Target[]> {
+    return this.many(
+      run,
+      await this.store.zrange(keys.deadlines(run), '-inf', now, 'BYSCORE', 'LIMIT', 0, limit),
+    );
+  }
+
+  /** When the next waiting target is due, if any. */
+  async nextDue(run: string): Promise<number | undefined> {
+    const [, score] = await this.store.zrange(keys.waiting(run), 0, 0, 'WITHSCORES');
+    return score === undefined ? undefined : Number(score);
+  }
+
+  /** The runs that worked on a target lately, newest first. */
+  runsOf(account: string, target: string): Promise<string[]> {
+    return this.store.zrange(keys.runsOfTarget(account, target), 0, 19, 'REV');
+  }
+}
