@@ -12,6 +12,14 @@ export interface Account {
   };
 }
 
+/** An account as far as the file and the environment tell: many commands need none that is complete. */
+export interface KnownAccount extends Omit<Account, 'baseUrl' | 'token'> {
+  baseUrl?: string;
+  token?: string;
+  /** The environment variables that would fill in what is missing. */
+  unset: { baseUrl?: string; token?: string };
+}
+
 /** Where Redis is: a private server of ours in the data folder, a URL, or a group of servers. */
 export type RedisSettings =
   | { kind: 'embedded' }
@@ -27,7 +35,8 @@ export interface Notification {
 export interface Settings {
   /** Where they were read from; nothing when there was no file and defaults and environment had to do. */
   file?: string;
-  accounts: Record<string, Account>;
+  /** Use `accountOf` to get one that is complete. */
+  accounts: Record<string, KnownAccount>;
   redis: RedisSettings;
   /** Absolute paths. */
   policiesDir: string;

@@ -1,0 +1,163 @@
+/**
+ * `config/caretaker.yaml` as an operator writes it: one description for reading, `caretaker schema` and the docs.
+ * Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
+ */
+import { z } from 'zod';
+import { duration } from './duration.ts';
+import { percent } from './percent.ts';
+
+/** What accounts, notifications and policies may be called. */
+export const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    'takes a name of small letters, digits and hyphens, up to 63 characters',
+  );
+
+/** Numbers out of variables arrive as texts, so both are taken. */
+export const wholeNumber = (least: number, most: number) =>
+  z.union([z.number(), z.string()]).transform((value, context) => {
+    const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (Number.isInteger(number) && number >= least && number <= most) return number;
+    context.addIssue({ code: 'custom', message: `takes a whole number from ${least} to ${most}` });
+    return z.NEVER;
+  });
+
+const baseUrl = z.string().transform((text, context) => {
+  const refuse = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const url = text.trim().replace(/\/+$/, '');
+  if (url === '') return undefined;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    return refuse('takes an http:// or https:// address');
+  }
+  const { username, password, search, hash, pathname } = new URL(url);
+  if (username || password) return refuse('takes no user name or password; the token stands in "token"');
+  if (search || hash || !/\/api\/v\d$/.test(pathname)) {
+    return refuse(
+      'takes an address that ends with the version of the API, such as https://example.com/api/v6',
+    );
+  }
+  return url;
+});
+
+const Account = z.strictObject({
+  base_url: z
+    .optional(baseUrl)
+    .describe('Address of the API with its version: https://example.com/api/v6. Default none.'),
+  token: z.optional(z.string()).describe('API token; take it from a variable. Default none.'),
+  budget: z
+    .strictObject({
+      requests_per_minute: wholeNumber(1, 100_000)
+        .prefault(200)
+        .describe('Requests per minute that the service allows the account. Default 200.'),
+      reserve: percent(0, 90)
+        .prefault('10%')
+        .describe('Share of them that is left for people using the same account. Default 10%.'),
+    })
+    .prefault({})
+    .describe('How many requests we may send.'),
+});
+
+const port = wholeNumber(1, 65_535);
+
+/** `host:port`, or the two apart. */
+const Address = z
+  .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })])
+  .transform((address, context) => {
+    if (typeof address !== 'string') return address;
+    const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(address) ?? [];
+    const host = bracketed ?? plain;
+    if (host !== undefined) return { host, port: digits === undefined ? undefined : Number(digits) };
+    context.addIssue({ code: 'custom', message: 'takes an address such as redis-1:26379' });
+    return z.NEVER;
+  });
+
+const redisPassword = z
+  .optional(z.string())
+  .describe('Password of the Redis servers; take it from a variable. Default none.');
+
+const RedisUrl = z.string().transform((text, context) => {
+  if (text === 'embedded') return { kind: 'embedded' } as const;
+  if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol))
+    return { kind: 'url', url: text } as const;
+  context.addIssue({ code: 'custom', message: 'takes "embedded", or a redis:// or rediss:// address' });
+  return z.NEVER;
+});
+
+const Sentinels = z.strictObject({
+  sentinels: z.array(Address).min(1).describe('The sentinels, each host:port. Default port 26379.'),
+  name: z.string().min(1).describe('Name of the master group they watch.'),
+  password: redisPassword,
+});
+
+const Cluster = z.strictObject({
+  cluster: z.array(Address).min(1).describe('Some nodes of the cluster, each host:port. Default port 6379.'),
+  password: redisPassword,
+});
+
+const Notification = z.strictObject({
+  webhook: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/, error: 'takes an http:// or https:// address' })
+        .describe('Where the JSON message is sent by POST.'),
+      secret: z
+        .optional(z.string().min(8))
+        .describe('Signs each message, 8 characters or more. Default: not signed.'),
+    })
+    .describe('An HTTP address that is told.'),
+});
+
+export const ConfigFile = z.strictObject({
+  accounts: z
+    .record(name, Account)
+    .describe('API accounts by name. Default: "default", from CARETAKER_BASE_URL and CARETAKER_API_TOKEN.'),
+  redis: z
+    .union([RedisUrl, Sentinels, Cluster], {
+      error: 'takes "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }',
+    })
+    .describe(
+      '"embedded", redis://, rediss://, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
+    ),
+  policies: z.string().min(1).describe('Folder of the policies, relative to this file. Default ./policies.'),
+  data_dir: z
+    .string()
+    .min(1)
+    .describe('Folder for what must be kept on disk, relative to the current folder. Default .caretaker.'),
+  daemon: z
+    .strictObject({
+      concurrency: wholeNumber(1, 1000)
+        .prefault(20)
+        .describe('Entries that one process works on at the same time. Default 20.'),
+    })
+    .prefault({})
+    .describe('The long-running process.'),
+  dashboard: z
+    .strictObject({
+      host: z.string().min(1).prefault('127.0.0.1').describe('Address it listens on. Default 127.0.0.1.'),
+      port: wholeNumber(0, 65_535)
+        .prefault(8480)
+        .describe('Port it listens on; 0 takes any free one. Default 8480.'),
+      password: z
+        .optional(z.string())
+        .describe('For signing in. Default none: only reachable from this machine, by a sign-in link.'),
+    })
+    .describe('The web pages and the JSON behind them.'),
+  notifications: z
+    .record(name, Notification)
+    .prefault({})
+    .describe('Who can be told about a run, by the name that policies use. Default none.'),
+  retention: z
+    .strictObject({
+      runs: duration(3_600_000).prefault('90d').describe('How long ended runs are remembered. Default 90d.'),
+    })
+    .prefault({})
+    .describe('How long things are kept.'),
+});
+export type ConfigFile = z.output<typeof ConfigFile>;
+
+/** The JSON Schema of `config/caretaker.yaml`, for editors. Every key may be left out. */
+export const configFileJsonSchema = () => z.toJSONSchema(ConfigFile.partial(), { io: 'input' });

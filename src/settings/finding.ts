@@ -1,0 +1,95 @@
+/** What is wrong in one of the operator's files, where, and what was probably meant. */
+import { relative } from 'node:path';
+import { CaretakerError } from '../errors.ts';
+
+export interface Finding {
+  file: string;
+  /** Both from 1. */
+  line: number;
+  column: number;
+  /** The place as keys: `policies[0].select.filter`; empty for the file as a whole. */
+  path: string;
+  /** One sentence. */
+  message: string;
+  /** What to write instead, in a few words: `did you mean filters?` */
+  suggestion?: string;
+  /** The lines around the place with a caret under it; empty when there is nothing to show. */
+  frame: string;
+}
+
+/** Files of the operator hold mistakes, so what they ask for cannot be done; each mistake is a finding. */
+export class InvalidFilesError extends CaretakerError {
+  readonly code = 'INVALID_FILES';
+
+  constructor(
+    readonly findings: readonly Finding[],
+    options?: ErrorOptions,
+  ) {
+    super(sumUp(findings), options);
+  }
+}
+
+function sumUp(findings: readonly Finding[]): string {
+  const [first] = findings;
+  if (!first) return 'The files hold mistakes.';
+  const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : '';
+  return `${placeOf(first)}: ${first.message}${more}`;
+}
+
+/** Findings in the order in which somebody who corrects them goes through the files. */
+export const inOrder = (findings: readonly Finding[]): Finding[] =>
+  findings.toSorted(
+    (a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)) || a.line - b.line || a.column - b.column,
+  );
+
+/** A finding about a file as a whole: it is missing, cannot be read, or is too large. */
+export const fileFinding = (file: string, message: string, suggestion?: string): Finding => ({
+  file,
+  line: 1,
+  column: 1,
+  path: '',
+  message,
+  ...(suggestion === undefined ? {} : { suggestion }),
+  frame: '',
+});
+
+/** The keys and numbers that lead to a place, as a person writes them: `policies[0].select.filter`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+
+const codes = { bold: 1, dim: 2, red: 31, yellow: 33, cyan: 36 } as const;
+
+/**
+ * A finding as a terminal shows it: place, sentence and suggestion, then the frame.
+ *
+ * `color` decides about ANSI colours; nothing else of the output depends on it.
+ */
+export function renderFinding(finding: Finding, { color }: { color: boolean }): string {
+  const paint = (style: keyof typeof codes, text: string) =>
+    color ? `\u001b[${codes[style]}m${text}\u001b[0m` : text;
+  const place = paint('cyan', placeOf(finding));
+  const hint = finding.suggestion ? ` ${paint('yellow', capitalised(finding.suggestion))}` : '';
+  const head = `${place}: ${paint('bold', finding.message)}${hint}`;
+  if (finding.frame === '') return head;
+  const frame = finding.frame.split('\n').map((line) => {
+    if (line.startsWith('>')) return line;
+    return /\| *\t*[ \t]*\^+$/.test(line) ? paint('red', line) : paint('dim', line);
+  });
+  return [head, ...frame.map((line) => `  ${line}`)].join('\n');
+}
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `config/caretaker.yaml:3:5`; of a finding about a file as a whole, only the file. */
+function placeOf({ file, line, column, frame }: Finding): string {
+  return frame === '' ? shortFile(file) : `${shortFile(file)}:${line}:${column}`;
+}
+
+/** Relative to the current folder where that is shorter: what a person would type, and editors can open. */
+export function shortFile(file: string): string {
+  const short = relative(process.cwd(), file);
+  return short !== '' && !short.startsWith('..') ? short : file;
+}

@@ -1,0 +1,136 @@
+/** Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its place. */
+import type { z } from 'zod';
+import type { Finding } from './finding.ts';
+import { keysOf, schemasAt } from './schema-walk.ts';
+import { suggestionFor } from './suggest.ts';
+import type { Path, Remark } from './yaml-file.ts';
+
+export type Read<T> = { value: T } | { findings: Finding[] };
+/** Gives a remark its place in a file; `YamlFile.finding` is one. */
+export type Place = (path: Path, remark: Remark) => Finding;
+
+/**
+ * The value as `schema` reads it, or every finding there is.
+ *
+ * `path` leads to the value in its file. Sentences never repeat what was written: it may have come from the
+ * environment and be a secret.
+ */
+export function readStrictly<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  place: Place,
+  path: Path = [],
+): Read<z.output<S>> {
+  const read = schema.safeParse(value, { error: predicate });
+  if (read.success) return { value: read.data };
+  const findings = read.error.issues
+    .flatMap((issue) => flattened(issue))
+    .flatMap((issue) => remarks(issue, schema, value))
+    .map(([inner, remark]) => place([...path, ...inner], remark));
+  return { findings };
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Of a union only the reading that came nearest is of interest; without one, the union speaks for itself. */
+function flattened(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const inside = issue.errors.filter((issues) =>
+    issues.every((one) => one.path.length > 0 || !isWrongKind(one)),
+  );
+  const [nearest] = inside.toSorted((a, b) => a.length - b.length);
+  if (!nearest) return [issue];
+  return nearest.flatMap((one) => flattened({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+const isWrongKind = (issue: Issue) => issue.code === 'invalid_type' || issue.code === 'invalid_value';
+
+function remarks(issue: Issue, schema: z.ZodType, value: unknown): [Path, Remark][] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = schemasAt(schema, issue.path).flatMap(keysOf);
+    return issue.keys.map((key) => [
+      [...issue.path, key],
+      { at: 'key', message: `"${key}" is not known here.`, suggestion: suggestionFor(key, known) },
+    ]);
+  }
+  const subject = subjectOf(issue.path);
+  const message = `${subject}${issue.message.replace(/\.$/, '')}.`;
+  if (issue.code === 'invalid_key') return [[issue.path, { at: 'key', message }]];
+  const written = valueAt(value, issue.path);
+  if (issue.code === 'invalid_value' && typeof written === 'string') {
+    return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
+  }
+  return [[issue.path, { message }]];
+}
+
+/** The values themselves are in the sentence already: only a likely one is worth a hint. */
+function meant(written: string, values: readonly unknown[]): string | undefined {
+  const hint = suggestionFor(written, values.map(String));
+  return hint?.startsWith('did you mean') ? hint : undefined;
+}
+
+function subjectOf(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'The file ';
+  if (typeof last !== 'number') return `"${String(last)}" `;
+  const list = path.at(-2);
+  return `Entry ${last + 1} ${list === undefined ? '' : `of "${String(list)}" `}`;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part],
+    value,
+  );
+}
+
+/** What an issue says about its place, to stand behind the place's name; schemas may say it better themselves. */
+function predicate(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is missing';
+      return `takes ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
+    case 'invalid_value':
+      return `takes ${listing(issue.values.map(String))}`;
+    case 'invalid_key':
+      return 'is no name we take';
+    case 'too_small':
+      return `takes ${size(issue.origin, 'at least', issue.minimum)}`;
+    case 'too_big':
+      return `takes ${size(issue.origin, 'at most', issue.maximum)}`;
+    case 'invalid_union':
+      return 'is written in no way we take';
+    default:
+      return undefined;
+  }
+}
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+  array: 'a list',
+};
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  return { string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' }[
+    typeof value as string
+  ] as string;
+}
+
+function size(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string')
+    return `a text of ${bound} ${limit} ${Number(limit) === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`;
+  return `${bound} ${limit}`;
+}
+
+/** `a, b or c`. */
+export function listing(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

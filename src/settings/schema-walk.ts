@@ -1,0 +1,41 @@
+/** Finds its way inside a zod schema: which keys may stand at a place that a value's path leads to. */
+import { z } from 'zod';
+import type { Path } from './yaml-file.ts';
+
+/** Every schema that may apply where `path` leads; several behind a union. */
+export function schemasAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType[] {
+  return path.reduce<z.core.$ZodType[]>(
+    (schemas, part) => schemas.flatMap((one) => childrenOf(one, part)),
+    unwrapped(schema),
+  );
+}
+
+/** The keys an object schema declares. */
+export const keysOf = (schema: z.core.$ZodType): string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+
+function childrenOf(schema: z.core.$ZodType, part: PropertyKey): z.core.$ZodType[] {
+  if (schema instanceof z.ZodObject) {
+    const child = (schema.shape as Record<PropertyKey, z.core.$ZodType | undefined>)[part];
+    return child ? unwrapped(child) : [];
+  }
+  if (schema instanceof z.ZodArray) return unwrapped(schema.element);
+  if (schema instanceof z.ZodRecord) return unwrapped(schema.valueType);
+  return [];
+}
+
+/** What a schema stands for in a file, without optional, default, transform and the like around it. */
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType[] {
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(unwrapped);
+  if (schema instanceof z.ZodPipe) return unwrapped(schema.in);
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodReadonly
+  ) {
+    return unwrapped(schema.unwrap());
+  }
+  return [schema];
+}

@@ -1,0 +1,186 @@
+/**
+ * A YAML file of the operator, read safely, that can tell where each of its values stands.
+ *
+ * Safely: bounded in size and in aliases, no tags but the plain ones, no merge keys, no key given twice. Days stay
+ * texts (`2026-12-20`), as in YAML 1.2's core schema.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Range,
+  type Scalar,
+  visit,
+} from 'yaml';
+import { systemCodeOf } from '../errors.ts';
+import { type Finding, fileFinding, pathText } from './finding.ts';
+import { frameOf } from './frame.ts';
+import { sourceOffset } from './scalar-offset.ts';
+
+export const largestFile = 1024 * 1024;
+const mostAliases = 50;
+
+export type Path = readonly PropertyKey[];
+/** A finding in the making: everything but the place. */
+export interface Remark {
+  message: string;
+  suggestion?: string | undefined;
+  /** Whether the key is at fault or its value; default the value. */
+  at?: 'key' | 'value';
+  /** So many characters into the value's text. */
+  offset?: number;
+}
+
+export class YamlFile {
+  readonly #document: Document.Parsed;
+  readonly #lines: LineCounter;
+
+  private constructor(
+    readonly file: string,
+    readonly text: string,
+    document: Document.Parsed,
+    lines: LineCounter,
+  ) {
+    this.#document = document;
+    this.#lines = lines;
+  }
+
+  /**
+   * Reads a file. Gives findings instead when it is missing, too large or no YAML we take. Never throws.
+   *
+   * `prepare` may change the text before it is parsed, but not its length: places are those of the file.
+   */
+  static read(file: string, prepare?: (text: string) => string): YamlFile | Finding[] {
+    try {
+      const { size } = statSync(file);
+      if (size > largestFile) return [fileFinding(file, 'The file is larger than 1 MiB and was not read.')];
+      return YamlFile.parse(file, readFileSync(file, 'utf8'), prepare);
+    } catch (error) {
+      const code = systemCodeOf(error);
+      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown error'})`;
+      return [fileFinding(file, `The file ${why}.`)];
+    }
+  }
+
+  /** Like `read`, of a text that is at hand already; `file` is what findings call it. */
+  static parse(file: string, text: string, prepare = (raw: string) => raw): YamlFile | Finding[] {
+    const lines = new LineCounter();
+    const document = parseDocument(prepare(text), {
+      lineCounter: lines,
+      prettyErrors: false,
+      schema: 'core',
+      merge: false,
+      resolveKnownTags: false,
+      stringKeys: true,
+      logLevel: 'silent',
+    });
+    const yaml = new YamlFile(file, text, document, lines);
+    const faults = [...document.errors, ...document.warnings].slice(0, 20);
+    if (faults.length > 0) return faults.map(({ code, message, pos }) => yaml.#fault(code, message, pos));
+    let aliases = 0;
+    visit(document, { Alias: () => void aliases++ });
+    return aliases > mostAliases
+      ? [fileFinding(file, `The file uses ${aliases} aliases; more than ${mostAliases} are refused.`)]
+      : yaml.#unfolded();
+  }
+
+  #unfolded(): YamlFile | Finding[] {
+    try {
+      this.value();
+      return this;
+    } catch {
+      return [fileFinding(this.file, 'The aliases of the file unfold into too much and were refused.')];
+    }
+  }
+
+  /** What the file holds as plain values; `scalar` may replace single values, told by their path. */
+  value(scalar: (value: unknown, path: Path) => unknown = (value) => value): unknown {
+    const plain: unknown = this.#document.toJS({ maxAliasCount: mostAliases });
+    return mapScalars(plain, scalar, []);
+  }
+
+  /** A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off. */
+  finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Finding {
+    const [start, end] = this.#span(path, at, offset);
+    return this.#place(path, start, end, message, suggestion);
+  }
+
+  /** Where a key or value stands, for findings that point to a second place: `config/a.yaml:3:5`. */
+  lineOf(path: Path): number {
+    return this.#lines.linePos(this.#span(path, 'value', undefined)[0]).line;
+  }
+
+  #span(path: Path, at: 'key' | 'value', offset: number | undefined): [number, number] {
+    let node: Node | null = this.#document.contents;
+    let span: [number, number] = startOf(node);
+    for (const [i, part] of path.entries()) {
+      const next = childOf(resolved(node, this.#document), part);
+      if (!next) return span;
+      const wanted = at === 'key' && i === path.length - 1 ? next.key : (next.value ?? next.key);
+      span = startOf(wanted ?? null);
+      node = next.value;
+    }
+    if (offset === undefined || !isScalar(node)) return span;
+    const start = sourceOffset(this.text, node as Scalar & { range: Range }, offset);
+    return [start, start + 1];
+  }
+
+  #fault(code: string, message: string, [start, end]: [number, number]): Finding {
+    if (code === 'DUPLICATE_KEY') {
+      const key = /^[^\s:]+/.exec(this.text.slice(start, start + 100))?.[0] ?? 'A key';
+      const message = `${key} is given twice in the same map.`;
+      return this.#place([], start, start + key.length, message, 'keep one of them');
+    }
+    const clean = (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
+    return this.#place([], start, end, `This is not the YAML we take: ${clean}.`, undefined);
+  }
+
+  #place(path: Path, start: number, end: number, message: string, suggestion: string | undefined): Finding {
+    const { line, col } = this.#lines.linePos(Math.min(start, this.text.length));
+    const oneLine = this.text.slice(start, end).split('\n')[0]?.trimEnd() ?? '';
+    return {
+      file: this.file,
+      line: Math.max(line, 1),
+      column: Math.max(col, 1),
+      path: pathText(path),
+      message,
+      ...(suggestion === undefined ? {} : { suggestion }),
+      frame: frameOf(this.text, Math.max(line, 1), Math.max(col, 1), oneLine.length),
+    };
+  }
+}
+
+function resolved(node: Node | null, document: Document.Parsed): Node | null {
+  return isAlias(node) ? (node.resolve(document) ?? null) : node;
+}
+
+function childOf(node: Node | null, part: PropertyKey): { key: Node | null; value: Node | null } | undefined {
+  if (isSeq(node) && typeof part === 'number') {
+    const value = node.items[part] as Node | undefined;
+    return value ? { key: value, value } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+  return pair ? { key: pair.key as Node, value: pair.value as Node | null } : undefined;
+}
+
+/** A key or scalar is marked whole, a list or map at its beginning only. */
+function startOf(node: Node | null): [number, number] {
+  const range = node?.range;
+  if (!range) return [0, 1];
+  return isScalar(node) ? [range[0], range[1]] : [range[0], range[0] + 1];
+}
+
+function mapScalars(value: unknown, change: (value: unknown, path: Path) => unknown, path: Path): unknown {
+  if (Array.isArray(value)) return value.map((inner, i) => mapScalars(inner, change, [...path, i]));
+  if (value === null || typeof value !== 'object') return change(value, path);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, mapScalars(inner, change, [...path, key])]),
+  );
+}
