@@ -73,7 +73,7 @@ async function start(dir: string, socketPath: string): Promise<ChildProcess> {
   });
   for (let waited = 0; (await healthOf(socketPath)) !== 'ready'; waited += 5) {
     if (child.exitCode !== null || waited > 10_000) {
-      child.kill();
+      child.stdin?.end();
       throw new Error(`The test's Redis did not come up. It said:\n${said}`);
     }
     await sleep(5);

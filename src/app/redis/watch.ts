@@ -1,0 +1,49 @@
+/** Brings the server of a folder back when it is killed while somebody uses it. */
+import { messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { healthOf } from './ask.ts';
+import type { RedisFolder } from './folder.ts';
+import { withLock } from './lock.ts';
+import { ensureServer } from './server.ts';
+
+const lookEveryMs = 500;
+/** After a start that failed, so that a server which cannot start does not keep the machine busy. */
+const retryAfterMs = 5_000;
+
+/**
+ * Looks every half second whether the server answers, and starts it again when it does not. Every user does so;
+ * the lock lets one of them act. It does not keep the process alive, and what goes wrong is logged, once.
+ */
+export function watchServer(folder: RedisFolder, log: Log): { stop(): Promise<void> } {
+  let looking: Promise<void> | undefined;
+  let stopped = false;
+  let complaint: string | undefined;
+  let notBefore = 0;
+
+  const look = async () => {
+    if (performance.now() < notBefore || (await healthOf(folder.socketPath)) !== 'down') return;
+    try {
+      const started = await withLock(folder.lock, async () => !stopped && ensureServer(folder));
+      if (started)
+        log.warn({ folder: folder.dir }, 'The embedded Redis was gone and has been started again.');
+      complaint = undefined;
+    } catch (error) {
+      if (messageOf(error) !== complaint) log.error({ folder: folder.dir, err: error }, messageOf(error));
+      complaint = messageOf(error);
+      notBefore = performance.now() + retryAfterMs;
+    }
+  };
+  const timer = setInterval(() => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+  }, lookEveryMs);
+  timer.unref();
+  return {
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
