@@ -20,8 +20,8 @@ export interface WindowNews {
   limit?: number;
   remaining?: number;
   resetMs?: number;
-  /** The answer was a 429: nothing is left, whatever the numbers say. */
-  limited: boolean;
+  /** `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx: a sign of trouble, not of life. */
+  kind: 'answered' | 'limited' | 'failed';
 }
 
 export interface BudgetOptions {
@@ -35,7 +35,7 @@ export interface BudgetState {
   remaining: number;
   /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
   resetsAt: number;
-  /** When the service last answered anybody, whatever it answered. */
+  /** When the service last answered anybody with anything but a failure. */
   answeredAt: number;
 }
 
@@ -124,7 +124,7 @@ export function openBudget(
         1,
         key,
         clock.now(),
-        news === undefined ? 'none' : news.limited ? 'limited' : 'answer',
+        news?.kind ?? 'none',
         given(news?.limit),
         given(news?.remaining),
         given(news?.resetMs),

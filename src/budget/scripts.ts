@@ -3,7 +3,7 @@
  *
  * The hash holds: `limit`, `remaining`, `resets` (ms since 1970), `known` (1 once an answer of this window was seen),
  * `scout` (until when somebody is finding out), `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by)
- * and `answered` (when the service last answered anybody).
+ * and `answered` (when the service last answered anybody with anything but a failure).
  */
 
 /** ARGV: now, default limit, reserve share, floor share, window ms, scout ms. Gives 0 to go, else ms to wait. */
@@ -34,7 +34,7 @@ redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
 return 0
 `;
 
-/** ARGV: now, answer|limited|none, limit, remaining, reset ms (each may be empty), window ms. */
+/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), window ms. */
 export const LEARN = `
 local now, what, window = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -46,7 +46,7 @@ if what == 'none' then
   redis.call('HSET', KEYS[1], 'scout', 0)
   return
 end
-redis.call('HSET', KEYS[1], 'answered', now)
+if what ~= 'failed' then redis.call('HSET', KEYS[1], 'answered', now) end
 if what == 'limited' then
   -- A scout refused right after our window's end: the service rounds the seconds down.
   if not known and said_reset and said_reset <= 1000 then slack = 1000 end

@@ -169,7 +169,7 @@ function newsOf({ status, header }: Reply): WindowNews {
   const remaining = number('x-ratelimit-remaining');
   const reset = number('x-ratelimit-reset');
   return {
-    limited: status === 429,
+    kind: status === 429 ? 'limited' : status >= 500 ? 'failed' : 'answered',
     ...(limit === undefined ? {} : { limit }),
     ...(remaining === undefined ? {} : { remaining }),
     ...(reset === undefined ? {} : { resetMs: reset * 1000 }),

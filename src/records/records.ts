@@ -1,4 +1,5 @@
 /** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
+import type { Cluster, Redis } from 'ioredis';
 import type { CaretakerEvent } from '../events.ts';
 import { AccountStore } from './account-store.ts';
 import { keys } from './keys.ts';
@@ -31,7 +32,7 @@ export function openRecords(store: Store): Records {
     presence: new PresenceStore(store),
     async listen(listener) {
       // A connection that listens can do nothing else.
-      const ear = store.duplicate();
+      const ear = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
       ear.on('message', (_channel: string, message: string) =>
         listener(JSON.parse(message) as CaretakerEvent),
       );

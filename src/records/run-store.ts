@@ -97,7 +97,7 @@ export class RunStore {
       const ids = await this.store.zrange(
         index,
         '+inf',
-        since ?? '-inf',
+        String(since ?? '-inf'),
         'BYSCORE',
         'REV',
         'LIMIT',
@@ -177,7 +177,15 @@ export class RunStore {
   /** Removes ended runs created before `before` with all that belongs to them; gives how many. */
   async prune(before: number): Promise<number> {
     let removed = 0;
-    for (const id of await this.store.zrange(keys.runs, '-inf', before, 'BYSCORE', 'LIMIT', 0, 1000)) {
+    for (const id of await this.store.zrange(
+      keys.runs,
+      '-inf',
+      String(before),
+      'BYSCORE',
+      'LIMIT',
+      0,
+      1000,
+    )) {
       const run = await this.get(id);
       if (run && !isFinal(run.status)) continue;
       if (run) {

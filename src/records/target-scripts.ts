@@ -38,6 +38,7 @@ for _, id in ipairs(ids) do
   local target = cjson.decode(redis.call('HGET', KEYS[2], id))
   if target.state == 'pending' or target.state == 'waiting' then
     target.state = 'acting'
+    target.claimed = nil
     target.step = target.step + 1
     if not target.startedAt then
       target.startedAt = now
@@ -51,6 +52,19 @@ for _, id in ipairs(ids) do
   end
 end
 return released`;
+
+/** KEYS: targets, acting. ARGV: id, step, now. Gives the target as it now is, or nothing. */
+export const CLAIM = `
+local json = redis.call('HGET', KEYS[1], ARGV[1])
+if not json then return false end
+local target = cjson.decode(json)
+if target.state ~= 'acting' or target.claimed or target.step ~= tonumber(ARGV[2]) then return false end
+target.claimed = true
+target.step = target.step + 1
+json = cjson.encode(target)
+redis.call('HSET', KEYS[1], ARGV[1], json)
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+return json`;
 
 /** KEYS: run, targets. ARGV: id, step, intent JSON. Refused when the target was handed to somebody else meanwhile. */
 export const NOTE_INTENT = `

@@ -8,7 +8,7 @@ import type { CaretakerEvent } from '../events.ts';
 import type { Intent, Run, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { runScript, type Store } from './redis.ts';
-import { ADD_TARGETS, BEGIN_PLAN, NOTE_INTENT, RELEASE, SETTLE } from './target-scripts.ts';
+import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, SETTLE } from './target-scripts.ts';
 
 /** A target handed out: the step proves it. */
 export interface Released {
@@ -88,6 +88,20 @@ export class TargetStore {
     for (let i = 0; i + 1 < flat.length; i += 2)
       released.push({ id: flat[i] ?? '', step: Number(flat[i + 1]) });
     return released;
+  }
+
+  /**
+   * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice is worked
+   * on once. Nothing when it was claimed before, or handed out anew meanwhile.
+   */
+  async claim(run: string, { id, step }: Released, now: number): Promise<Target | undefined> {
+    const json = (await runScript(
+      this.store,
+      CLAIM,
+      [keys.targets(run), keys.acting(run)],
+      [id, step, now],
+    )) as string | null;
+    return json ? (JSON.parse(json) as Target) : undefined;
   }
 
   /** Writes the note that stands before an effect. False when the target is no longer ours: then nothing may be sent. */
@@ -182,7 +196,7 @@ export class TargetStore {
     const ids = await this.store.zrange(
       keys[state](run),
       '-inf',
-      until ?? '+inf',
+      String(until ?? '+inf'),
       'BYSCORE',
       'LIMIT',
       0,
@@ -200,18 +214,12 @@ export class TargetStore {
   async late(run: string, now: number, limit: number): Promise<Target[]> {
     return this.many(
       run,
-      await this.store.zrange(keys.deadlines(run), '-inf', now, 'BYSCORE', 'LIMIT', 0, limit),
+      await this.store.zrange(keys.deadlines(run), '-inf', String(now), 'BYSCORE', 'LIMIT', 0, limit),
     );
-  }
-
-  /** When the next waiting target is due, if any. */
-  async nextDue(run: string): Promise<number | undefined> {
-    const [, score] = await this.store.zrange(keys.waiting(run), 0, 0, 'WITHSCORES');
-    return score === undefined ? undefined : Number(score);
   }
 
   /** The runs that worked on a target lately, newest first. */
   runsOf(account: string, target: string): Promise<string[]> {
-    return this.store.zrange(keys.runsOfTarget(account, target), 0, 19, 'REV');
+    return this.store.zrevrange(keys.runsOfTarget(account, target), 0, 19);
   }
 }

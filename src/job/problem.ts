@@ -1,0 +1,17 @@
+import { ConflictError, RejectedError } from '../client/errors.ts';
+
+/** What the service said when it did not do what was asked. */
+export interface Problem {
+  code?: string;
+  message: string;
+}
+
+/**
+ * The two answers a job may know better than the engine: a conflict (409) and a rejection (400, 422). Every other
+ * error is the engine's to answer; a job throws it on.
+ */
+export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem } {
+  if (error instanceof ConflictError) return { conflict: error.problem };
+  if (error instanceof RejectedError) return { rejected: error.problem };
+  return {};
+}

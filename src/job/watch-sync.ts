@@ -1,0 +1,83 @@
+/**
+ * Following site syncs (spec 3 and 4.15), which have no task: a sync is over when `sync.in_progress` is false, and its
+ * snapshot says how it went. The sweep asks for the sites synced since, newest first, so it costs pages in proportion
+ * to what ended, and `backups.latest_snapshot` in the list saves a request per site.
+ */
+import type { Item } from '../contract/operations.ts';
+import type { Watch } from '../run/run.ts';
+import type { Api } from './job.ts';
+import { doneAs, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+
+type SyncWatch = Extract<Watch, { kind: 'sync' }>;
+type Site = Item<'listSites'>;
+
+export const syncWatch: WatchKind<SyncWatch, Site> = {
+  sweep: {
+    operation: 'listSites',
+    query: (watches) => ({
+      filters: { last_sync_at: { gte: sweepFrom(watches) } },
+      sort: 'last_sync_at,desc',
+    }),
+  },
+  keyOfItem: (site) => site.id,
+  keyOf: (watch) => watch.siteId,
+  judge,
+  look,
+};
+
+function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict {
+  if (site.sync === undefined) return { is: 'unclear' };
+  if (site.sync.in_progress) return { is: 'running' };
+  const snapshot = site.backups?.latest_snapshot;
+  if (snapshot && snapshot.id === watch.snapshotId) {
+    return bySnapshot(watch, snapshot.status, site.sync.last_sync_error);
+  }
+  // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there is.
+  const endedSince = Date.parse(site.sync.last_sync_at ?? '') >= watch.since;
+  const ownSnapshotExpected = watch.snapshotId !== undefined && site.backups?.enabled === true;
+  return endedSince && !ownSnapshotExpected ? byLastSync(watch, site.sync) : { is: 'unclear' };
+}
+
+/** Asks for the snapshot itself, or, where there is none to ask for, for the site. */
+async function look(api: Api, watch: SyncWatch): Promise<Verdict> {
+  const { site } = await api.showSite({ site_id: watch.siteId });
+  if (site.sync === undefined) return { is: 'unclear' };
+  if (site.sync.in_progress) return { is: 'running' };
+  if (watch.snapshotId !== undefined && site.backups?.enabled === true) {
+    const { snapshot } = await api.showSiteSnapshot({ site_id: watch.siteId, snapshot_id: watch.snapshotId });
+    return bySnapshot(watch, snapshot.status, snapshot.error_message);
+  }
+  return byLastSync(watch, site.sync);
+}
+
+function bySnapshot(watch: SyncWatch, status: string | undefined, error: string | null | undefined): Verdict {
+  switch (status) {
+    case 'succeeded':
+      return doneAs(watch);
+    case 'failed':
+      return {
+        is: 'failed',
+        reason: 'task-failed',
+        detail: error ?? 'The snapshot failed, without a message.',
+      };
+    case 'cancelled':
+      return { is: 'failed', reason: 'task-cancelled' };
+    case 'in_progress':
+    case 'waiting':
+      return { is: 'running' };
+    default:
+      return { is: 'unclear' };
+  }
+}
+
+/** The values of `last_sync_status` are not shown by the spec: only what plainly says failure counts as one. */
+function byLastSync(watch: SyncWatch, sync: NonNullable<Site['sync']>): Verdict {
+  if (/fail|error/i.test(sync.last_sync_status ?? '')) {
+    return {
+      is: 'failed',
+      reason: 'task-failed',
+      detail: sync.last_sync_error ?? 'The sync failed, without a message.',
+    };
+  }
+  return doneAs(watch);
+}

@@ -1,0 +1,39 @@
+/**
+ * How work that runs in the service is followed: each kind of watch says which list call shows everything that ended
+ * lately, and how an item of that list is judged. The engine makes the calls, for all targets of an account together.
+ */
+import type { ListQuery } from '../contract/list.ts';
+import type { Watch } from '../run/run.ts';
+import type { Answer, Api } from './job.ts';
+
+/** What a look at followed work found: its end, that it goes on, or nothing one could rely on. */
+export type Verdict =
+  | Exclude<Answer, { is: 'following' } | { is: 'waiting' }>
+  | { is: 'running' }
+  | { is: 'unclear' };
+
+/** How one kind of work is followed. */
+export interface WatchKind<W extends Watch, I> {
+  /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
+  sweep: {
+    operation: 'listTasks' | 'listSites';
+    query(watches: readonly W[]): Pick<ListQuery, 'filters' | 'sort'>;
+  };
+  /** What item and watch are matched by. */
+  keyOfItem(item: I): string;
+  keyOf(watch: W): string;
+  /** What an item of the list says of the work. */
+  judge(watch: W, item: I): Verdict;
+  /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
+  look(api: Api, watch: W): Promise<Verdict>;
+}
+
+/** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */
+const CLOCK_SLACK_MS = 30_000;
+
+/** The moment from which a sweep must show everything for these watches. */
+export const sweepFrom = (watches: readonly Watch[]): string =>
+  new Date(Math.min(...watches.map(({ since }) => since)) - CLOCK_SLACK_MS).toISOString();
+
+/** The reason of a good end: followed work that somebody else had started was adopted. */
+export const doneAs = (watch: Watch): Verdict => ({ is: 'done', reason: watch.adopted ? 'adopted' : 'done' });

@@ -1,0 +1,120 @@
+/**
+ * BullMQ and nothing but: the one room that says `Queue`, `Worker` and `Job`, and hands out entries.
+ *
+ * An entry is a short piece of work that names records; what it means and whether it is still wanted is read there.
+ * BullMQ delivers at least once, so whoever works on an entry claims it first. Ended entries leave nothing behind:
+ * the records are the history.
+ */
+import { type ConnectionOptions, Queue, Worker } from 'bullmq';
+import type { Log } from '../log.ts';
+
+/** Plan a run, or act on one target of it; `step` says which handing-out of the target this is. */
+export type Entry =
+  | { kind: 'plan'; run: string }
+  | { kind: 'act'; run: string; target: string; step: number };
+
+export interface Handlers {
+  plan(entry: Extract<Entry, { kind: 'plan' }>): Promise<void>;
+  act(entry: Extract<Entry, { kind: 'act' }>): Promise<void>;
+}
+
+export interface Working {
+  /** Takes no more entries and resolves when those under way are done. */
+  stop(): Promise<void>;
+}
+
+export interface Queues {
+  /** Puts entries; one that is already there is not put twice. */
+  put(entries: readonly Entry[]): Promise<void>;
+  /** Works on entries, at most `concurrency` actions and two plans at the same time. */
+  work(handlers: Handlers, concurrency: number): Working;
+  /** How many entries wait and are being worked on, by queue name. */
+  counts(): Promise<Record<string, { waiting: number; active: number }>>;
+  /** BullMQ's own queues, for bull-board alone. */
+  boards(): Queue[];
+  close(): Promise<void>;
+}
+
+const PREFIX = '{caretaker}';
+/** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
+const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
+const PLANS_AT_ONCE = 2;
+
+/** Opens the queues. `connection` may be shared; `workerConnection` must retry for ever (BullMQ demands it). */
+export function openQueues(
+  connection: ConnectionOptions,
+  workerConnection: ConnectionOptions,
+  log: Log,
+): Queues {
+  const defaults = {
+    prefix: PREFIX,
+    defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    streams: { events: { maxLen: 1000 } },
+  };
+  const queues = {
+    plan: new Queue('plans', { connection, ...defaults }),
+    act: new Queue('actions', { connection, ...defaults }),
+  };
+  const complain = (error: Error) => log.warn({ err: error }, 'a queue lost Redis for a moment');
+  for (const queue of Object.values(queues)) queue.on('error', complain);
+
+  return {
+    async put(entries) {
+      for (const kind of ['plan', 'act'] as const) {
+        const jobs = entries
+          .filter((entry) => entry.kind === kind)
+          .map((entry) => ({ name: entry.kind, data: entry, opts: { jobId: idOf(entry) } }));
+        if (jobs.length > 0) await queues[kind].addBulk(jobs);
+      }
+    },
+    work(handlers, concurrency) {
+      const open = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
+        const worker = new Worker(name, (job) => handle(job.data as Entry), {
+          connection: workerConnection,
+          prefix: PREFIX,
+          concurrency: slots,
+          ...LOCKS,
+          removeOnComplete: { count: 0 },
+          removeOnFail: { count: 0 },
+        });
+        worker.on('error', complain);
+        worker.on('failed', (job, error) => log.error({ err: error, entry: job?.data }, 'an entry failed'));
+        return worker;
+      };
+      const workers = [
+        open('plans', PLANS_AT_ONCE, (entry) =>
+          entry.kind === 'plan' ? handlers.plan(entry) : Promise.resolve(),
+        ),
+        open('actions', concurrency, (entry) =>
+          entry.kind === 'act' ? handlers.act(entry) : Promise.resolve(),
+        ),
+      ];
+      return {
+        async stop() {
+          await Promise.all(workers.map((worker) => worker.close()));
+        },
+      };
+    },
+    async counts() {
+      const found: Record<string, { waiting: number; active: number }> = {};
+      for (const queue of Object.values(queues)) {
+        const { waiting = 0, active = 0, delayed = 0, prioritized = 0 } = await queue.getJobCounts();
+        found[queue.name] = { waiting: waiting + delayed + prioritized, active };
+      }
+      return found;
+    },
+    boards: () => Object.values(queues),
+    async close() {
+      await Promise.all(Object.values(queues).map((queue) => queue.close()));
+    },
+  };
+}
+
+/** The same entry has the same id, so putting it again changes nothing. BullMQ allows no `:` in it. */
+function idOf(entry: Entry): string {
+  if (entry.kind === 'plan') return `plan.${entry.run}`;
+  const target = /^[\w.-]+$/.test(entry.target)
+    ? entry.target
+    : Buffer.from(entry.target).toString('base64url');
+  return `act.${entry.run}.${target}.${entry.step}`;
+}
