@@ -1,0 +1,111 @@
+/** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
+
+import { utcDay } from './world/service-time.ts';
+import type { Site } from './world/site.ts';
+import { snapshotsOf } from './world/snapshots.ts';
+import { DAILY_SYNCS, endSync, isUnderMaintenance, startSync, syncsUsed } from './world/syncs.ts';
+import type { World } from './world/world.ts';
+
+export interface SiteControl {
+  /** Further syncs are refused for the daily limit, until the next UTC day. */
+  useUpDailySyncs(): void;
+  /** Syncs are refused for maintenance until it is switched off. */
+  underMaintenance(on: boolean): void;
+  disconnect(): void;
+  connect(): void;
+  lock(on: boolean): void;
+  pause(on: boolean): void;
+  /** The running sync, or else the next one, fails with this message. */
+  failNextSync(message: string): void;
+  /** Syncs that start from now on take this long, in milliseconds of the service's time. */
+  syncTakes(ms: number): void;
+  /** Somebody else starts a sync; gives the snapshot's id. */
+  startSync(): string;
+  /** The running sync ends now. */
+  finishSync(): void;
+  state(): SiteState;
+}
+
+/** How a site stands, moments as ISO 8601. */
+export interface SiteState {
+  connected: boolean;
+  locked: boolean;
+  paused: boolean;
+  underMaintenance: boolean;
+  syncInProgress: boolean;
+  /** On-demand syncs started today. */
+  syncsToday: number;
+  lastSyncAt: string | null;
+  lastSyncStatus: 'succeeded' | 'failed' | null;
+  lastSyncError: string | null;
+  /** Oldest first. */
+  snapshots: { id: string; status: string; createdAt: string }[];
+}
+
+/** The controls of one site; `now` settles the world and gives the service's time. */
+export function controlSite(world: World, id: string, now: () => number): SiteControl {
+  const find = (): Site => {
+    const site = world.sites.get(id);
+    if (!site) throw new Error(`The sandbox has no site "${id}".`);
+    return site;
+  };
+  find();
+  /** Brings the world up to date, then changes the site. */
+  const change = <A extends unknown[], R>(act: (site: Site, at: number, ...given: A) => R) => {
+    return (...given: A): R => {
+      const at = now();
+      return act(find(), at, ...given);
+    };
+  };
+  return {
+    useUpDailySyncs: change(({ sync }, at) => {
+      Object.assign(sync, { used: DAILY_SYNCS, usedOn: utcDay(at) });
+    }),
+    underMaintenance: change(({ sync }, _at, on: boolean) => {
+      sync.maintenanceUntil = on ? Number.POSITIVE_INFINITY : null;
+    }),
+    disconnect: change((site) => {
+      site.connected = false;
+    }),
+    connect: change((site) => {
+      site.connected = true;
+    }),
+    lock: change((site, _at, on: boolean) => {
+      site.locked = on;
+    }),
+    pause: change(({ sync }, _at, on: boolean) => {
+      sync.paused = on;
+    }),
+    failNextSync: change(({ sync }, _at, message: string) => {
+      sync.nextFailsWith = message;
+    }),
+    syncTakes: change(({ sync }, _at, ms: number) => {
+      sync.takesMs = ms;
+    }),
+    startSync: change((site, at) => startSync(world, site, at, null).id),
+    finishSync: change(({ sync }, at) => {
+      if (sync.current) endSync(world, id, sync.current, at);
+    }),
+    state: change(stateOf),
+  };
+}
+
+function stateOf(site: Site, now: number): SiteState {
+  const { sync } = site;
+  return {
+    connected: site.connected,
+    locked: site.locked,
+    paused: sync.paused,
+    underMaintenance: isUnderMaintenance(site, now),
+    syncInProgress: sync.current !== null,
+    syncsToday: syncsUsed(site, now),
+    lastSyncAt: sync.lastAt === null ? null : new Date(sync.lastAt).toISOString(),
+    lastSyncStatus: sync.lastStatus,
+    lastSyncError: sync.lastError,
+    snapshots: snapshotsOf(site).map(({ id, status, createdAt }) => ({
+      id,
+      status,
+      createdAt: new Date(createdAt).toISOString(),
+    })),
+  };
+}

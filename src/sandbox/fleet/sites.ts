@@ -1,0 +1,137 @@
+/** Makes one site of the fleet, from its own chance: a site is the same whatever other sites there are. */
+import { type Random, randomFrom, seedOf } from '../world/random.ts';
+import { DAY, HOUR, MINUTE, nextTimeOfDay, SECOND, utcDay } from '../world/service-time.ts';
+import { LATEST_CORE, newSite, type Site } from '../world/site.ts';
+import { lastPastSnapshot, pastSuccesses } from '../world/snapshots.ts';
+import { DAILY_SYNCS } from '../world/syncs.ts';
+import type { World } from '../world/world.ts';
+import type { Kind } from './kinds.ts';
+import { places, slug, trades } from './names.ts';
+
+/** Adds the site with this number, one of `count`; numbers are planted in rising order. */
+export function plantSite(world: World, number: number, count: number, kind: Kind | undefined): void {
+  const random = randomFrom(seedOf(world.seed, `site ${number}`));
+  const now = world.startedAt;
+  const title = `${random.pick(places)} ${random.pick(trades)}`;
+  // Older sites have lower numbers; the newest is two months old.
+  const createdAt = now - 60 * DAY - Math.floor(((count - number) / count) * 3 * 365 * DAY);
+  const site = newSite(number, {
+    title,
+    url: `https://${slug(title)}-${number}.example`,
+    createdAt,
+    multisite: kind === 'multisite',
+    ...hosting(random, kind),
+    ...extents(random),
+    ...services(random, now),
+  });
+  world.numbers.site = number;
+  world.sites.set(site.id, site);
+  giveSchedule(site, random);
+  // Order matters: snapshots of the past show what the scanner has found.
+  give(site, kind, now);
+  if (kind !== 'never_synced') giveHistory(site, random, now, kind);
+  if (!site.sync.paused) site.sync.nextAt = nextTimeOfDay(site.sync.dailyTime, now);
+}
+
+function hosting(random: Random, kind: Kind | undefined): Pick<Site, 'server' | 'core'> {
+  const recent = random.pick(['8.1.29', '8.2.22', '8.3.10', '8.3.14']);
+  const old = random.pick(['7.2.34', '7.4.33', '8.0.30']);
+  const current = random.pick([LATEST_CORE, LATEST_CORE, LATEST_CORE, '6.8.2', '6.7.1']);
+  const vulnerable = kind === 'vulnerable_core';
+  return {
+    server: {
+      hosting: random.pick(['Northwind Hosting', 'Bluehill', 'Cloudacre', 'Greenrack']),
+      mysql_version: random.pick(['8.0.39', '10.6.18-MariaDB', '10.11.8-MariaDB']),
+      php_version: kind === 'outdated_php' ? old : recent,
+    },
+    core: { current: vulnerable ? '6.4.2' : current, latest: LATEST_CORE, locked: false, vulnerable },
+  };
+}
+
+function extents(random: Random): Pick<Site, 'files' | 'database'> {
+  const files = random.between(2_000, 40_000);
+  const tables = random.between(12, 90);
+  return {
+    files: { items: files, bytes: files * random.between(20_000, 90_000), ignored: random.between(0, 40) },
+    database: { items: tables, bytes: tables * random.between(50_000, 900_000), ignored: 0 },
+  };
+}
+
+function services(random: Random, now: number): Partial<Site> {
+  const uptime = random.next() < 0.7;
+  return {
+    scanner: {
+      enabled: true,
+      status: 'clean',
+      malwareDetectedAt: null,
+      checkedAt: now - random.between(1, 20) * HOUR,
+    },
+    performance: { enabled: random.next() < 0.6, score: random.between(45, 99) },
+    analyticsEnabled: random.next() < 0.3,
+    activityLogsEnabled: random.next() < 0.8,
+    uptime: { enabled: uptime, status: uptime ? 'up' : null },
+  };
+}
+
+function giveSchedule({ sync, backups }: Site, random: Random): void {
+  const hour = String(random.between(0, 23)).padStart(2, '0');
+  sync.dailyTime = `${hour}:${random.pick(['00', '15', '30', '45'])}Z`;
+  sync.takesMs = random.between(20 * SECOND, 90 * SECOND);
+  backups.realTime = random.next() < 0.1;
+  backups.retentionDays = random.pick([90, 90, 90, 365]);
+}
+
+const SYNC_ERROR = 'The database could not be read: connection lost.';
+
+/** Makes the site one of its kind. */
+function give(site: Site, kind: Kind | undefined, now: number): void {
+  if (!kind) return;
+  const { sync, scanner, backups } = site;
+  const changes: Partial<Record<Kind, () => void>> = {
+    disconnected: () => {
+      site.connected = false;
+    },
+    paused: () => {
+      sync.paused = true;
+    },
+    locked: () => {
+      site.locked = true;
+    },
+    daily_limit: () => {
+      Object.assign(sync, { used: DAILY_SYNCS, usedOn: utcDay(now) });
+    },
+    maintenance: () => {
+      sync.maintenanceUntil = now + 3 * HOUR + (site.number % 6) * HOUR;
+    },
+    sync_fails: () => {
+      sync.failsWith = SYNC_ERROR;
+    },
+    hacked: () => {
+      Object.assign(scanner, { status: 'hacked', malwareDetectedAt: now - 2 * DAY - 5 * HOUR });
+    },
+    no_backups: () => {
+      backups.enabled = false;
+    },
+    plan_without_backups: () => {
+      Object.assign(backups, { supported: false, enabled: false });
+    },
+  };
+  changes[kind]?.();
+}
+
+/** A site without backups has been synced too, but no snapshot of it is shown. */
+function giveHistory(site: Site, random: Random, now: number, kind: Kind | undefined): void {
+  const { sync, backups } = site;
+  const days = random.between(10, 40);
+  // A disconnected or paused site has not been synced for some days.
+  const daysAgo = kind === 'disconnected' || kind === 'paused' ? random.between(4, 9) : 0;
+  const startedAt = nextTimeOfDay(sync.dailyTime, now) - (daysAgo + 1) * DAY;
+  sync.lastAt = Math.min(startedAt + sync.takesMs, now - MINUTE);
+  sync.lastStatus = sync.failsWith === null ? 'succeeded' : 'failed';
+  sync.lastError = sync.failsWith;
+  site.updatedAt = sync.lastAt;
+  if (!backups.enabled) return;
+  site.snapshotsBefore = days;
+  backups.latest = lastPastSnapshot(site, sync.lastAt - sync.takesMs, sync.failsWith);
+  backups.available = pastSuccesses(days - 1) + (sync.failsWith === null ? 1 : 0);
+}

@@ -1,0 +1,50 @@
+/** The background tasks that are there at the start: some ended, well and badly, and two that still run. */
+import type { Random } from '../world/random.ts';
+import { DAY, HOUR, MINUTE } from '../world/service-time.ts';
+import type { Site } from '../world/site.ts';
+import { startTask, type TaskEnd, type TaskInput } from '../world/tasks.ts';
+import type { World } from '../world/world.ts';
+
+interface Planting {
+  type: string;
+  /** How long before the start of the service it began. */
+  agoMs: number;
+  takesMs: number;
+  sites: number;
+  ends?: TaskEnd;
+}
+
+const plantings: readonly Planting[] = [
+  { type: 'wp_site_update', agoMs: 6 * DAY, takesMs: 9 * MINUTE, sites: 3 },
+  { type: 'download', agoMs: 5 * DAY, takesMs: 4 * MINUTE, sites: 1 },
+  { type: 'wp_site_update', agoMs: 4 * DAY, takesMs: 7 * MINUTE, sites: 2, ends: 'failed' },
+  { type: 'report', agoMs: 3 * DAY, takesMs: 2 * MINUTE, sites: 1 },
+  { type: 'upload', agoMs: 2 * DAY, takesMs: 15 * MINUTE, sites: 1, ends: 'aborted' },
+  { type: 'wp_plugin_install', agoMs: DAY, takesMs: MINUTE, sites: 1 },
+  { type: 'wp_site_update', agoMs: 5 * MINUTE, takesMs: 2 * HOUR, sites: 4 },
+  { type: 'download', agoMs: MINUTE, takesMs: 30 * MINUTE, sites: 1 },
+];
+
+/** Starts them in the past, oldest first; settling the world then brings them up to the present. */
+export function plantTasks(world: World, random: Random): void {
+  const connected = [...world.sites.values()].filter((site) => site.connected);
+  if (connected.length === 0) return;
+  for (const { agoMs, sites, ...order } of plantings) {
+    const chosen = random.shuffle(connected.slice(0, 50)).slice(0, sites);
+    const input = chosen.map((site) => inputOf(order.type, site));
+    startTask(world, { ...order, input }, world.startedAt - agoMs);
+  }
+}
+
+function inputOf(type: string, site: Site): TaskInput {
+  if (type !== 'wp_site_update') return { id: site.id };
+  const plugin = {
+    name: 'Contact Form',
+    current_version: '5.9.7',
+    target_version: '5.9.8',
+    slug: 'contact-form',
+    filename: 'contact-form/contact-form.php',
+  };
+  const options = { backup: true, visual_regression: false, sandbox: false };
+  return { id: site.id, options, plugins: [plugin] };
+}

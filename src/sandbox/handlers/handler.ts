@@ -1,0 +1,61 @@
+/** What an operation's handler is given and gives back. One operation is one small handler; `table.ts` has them all. */
+import type { z } from 'zod';
+import type { List, ListQuery } from '../../contract/list.ts';
+import type { Operation, PathParameters } from '../../contract/operation.ts';
+import {
+  type Answer,
+  type Item,
+  type ListId,
+  type OperationId,
+  type Operations,
+  operationOf,
+} from '../../contract/operations.ts';
+import type { Fields } from '../list/filters.ts';
+import { cutPage } from '../list/page.ts';
+import type { World } from '../world/world.ts';
+
+type Body<O extends Operation> = O extends { body: infer B extends z.ZodType }
+  ? O extends { bodyRequired: true }
+    ? z.output<B>
+    : z.output<B> | undefined
+  : undefined;
+
+/** A request that has passed authentication, the budget and the contract. The world is up to date with `now`. */
+export interface Ask<Id extends OperationId> {
+  readonly world: World;
+  readonly now: number;
+  readonly params: PathParameters<Operations[Id]>;
+  /** The list protocol's query; empty where the operation lists nothing. */
+  readonly query: ListQuery;
+  readonly body: Body<Operations[Id]>;
+  /** Says in the journal that `resource` was changed. Called beside each change, and only there. */
+  changed(resource: string): void;
+}
+
+/**
+ * Answers a request, in one synchronous step: nothing else happens to the world meanwhile.
+ *
+ * @throws {Refusal} for every answer that is no success.
+ */
+export type Handler<Id extends OperationId> = (ask: Ask<Id>) => Answer<Id>;
+
+type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends List } ? L : never;
+
+/** What a list operation needs besides the engine: the items, how to read their fields, and how to show one. */
+export interface Listing<Id extends ListId, T> {
+  items(ask: Ask<Id>): Iterable<T>;
+  fields: Fields<ListOf<Id>, T>;
+  view(item: T, ask: Ask<Id>): Item<Id>;
+}
+
+/** The handler of a list operation. */
+export function lists<Id extends ListId, T>(id: Id, { items, fields, view }: Listing<Id, T>): Handler<Id> {
+  return (ask) => {
+    const { list } = operationOf(id);
+    if (!list) throw new Error(`${id} lists nothing.`);
+    const page = cutPage(list, ask.query, items(ask), fields);
+    const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
+    // The key is data, so the compiler cannot follow; the answer is held to the contract before it is sent.
+    return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Answer<Id>;
+  };
+}

@@ -1,0 +1,55 @@
+/** The snapshots of a site (spec 4.19). */
+import type { ListQuery } from '../../contract/list.ts';
+import { momentsOf } from '../list/moments.ts';
+import { cannot, notFound } from '../refusal.ts';
+import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
+import { DAY } from '../world/service-time.ts';
+import type { Site } from '../world/site.ts';
+import { type Snapshot, snapshotsOf } from '../world/snapshots.ts';
+import type { World } from '../world/world.ts';
+import { type Handler, lists } from './handler.ts';
+import { siteOf } from './lookup.ts';
+
+/** What a list covers when it is not told from when and until when. */
+const WINDOW_MS = 7 * DAY;
+
+export const listSiteSnapshots = lists<'listSiteSnapshots', Snapshot>('listSiteSnapshots', {
+  items: ({ world, params, query, now }) => {
+    const isInWindow = defaultWindow(query, now);
+    return snapshotsOf(siteWithBackups(world, params.site_id)).filter(isInWindow);
+  },
+  fields: {
+    created_at: (snapshot) => snapshot.createdAt,
+    status: (snapshot) => snapshot.status,
+    scanner_status: (snapshot) => snapshot.scanner,
+    note: (snapshot) => snapshot.note,
+    files_synced: (snapshot) => snapshot.filesSynced,
+    tables_synced: (snapshot) => snapshot.tablesSynced,
+  },
+  view: (snapshot, { world, params }) => snapshotView(siteOf(world, params.site_id), snapshot),
+});
+
+export const showSiteSnapshot: Handler<'showSiteSnapshot'> = ({ world, params }) => {
+  const site = siteWithBackups(world, params.site_id);
+  const snapshot = snapshotsOf(site).find(({ id }) => id === params.snapshot_id);
+  if (!snapshot) throw notFound('snapshot', params.snapshot_id);
+  return { snapshot: snapshotDetails(site, snapshot) };
+};
+
+/**
+ * The last seven days, each side on its own: whichever bound is not sent stays where it is by default.
+ * So a list with only `created_at:lte` of last month is empty.
+ */
+function defaultWindow(query: ListQuery, now: number): (snapshot: Snapshot) => boolean {
+  const { gte, lte } = query.filters?.['created_at'] ?? {};
+  const from = gte === undefined ? now - WINDOW_MS : momentsOf(String(gte), 'UTC').first;
+  const until = lte === undefined ? now : momentsOf(String(lte), 'UTC').last;
+  return ({ createdAt }) => createdAt >= from && createdAt <= until;
+}
+
+function siteWithBackups(world: World, id: string): Site {
+  const site = siteOf(world, id);
+  if (!site.backups.supported) throw cannot('plan_without_backups', "The site's plan has no backups.");
+  if (!site.backups.enabled) throw cannot('backups_disabled', 'Backups are not enabled on this site.');
+  return site;
+}

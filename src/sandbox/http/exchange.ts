@@ -1,0 +1,135 @@
+/** One request from its headers to its answer: the order in which the service looks at it. No sockets here. */
+import type { Operation } from '../../contract/operation.ts';
+import { type OperationId, operationOf } from '../../contract/operations.ts';
+import type { Ask, Handler } from '../handlers/handler.ts';
+import { handlers } from '../handlers/table.ts';
+import { readListQuery } from '../list/query.ts';
+import { malformed, Refusal } from '../refusal.ts';
+import { settle } from '../world/settle.ts';
+import type { World } from '../world/world.ts';
+import type { Account } from './account.ts';
+import { contractFaults, describeFaults } from './answer-check.ts';
+import type { Route } from './router.ts';
+
+export interface Request {
+  route: Route | undefined;
+  search: URLSearchParams;
+  authorization: string | undefined;
+  body: string;
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON, or nothing for 204. */
+  body: string | undefined;
+  /** What the sandbox itself did wrong, for the journal. */
+  mistake?: string;
+}
+
+export interface Service {
+  world: World;
+  account: Account;
+  /** The service's present moment. */
+  now(): number;
+  /** Writes an effect into the journal. */
+  noteEffect(operation: OperationId, resource: string): void;
+}
+
+/**
+ * Answers a request: 401 before all else, then 403, then 429 (each costs a request but the first), then 404 for a
+ * path that is not there, then 400 for what the contract does not allow, then the operation itself.
+ */
+export function answer(service: Service, request: Request): Reply {
+  let headers: Record<string, string> = {};
+  try {
+    service.account.authenticate(request.authorization);
+    const spent = service.account.spend();
+    headers = spent.headers;
+    service.account.requireActive();
+    if (spent.exhausted) {
+      throw new Refusal(429, 'rate_limit_exceeded', 'The requests of this window are used up.');
+    }
+    return { ...perform(service, request), headers };
+  } catch (error) {
+    return { ...refuse(error), headers };
+  }
+}
+
+type Outcome = Omit<Reply, 'headers'>;
+
+function perform(service: Service, { route, search, body }: Request): Outcome {
+  if (!route) throw new Refusal(404, 'no_such_path', 'There is nothing at this method and path.');
+  const operation = operationOf(route.operation);
+  const handler = handlerOf(route.operation);
+  if (!handler) {
+    throw new Refusal(501, 'not_built', `The sandbox does not have ${route.operation} yet.`);
+  }
+  const now = service.now();
+  settle(service.world, now);
+  const given = handler({
+    world: service.world,
+    now,
+    params: route.params,
+    query: readQuery(operation, search),
+    body: readBody(operation, body),
+    changed: (resource) => service.noteEffect(route.operation, resource),
+  });
+  if (operation.success === 204) return { status: 204, body: undefined };
+  const faults = contractFaults(route.operation, given);
+  if (faults.length > 0) throw new Error(`${route.operation} would answer against the contract: ${faults}`);
+  return { status: operation.success, body: JSON.stringify(given) };
+}
+
+/** A handler without its operation's types, which a table looked up by a name from outside cannot keep. */
+type AnyHandler = (
+  ask: Omit<Ask<OperationId>, 'params' | 'body'> & { params: object; body: unknown },
+) => unknown;
+
+const handlerOf = (id: OperationId): AnyHandler | undefined =>
+  (handlers as Partial<Record<OperationId, Handler<never>>>)[id] as AnyHandler | undefined;
+
+function readQuery({ list }: Operation, search: URLSearchParams) {
+  if (list) return readListQuery(list, search);
+  const [unknown] = search.keys();
+  if (unknown !== undefined) throw malformed(`there is no parameter "${unknown}"`);
+  return {};
+}
+
+/** The body held to the contract. Operations that take none ignore one: some HTTP clients send `{}` with every POST. */
+function readBody({ body: schema, bodyRequired, errors }: Operation, text: string): unknown {
+  if (!schema) return undefined;
+  if (text.trim() === '') {
+    if (bodyRequired) throw malformed('a body is required');
+    return undefined;
+  }
+  const read = schema.safeParse(parseJson(text));
+  if (read.success) return read.data;
+  const message = describeFaults(read.error);
+  // A body of another shape is malformed; one of the right shape with a value that will not do cannot be carried out.
+  const isShape = read.error.issues.some(
+    ({ code }) => code === 'unrecognized_keys' || code === 'invalid_type',
+  );
+  if (isShape || !errors.includes(422)) throw malformed(message);
+  throw new Refusal(422, 'invalid_value', message);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('the body is not JSON');
+  }
+}
+
+function refuse(error: unknown): Outcome {
+  if (error instanceof Refusal) {
+    const { status, code, message } = error;
+    return { status, body: JSON.stringify({ error: { code, message } }) };
+  }
+  const mistake = error instanceof Error ? error.message : String(error);
+  const body = JSON.stringify({
+    error: { code: 'sandbox_mistake', message: `The sandbox is wrong: ${mistake}` },
+  });
+  return { status: 500, body, mistake };
+}

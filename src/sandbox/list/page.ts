@@ -1,0 +1,48 @@
+/** The generic list engine: filters, sorts and cuts out a page, driven by the contract's declaration of the list. */
+import type { List, ListQuery } from '../../contract/list.ts';
+import { compileFilters, type FieldValue, order } from './filters.ts';
+
+export interface Page<T> {
+  items: T[];
+  pagination: { page: number; perPage: number; totalPages: number; totalItems: number };
+}
+
+type Read<T> = (item: T) => FieldValue;
+
+/** The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given whole. */
+export function cutPage<T>(
+  list: List,
+  query: ListQuery,
+  items: Iterable<T>,
+  fields: Readonly<Record<string, Read<T>>>,
+): Page<T> {
+  const passes = compileFilters(list, query, fields);
+  const kept: T[] = [];
+  for (const item of items) if (passes(item)) kept.push(item);
+  const sorted = sortItems(kept, query.sort ?? list.defaultSort, fields);
+
+  const { page = 1, perPage = 100 } = query;
+  const totalItems = sorted.length;
+  const pagination = { page, perPage, totalPages: Math.ceil(totalItems / perPage), totalItems };
+  return { items: list.paged ? sorted.slice((page - 1) * perPage, page * perPage) : sorted, pagination };
+}
+
+/** Stable in both directions: items that are equal stay in order of creation. Items without a value come last. */
+function sortItems<T>(items: T[], sort: string | undefined, fields: Readonly<Record<string, Read<T>>>): T[] {
+  if (sort === undefined) return items;
+  const [field = '', direction] = sort.split(',');
+  const read = fields[field];
+  if (!read) throw new Error(`The sandbox cannot sort by "${field}".`);
+  const sign = direction === 'desc' ? -1 : 1;
+  // Values are read once an item, not once a comparison.
+  return items
+    .map((item) => ({ item, value: read(item) }))
+    .sort((left, right) => compareValues(left.value, right.value, sign))
+    .map(({ item }) => item);
+}
+
+function compareValues(left: FieldValue, right: FieldValue, sign: number): number {
+  if (left === null || right === null) return Number(left === null) - Number(right === null);
+  if (typeof left === 'number' && typeof right === 'number') return sign * (left - right);
+  return sign * order(String(left), String(right));
+}

@@ -1,0 +1,100 @@
+/** The front of the room: the Site Management Service in this process, served over real HTTP. */
+import { type Clock, systemClock } from '../clock.ts';
+import type { OperationId } from '../contract/operations.ts';
+import { controlSite, type SiteControl } from './controls.ts';
+import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
+import { makeFleet } from './fleet.ts';
+import { type AccountControl, openAccount } from './http/account.ts';
+import { BASE_PATH, listen } from './http/server.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { serviceTime } from './world/service-time.ts';
+import { settle } from './world/settle.ts';
+
+export interface SandboxOptions {
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: any free port. */
+  port?: number;
+  /** How many sites the account has; default 60. Fleets of less than 20 have healthy sites alone. */
+  sites?: number;
+  /** Default 1. The same seed and number of sites give the same account. */
+  seed?: number;
+  /** What every request must carry as a bearer; default `sandbox-token`. */
+  token?: string;
+  /** How much faster than the clock the service's time runs; default 1. 60 makes an hour pass in a minute. */
+  speed?: number;
+  /** Requests a window; default 200, 0 = unlimited. */
+  rateLimit?: number;
+  /** Length of the rate limit's window in milliseconds of the clock, not sped up; default 60,000. */
+  windowMs?: number;
+  /** Default: the machine's. A test hands in one that it holds. */
+  clock?: Clock;
+  /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing. */
+  journal?: number;
+}
+
+export interface Sandbox {
+  /** The base URL: `http://127.0.0.1:PORT/api/v6`. */
+  readonly url: string;
+  /** The token the sandbox was started with. */
+  readonly token: string;
+  readonly journal: Journal;
+  /** @throws {Error} when there is no such site. */
+  site(id: string): SiteControl;
+  /** The ids of all sites, in order of creation. */
+  siteIds(): string[];
+  readonly account: AccountControl;
+  /** A fault that every request meets until it ends. */
+  readonly outage: { begin(kind: FaultKind): void; end(): void };
+  /** The next requests of one operation meet a fault. */
+  failNext(match: FaultMatch, kind: FaultKind): void;
+  /** Ends open connections too. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service; it listens when the promise resolves. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { host = '127.0.0.1', port = 0, sites = 60, seed = 1, token = 'sandbox-token' } = options;
+  const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
+
+  const now = serviceTime(clock, speed);
+  const world = makeFleet({ sites, seed, now: now() });
+  const account = openAccount({ token, rateLimit, windowMs, clock });
+  const journal = openJournal(options.journal ?? 100_000);
+  const faults = createFaults();
+  const noteEffect = (operation: OperationId, resource: string) =>
+    journal.noteEffect({ at: clock.now(), operation, resource });
+  const service = { world, account, now, noteEffect };
+  const server = await listen({ service, faults, journal, clock }, host, port);
+
+  const settled = () => {
+    const at = now();
+    settle(world, at);
+    return at;
+  };
+  let refusing = false;
+  const setRefusing = (refuse: boolean) => {
+    if (refuse !== refusing) (refuse ? server.refuse : server.accept)();
+    refusing = refuse;
+  };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`,
+    token,
+    journal,
+    site: (id) => controlSite(world, id, settled),
+    siteIds: () => [...world.sites.keys()],
+    account: account.control,
+    outage: {
+      begin(kind) {
+        faults.begin(kind);
+        setRefusing(kind === 'refuse');
+      },
+      end() {
+        faults.end();
+        setRefusing(false);
+      },
+    },
+    failNext: faults.failNext,
+    stop: server.stop,
+  };
+}

@@ -1,0 +1,12 @@
+/** How a client is shown (spec 2.2). */
+import type { Client as ShownClient } from '../../contract/resources/client.ts';
+import type { Client } from '../world/clients.ts';
+import { shown } from './moment.ts';
+
+export const clientView = (client: Client): ShownClient => ({
+  id: client.id,
+  ...client.fields,
+  site_ids: [...client.siteIds],
+  created_at: shown(client.createdAt),
+  updated_at: shown(client.updatedAt),
+});

@@ -1,0 +1,13 @@
+/** How a tag is shown (spec 2.15). */
+import type { Tag as ShownTag } from '../../contract/resources/tag.ts';
+import type { Tag } from '../world/tags.ts';
+import { shown } from './moment.ts';
+
+export const tagView = (tag: Tag): ShownTag => ({
+  id: tag.id,
+  name: tag.name,
+  color: tag.color,
+  site_ids: [...tag.siteIds],
+  created_at: shown(tag.createdAt),
+  updated_at: shown(tag.updatedAt),
+});

@@ -1,0 +1,51 @@
+/** How a task is shown (spec 2.10). */
+import type { Task as ShownTask, TaskDetails } from '../../contract/resources/task.ts';
+import { percentOf, type SiteProgress, type StepProgress, sitesProgress } from '../world/task-progress.ts';
+import type { Task } from '../world/tasks.ts';
+import { shown } from './moment.ts';
+
+/** A task as lists show it. */
+export function taskView(task: Task, now: number): ShownTask {
+  const sites = sitesProgress(task, now);
+  return {
+    id: task.id,
+    status: task.status,
+    type: task.type,
+    created_at: shown(task.createdAt),
+    updated_at: shown(task.updatedAt),
+    progress: {
+      percent: percentOf(task, now),
+      metrics: {
+        sites: { done: sites.filter(({ status }) => status === 'completed').length, total: sites.length },
+      },
+    },
+    input: { sites: [...task.input] },
+  };
+}
+
+/** A task as it is shown alone, site by site and step by step. */
+export const taskDetails = (task: Task, now: number): TaskDetails => ({
+  ...taskView(task, now),
+  details: {
+    sites: sitesProgress(task, now).map(({ id, status, percent, steps }: SiteProgress) => ({
+      id,
+      status,
+      progress: { percent },
+      steps: steps.map(stepView),
+    })),
+  },
+});
+
+const stepView = ({ type, status, percent }: StepProgress) => ({
+  type,
+  status,
+  details: {},
+  progress: { percent },
+  error:
+    status === 'failed' || status === 'aborted'
+      ? {
+          code: `step_${status}`,
+          message: `The step ${type} ${status === 'failed' ? 'failed' : 'was aborted'}.`,
+        }
+      : {},
+});

@@ -1,0 +1,75 @@
+/**
+ * What is going to happen in the world by itself, in order of time.
+ *
+ * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a held clock
+ * works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not functions.
+ */
+export type Due =
+  | { does: 'end-sync'; site: string; snapshot: string }
+  | { does: 'run-task'; task: string }
+  | { does: 'end-task'; task: string };
+
+interface Entry {
+  at: number;
+  /** Keeps entries of the same moment in the order they were made. */
+  order: number;
+  due: Due;
+}
+
+export interface Agenda {
+  add(at: number, due: Due): void;
+  /** Takes out the earliest entry that is due at `now`. */
+  take(now: number): { at: number; due: Due } | undefined;
+}
+
+/** An empty agenda: a binary heap. */
+export function createAgenda(): Agenda {
+  const heap: Entry[] = [];
+  let made = 0;
+  return {
+    add(at, due) {
+      heap.push({ at, order: made, due });
+      made += 1;
+      rise(heap);
+    },
+    take(now) {
+      const first = heap[0];
+      const last = heap.at(-1);
+      if (!first || !last || first.at > now) return undefined;
+      heap.pop();
+      if (heap.length > 0) sink(heap, last);
+      return first;
+    },
+  };
+}
+
+const before = (left: Entry, right: Entry) =>
+  left.at < right.at || (left.at === right.at && left.order < right.order);
+
+/** Moves the entry at the end up to its place. */
+function rise(heap: Entry[]): void {
+  let at = heap.length - 1;
+  const entry = heap[at];
+  while (entry && at > 0) {
+    const above = (at - 1) >> 1;
+    const parent = heap[above];
+    if (!parent || !before(entry, parent)) break;
+    heap[at] = parent;
+    heap[above] = entry;
+    at = above;
+  }
+}
+
+/** Puts `entry` in the root's place and moves it down to its own. */
+function sink(heap: Entry[], entry: Entry): void {
+  let at = 0;
+  for (;;) {
+    const left = heap[2 * at + 1];
+    const right = heap[2 * at + 2];
+    const child = right && left && before(right, left) ? right : left;
+    if (!child || !before(child, entry)) break;
+    heap[at] = child;
+    at = child === left ? 2 * at + 1 : 2 * at + 2;
+  }
+  heap[at] = entry;
+}

@@ -1,0 +1,22 @@
+/** The service's own time, which may run faster than the clock it is taken from. */
+import type { Clock } from '../../clock.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** Starts the service's time at the clock's present moment; from there it runs `speed` times as fast. */
+export function serviceTime(clock: Clock, speed: number): () => number {
+  const startedAt = clock.now();
+  return () => Math.floor(startedAt + (clock.now() - startedAt) * speed);
+}
+
+/** The day a moment belongs to, in UTC: `2026-11-21`. */
+export const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** The first moment after `at` with this time of day (`02:30Z` or `02:30:00Z`). */
+export function nextTimeOfDay(timeOfDay: string, at: number): number {
+  const today = Date.parse(`${utcDay(at)}T${timeOfDay}`);
+  return today > at ? today : today + DAY;
+}

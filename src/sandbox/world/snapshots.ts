@@ -1,0 +1,77 @@
+/** Backup snapshots of a site (spec 2.21). Each sync makes one. */
+import { DAY } from './service-time.ts';
+import type { Site } from './site.ts';
+import { idOf } from './world.ts';
+
+export interface Snapshot {
+  readonly id: string;
+  readonly number: number;
+  readonly createdAt: number;
+  status: 'in_progress' | 'succeeded' | 'failed';
+  note: string | null;
+  error: string | null;
+  /** What the scan found; null while the sync runs, when it failed, and where nothing is scanned. */
+  scanner: 'clean' | 'hacked' | null;
+  filesSynced: number;
+  tablesSynced: number;
+}
+
+/** Every so many snapshots of the past, one failed. */
+const PAST_FAILS_EVERY = 13;
+
+/**
+ * All snapshots of a site, oldest first.
+ *
+ * Those from before the sandbox started are made when they are first asked for: 10,000 sites have a quarter of a
+ * million of them, and most are never looked at.
+ */
+export function snapshotsOf(site: Site): Snapshot[] {
+  site.snapshots ??= Array.from({ length: site.snapshotsBefore }, (_, at) => pastSnapshot(site, at + 1));
+  return site.snapshots;
+}
+
+/** The snapshot with this number from before the sandbox started: one a day, back from the last sync. */
+function pastSnapshot(site: Site, number: number): Snapshot {
+  const { latest } = site.backups;
+  const daysAgo = site.snapshotsBefore - number;
+  if (daysAgo === 0 && latest) return latest;
+  return madeSnapshot(site, number, (latest?.createdAt ?? 0) - daysAgo * DAY, pastError(number));
+}
+
+/** The newest snapshot of a site that is being set up; `error` is what its sync ended with. */
+export const lastPastSnapshot = (site: Site, createdAt: number, error: string | null): Snapshot =>
+  madeSnapshot(site, site.snapshotsBefore, createdAt, error);
+
+function madeSnapshot(site: Site, number: number, createdAt: number, error: string | null): Snapshot {
+  const snapshot = newSnapshot(site, number, createdAt, number % 10 === 0 ? 'Before an update' : null);
+  endSnapshot(site, snapshot, error);
+  const hackedAt = site.scanner.malwareDetectedAt;
+  if (snapshot.scanner === 'hacked' && hackedAt !== null && createdAt < hackedAt) snapshot.scanner = 'clean';
+  return snapshot;
+}
+
+/** A snapshot whose sync has just started. */
+export function newSnapshot(site: Site, number: number, createdAt: number, note: string | null): Snapshot {
+  const id = `${idOf('snapshot', site.number)}-${String(number).padStart(4, '0')}`;
+  const nothing = { error: null, scanner: null, filesSynced: 0, tablesSynced: 0 };
+  return { id, number, createdAt, status: 'in_progress', note, ...nothing };
+}
+
+/** Ends a snapshot, with what the site holds or with an error. */
+export function endSnapshot(site: Site, snapshot: Snapshot, error: string | null): void {
+  if (error !== null) {
+    snapshot.status = 'failed';
+    snapshot.error = error;
+    return;
+  }
+  snapshot.status = 'succeeded';
+  snapshot.scanner = site.scanner.enabled ? site.scanner.status : null;
+  snapshot.filesSynced = site.files.items - site.files.ignored;
+  snapshot.tablesSynced = site.database.items - site.database.ignored;
+}
+
+const pastError = (number: number): string | null =>
+  number % PAST_FAILS_EVERY === 0 ? 'The site did not answer in time.' : null;
+
+/** How many of the first `count` snapshots of the past succeeded. */
+export const pastSuccesses = (count: number): number => count - Math.floor(count / PAST_FAILS_EVERY);

@@ -1,0 +1,51 @@
+/** How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it runs. */
+import type { Task, TaskStatus } from './tasks.ts';
+
+export interface StepProgress {
+  type: string;
+  status: TaskStatus;
+  percent: number;
+}
+export interface SiteProgress {
+  id: string;
+  status: TaskStatus;
+  percent: number;
+  steps: StepProgress[];
+}
+
+/** The share of the task that is done, from 0 to 100. */
+export const percentOf = (task: Task, now: number): number => percent(shareDone(task, now));
+
+/** Sites are worked on one after the other, and so are their steps; a task that fails does so at its last site. */
+export function sitesProgress(task: Task, now: number): SiteProgress[] {
+  const count = task.input.length;
+  const done = shareDone(task, now);
+  return task.input.map(({ id }, at) => {
+    const share = within(done * count - at);
+    const steps = task.steps.map((type, step) => {
+      const stepShare = within(share * task.steps.length - step);
+      return { type, status: statusAt(task, stepShare), percent: percent(stepShare) };
+    });
+    return { id, status: statusAt(task, share), percent: percent(share), steps };
+  });
+}
+
+/** A part that is finished is completed; one that is not shares the fate of the whole. */
+function statusAt(task: Task, share: number): TaskStatus {
+  if (share === 1) return 'completed';
+  if (task.endedAt !== null) return task.status;
+  return share > 0 ? 'running' : 'initializing';
+}
+
+function shareDone(task: Task, now: number): number {
+  if (task.status === 'completed') return 1;
+  const share = within(((task.endedAt ?? now) - task.runsAt) / (task.endsAt - task.runsAt));
+  // What failed did not get to its end: its last step is the one that went wrong.
+  return task.endedAt === null || task.status === 'cancelled' ? share : Math.min(share, FAILED_SHARE);
+}
+
+/** So near to 1 that of the last site only the last step is missing, for any plausible number of sites and steps. */
+const FAILED_SHARE = 0.9999;
+
+const within = (share: number) => Math.min(1, Math.max(0, share));
+const percent = (share: number) => Math.floor(share * 100);
