@@ -60,33 +60,50 @@ export interface QueryFault {
   allowed?: readonly string[];
 }
 
-/** Every fault of `query` against `list`; none means that the service cannot answer 400 for it (spec 4.1, rule 4). */
+/**
+ * Every fault of `query` against `list`; none means that the service cannot answer 400 for it (spec 4.1, rule 4).
+ * Takes values of any type, since what operators write has not been looked at before.
+ */
 export function checkListQuery(list: List, query: ListQuery): QueryFault[] {
-  const faults: QueryFault[] = [];
-  if (!list.paged && (query.page !== undefined || query.perPage !== undefined)) {
-    faults.push({ path: ['page'], message: 'this list is not paged' });
-  }
-  if (query.page !== undefined && !(Number.isInteger(query.page) && query.page >= 1)) {
-    faults.push({ path: ['page'], message: 'page is a whole number from 1' });
-  }
-  if (
-    query.perPage !== undefined &&
-    !(Number.isInteger(query.perPage) && query.perPage >= 1 && query.perPage <= 100)
-  ) {
-    faults.push({ path: ['perPage'], message: 'perPage is a whole number from 1 to 100' });
-  }
-  if (query.timezone !== undefined && !list.timezone) {
-    faults.push({ path: ['timezone'], message: 'this list takes no timezone' });
-  }
-  if (query.sort !== undefined) faults.push(...checkSort(list, query.sort));
-  for (const [field, conditions] of Object.entries(query.filters ?? {})) {
-    faults.push(...checkFilter(list, field, conditions));
-  }
-  return faults;
+  return [
+    ...checkPaging(list, query),
+    ...(query.timezone === undefined ? [] : checkTimezone(list, query.timezone)),
+    ...(query.sort === undefined ? [] : checkSort(list, query.sort)),
+    ...(query.filters === undefined ? [] : checkFilters(list, query.filters)),
+  ];
 }
 
-function checkSort(list: List, sort: string): QueryFault[] {
-  const [field = '', direction = '', ...rest] = sort.split(',');
+const wholeNumbers = { page: [1, Number.MAX_SAFE_INTEGER], perPage: [1, 100] } as const;
+
+function checkPaging(list: List, query: ListQuery): QueryFault[] {
+  return (['page', 'perPage'] as const).flatMap((name): QueryFault[] => {
+    const value = query[name];
+    if (value === undefined) return [];
+    if (!list.paged) return [{ path: [name], message: 'this list is not paged' }];
+    const [least, most] = wholeNumbers[name];
+    if (Number.isInteger(value) && value >= least && value <= most) return [];
+    const upTo = name === 'perPage' ? ` to ${most}` : '';
+    return [{ path: [name], message: `is a whole number from ${least}${upTo}` }];
+  });
+}
+
+function checkTimezone(list: List, timezone: unknown): QueryFault[] {
+  const path = ['timezone'];
+  if (!list.timezone) return [{ path, message: 'this list takes no timezone' }];
+  return isTimezone(timezone) ? [] : [{ path, message: 'is a timezone name such as Europe/Berlin' }];
+}
+
+function isTimezone(name: unknown): boolean {
+  if (typeof name !== 'string' || name === '') return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function checkSort(list: List, sort: unknown): QueryFault[] {
+  const [field = '', direction = '', ...rest] = String(sort).split(',');
   if (!list.sorts.includes(field)) {
     return [{ path: ['sort'], message: `cannot sort by "${field}"`, allowed: list.sorts }];
   }
@@ -96,28 +113,36 @@ function checkSort(list: List, sort: string): QueryFault[] {
   return [];
 }
 
-function checkFilter(list: List, field: string, conditions: Record<string, unknown>): QueryFault[] {
-  const filter = list.filters[field];
-  if (!filter) {
-    return [
-      {
-        path: ['filters', field],
-        message: `cannot filter by "${field}"`,
-        allowed: Object.keys(list.filters),
-      },
-    ];
-  }
-  return Object.entries(conditions).flatMap(([operator, value]): QueryFault[] => {
-    const path = ['filters', field, operator];
-    if (!filter.operators.includes(operator as Operator)) {
-      return [{ path, message: `"${field}" does not take "${operator}"`, allowed: filter.operators }];
+function checkFilters(list: List, filters: unknown): QueryFault[] {
+  if (!isNamed(filters)) return [{ path: ['filters'], message: 'is written { field: { operator: value } }' }];
+  return Object.entries(filters).flatMap(([field, conditions]): QueryFault[] => {
+    const path = ['filters', field];
+    const filter = Object.hasOwn(list.filters, field) ? list.filters[field] : undefined;
+    if (!filter) {
+      return [{ path, message: `cannot filter by "${field}"`, allowed: Object.keys(list.filters) }];
     }
-    if (operator === 'in' && !Array.isArray(value)) return [{ path, message: '"in" takes a list' }];
-    const values: unknown[] = operator === 'in' ? (value as unknown[]) : [value];
-    if (values.length === 0) return [{ path, message: '"in" takes at least one value' }];
-    const asked: FilterValue = operator === 'present' ? { kind: 'boolean' } : filter;
-    return values.flatMap((one) => checkValue(asked, one, path));
+    if (!isNamed(conditions)) {
+      return [{ path, message: 'is written { operator: value }', allowed: filter.operators }];
+    }
+    return Object.entries(conditions).flatMap(([operator, value]) =>
+      checkCondition(filter, [...path, operator], value),
+    );
   });
+}
+
+const isNamed = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function checkCondition(filter: Filter, path: string[], value: unknown): QueryFault[] {
+  const [, field, operator] = path;
+  if (!filter.operators.includes(operator as Operator)) {
+    return [{ path, message: `"${field}" does not take "${operator}"`, allowed: filter.operators }];
+  }
+  if (operator === 'present') return checkValue({ kind: 'boolean' }, value, path);
+  if (operator !== 'in') return checkValue(filter, value, path);
+  if (!Array.isArray(value)) return [{ path, message: '"in" takes a list' }];
+  if (value.length === 0) return [{ path, message: '"in" takes at least one value' }];
+  return value.flatMap((one) => checkValue(filter, one, path));
 }
 
 const shapes: Record<FilterValue['kind'], { schema: z.ZodType; says: string }> = {

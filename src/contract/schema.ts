@@ -1,14 +1,23 @@
 /**
- * How the service's shapes are written down once and read in two ways.
+ * How the service's shapes are written down once and read in three ways.
  *
  * Answers are read leniently: what spec section 2 lists may be missing or wrong as long as nothing of ours needs it,
- * and unknown fields and enum values pass. What we or the sandbox send is held to the letter. `part` therefore
- * takes the whole shape of the spec plus the names of the fields we cannot work without; `published` gives back the
- * strict reading of the same shape.
+ * and unknown fields and enum values pass. `part` therefore takes the whole shape of the spec plus the names of the
+ * fields we cannot work without. `complete` gives back the reading of the same shape in which every field is there,
+ * and `published` the one in which there is nothing else besides.
  */
 import { z } from 'zod';
 
-const strictReading = new WeakMap<z.core.$ZodType, () => z.ZodType>();
+/** `open`: unknown fields and enum values pass. `closed`: they do not. In both, every field must be there. */
+type Reading = 'open' | 'closed';
+
+/** How the schemas that `part` and `known` made are read. */
+const readings = new WeakMap<z.core.$ZodType, (reading: Reading) => z.ZodType>();
+/** Readings already made: zod compiles a schema when it first reads with it, so each is made once. */
+const made = {
+  open: new WeakMap<z.core.$ZodType, z.ZodType>(),
+  closed: new WeakMap<z.core.$ZodType, z.ZodType>(),
+};
 
 type Lenient<S extends z.core.$ZodShape, N extends keyof S> = {
   [K in keyof S]: K extends N ? S[K] : S[K] extends z.ZodOptional ? S[K] : z.ZodOptional<S[K]>;
@@ -29,14 +38,19 @@ export function part<const S extends z.core.$ZodShape, const N extends keyof S &
     ]),
   );
   const schema = z.looseObject(lenient);
-  strictReading.set(schema, () => z.strictObject(mapShape(shape, published)));
+  readings.set(schema, (reading) => {
+    const fields = Object.fromEntries(
+      Object.entries(shape).map(([key, field]) => [key, readingOf(field, reading)]),
+    );
+    return reading === 'open' ? z.looseObject(fields) : z.strictObject(fields);
+  });
   return schema as unknown as z.ZodObject<Lenient<S, N>, z.core.$loose>;
 }
 
 /** A value out of a list that the service may lengthen: unknown ones pass when read, and are refused when we send. */
 export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType<V | (string & {})> {
   const schema = z.string();
-  strictReading.set(schema, () => z.enum(values));
+  readings.set(schema, (reading) => (reading === 'open' ? schema : z.enum(values)));
   return schema as z.ZodType<V | (string & {})>;
 }
 
@@ -55,16 +69,37 @@ export const int = z.int();
  * The strict reading of a schema: every field of the spec is required, none besides is allowed, enums are closed.
  * This is what the sandbox's answers are held to and what `/openapi.json` shows.
  */
-export function published(schema: z.core.$ZodType): z.ZodType {
-  const strict = strictReading.get(schema);
-  if (strict) return strict();
-  if (schema instanceof z.ZodOptional) return z.optional(published(schema.unwrap()));
-  if (schema instanceof z.ZodNullable) return z.nullable(published(schema.unwrap()));
-  if (schema instanceof z.ZodArray) return z.array(published(schema.element));
-  if (schema instanceof z.ZodRecord) return z.record(z.string(), published(schema.valueType));
+export const published = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'closed');
+
+/** The reading that finds nothing missing and nothing wrong, though perhaps something new. */
+export const complete = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'open');
+
+function readingOf(schema: z.core.$ZodType, reading: Reading): z.ZodType {
+  const before = made[reading].get(schema);
+  if (before) return before;
+  const now = readings.get(schema)?.(reading) ?? readInside(schema, reading);
+  made[reading].set(schema, now);
+  return now;
+}
+
+function readInside(schema: z.core.$ZodType, reading: Reading): z.ZodType {
+  if (schema instanceof z.ZodOptional) return z.optional(readingOf(schema.unwrap(), reading));
+  if (schema instanceof z.ZodNullable) return z.nullable(readingOf(schema.unwrap(), reading));
+  if (schema instanceof z.ZodArray) return z.array(readingOf(schema.element, reading));
+  if (schema instanceof z.ZodRecord) return z.record(z.string(), readingOf(schema.valueType, reading));
   return schema as z.ZodType;
 }
 
-function mapShape(shape: z.core.$ZodShape, change: (schema: z.core.$ZodType) => z.ZodType) {
-  return Object.fromEntries(Object.entries(shape).map(([key, field]) => [key, change(field)]));
+/** What is inside `z.optional` and `z.nullable`. */
+export function bare(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? bare(schema.unwrap()) : schema;
+}
+
+/** The schema of what lies under `key` in a value of `schema`, if the schema says anything about it. */
+export function schemaUnder(schema: z.core.$ZodType, key: PropertyKey): z.core.$ZodType | undefined {
+  const holder = bare(schema);
+  if (holder instanceof z.ZodObject)
+    return Object.hasOwn(holder.shape, key) ? holder.shape[key as string] : undefined;
+  if (holder instanceof z.ZodArray) return holder.element;
+  return holder instanceof z.ZodRecord ? holder.valueType : undefined;
 }

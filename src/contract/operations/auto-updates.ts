@@ -20,7 +20,7 @@ const fields = {
       z
         .strictObject({ selection: Selection, ids: z.optional(z.array(id)) })
         .refine((sites) => sites.selection !== 'specific' || sites.ids !== undefined, {
-          message: 'ids is required when selection is specific',
+          message: 'is required when selection is specific',
           path: ['ids'],
         }),
     ),

@@ -14,11 +14,11 @@ const Scope = z
     tables: z.optional(z.array(z.string())),
   })
   .refine((scope) => scope.paths === undefined || scope.include_files === true, {
-    message: 'paths is sent only when include_files is true',
+    message: 'is sent only when include_files is true',
     path: ['paths'],
   })
   .refine((scope) => scope.tables === undefined || scope.include_database === true, {
-    message: 'tables is sent only when include_database is true',
+    message: 'is sent only when include_database is true',
     path: ['tables'],
   });
 const common = { scope: Scope, options: z.optional(SnapshotOptions) };
@@ -26,11 +26,11 @@ const common = { scope: Scope, options: z.optional(SnapshotOptions) };
 const Destination = z
   .strictObject({ provider: z.enum(providers), id: z.optional(id) })
   .refine((destination) => destination.provider !== 'provider_one' || destination.id === undefined, {
-    message: 'provider_one takes no destination id',
+    message: 'is not taken by provider_one',
     path: ['id'],
   })
   .refine((destination) => destination.provider !== 'provider_two' || destination.id !== undefined, {
-    message: 'provider_two needs the id of its saved destination',
+    message: 'is needed by provider_two: the id of its saved destination',
     path: ['id'],
   });
 
@@ -42,7 +42,7 @@ const Migration = z
     ...common,
   })
   .refine((migration) => migration.type !== 'external' || migration.connection?.method === 'ftp', {
-    message: 'an external migration needs the connection method ftp, with server and database credentials',
+    message: 'must have the method ftp and all credentials when the migration is external',
     path: ['connection'],
   });
 

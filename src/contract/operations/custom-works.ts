@@ -75,7 +75,7 @@ export const customWorkOperations = {
     body: z.strictObject({
       custom_work: z
         .strictObject({ title: z.optional(title), description, performed_on: z.optional(day) })
-        .refine((fields) => Object.keys(fields).length > 0, 'give at least one of its fields'),
+        .refine((fields) => Object.keys(fields).length > 0, 'must hold at least one field'),
     }),
     bodyRequired: true,
     success: 200,

@@ -7,7 +7,7 @@ import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/s
 import { id, nonBlank, part } from '../schema.ts';
 
 const HttpAuth = z.strictObject({ username: z.string(), password: z.string() });
-const timeOfDay = z.string().regex(/^\d{2}:\d{2}(:\d{2})?Z$/, 'a time of day in UTC such as 02:00Z');
+const timeOfDay = z.string().regex(/^\d{2}:\d{2}(:\d{2})?Z$/, 'must be a time of day in UTC such as 02:00Z');
 const reduced = part({ site: ReducedSite }, 'site');
 
 export const siteOperations = {

@@ -130,7 +130,7 @@ export const stagingSiteOperations = {
     method: 'GET',
     path: '/staging-sites/{staging_site_id}/wp/users/sso-login-url',
     query: z.strictObject({
-      wp_object_id: z.optional(z.string().regex(/^\d*$/, 'digits only, or blank for the default user')),
+      wp_object_id: z.optional(z.string().regex(/^\d*$/, 'must be digits, or blank for the default user')),
     }),
     success: 200,
     answer: part({ url: z.string() }, 'url'),

@@ -72,7 +72,7 @@ export const tagOperations = {
     body: z.strictObject({
       tag: z
         .strictObject({ name: z.optional(z.string()), color: z.optional(z.string()) })
-        .refine((fields) => Object.keys(fields).length > 0, 'give name, color or both'),
+        .refine((fields) => Object.keys(fields).length > 0, 'must hold name, color or both'),
     }),
     bodyRequired: true,
     success: 200,

@@ -53,7 +53,7 @@ export const SnapshotOptions = z.strictObject({
     z
       .strictObject({ enabled: z.boolean(), until: z.optional(timestamp) })
       .refine((events) => !events.enabled || events.until !== undefined, {
-        message: 'until is required when enabled is true',
+        message: 'is required when enabled is true',
         path: ['until'],
       }),
   ),

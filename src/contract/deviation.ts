@@ -1,0 +1,34 @@
+/** Where a value differs from its schema and how, in words: for answers, requests and queries alike. */
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+/** The place, as a person writes it: `sites[3].sync.in_progress`. Empty for the value as a whole. */
+export const writePath = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((written, key) => {
+    if (typeof key === 'number') return `${written}[${key}]`;
+    return written === '' ? String(key) : `${written}.${String(key)}`;
+  }, '');
+
+/**
+ * What is wrong there, as the rest of a sentence that begins with the place: `is missing`, `is no string`.
+ * Never repeats the value, which may be a secret.
+ */
+export function sayIssue(issue: Issue, whole: unknown): string {
+  if (issue.code === 'custom') return issue.message;
+  if (valueAt(whole, issue.path) === undefined) return 'is missing';
+  if (issue.code === 'invalid_type') return `is no ${issue.expected}`;
+  if (issue.code === 'invalid_value') return `is none of ${issue.values.map(String).join(', ')}`;
+  // What is ours says it better than the kind of check; zod's own sentences begin with a capital.
+  if (/^[a-z]/.test(issue.message)) return issue.message;
+  return issue.code === 'invalid_format'
+    ? `is no ${issue.format}`
+    : `is wrong: ${issue.message.toLowerCase()}`;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), value);
+}
+
+/** Whether a value has other values under names or numbers. */
+export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;

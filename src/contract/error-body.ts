@@ -1,0 +1,55 @@
+/**
+ * What an error body says. Its structure is not shown (spec 7), so whatever looks like a sentence for a person or a
+ * code for a machine is looked for where services usually put it: in JSON of any shape, or in a text.
+ */
+import { isHolder } from './deviation.ts';
+
+/** More than this is not looked at: an error page may be of any size. */
+const longestText = 20_000;
+const deepest = 5;
+
+const messageNames = [
+  'message',
+  'error',
+  'errors',
+  'detail',
+  'details',
+  'error_description',
+  'title',
+  'reason',
+];
+
+/** Every sentence for a person in an error body, in the order they stand there. */
+export function sentencesIn(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return [plain(value)].filter((text) => text !== '');
+  if (!isHolder(value) || depth > deepest) return [];
+  if (Array.isArray(value)) return value.slice(0, 20).flatMap((one) => sentencesIn(one, depth + 1));
+  const named = messageNames.filter((name) => Object.hasOwn(value, name));
+  // Without a name that says so, it may be a map from fields to what is wrong with them.
+  if (named.length === 0) return depth === 0 ? [] : faultsByField(value, depth);
+  return named.flatMap((name) => sentencesIn(Reflect.get(value, name), depth + 1));
+}
+
+const faultsByField = (value: object, depth: number): string[] =>
+  Object.entries(value)
+    .filter(([field, faults]) => field !== 'code' && isHolder(faults))
+    .slice(0, 20)
+    .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => `${field}: ${fault}`));
+
+/** One line of text; of an HTML page, its title. */
+function plain(text: string): string {
+  const bounded = text.slice(0, longestText);
+  const title = /<title>([^<]*)<\/title>/i.exec(bounded)?.[1];
+  return (title ?? bounded.replace(/<[^<>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+}
+
+/** The machine's code in an error body, where there is one. */
+export function codeIn(value: unknown, depth = 0): string | undefined {
+  if (!isHolder(value) || depth > deepest) return undefined;
+  if (Array.isArray(value)) return codeIn(value[0], depth + 1);
+  const { code, error_code, error, errors } = value as Record<string, unknown>;
+  // `error` holds a sentence as often as a code; a code of several words is written as one.
+  const candidates = [code, error_code, typeof error === 'string' && error.includes('_') ? error : undefined];
+  const own = candidates.find((one) => typeof one === 'string' && /^[\w.-]{1,100}$/.test(one));
+  return typeof own === 'string' ? own : (codeIn(error, depth + 1) ?? codeIn(errors, depth + 1));
+}

@@ -1,0 +1,88 @@
+/** Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through. */
+import { z } from 'zod';
+import { isHolder, sayIssue } from './deviation.ts';
+import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
+import { type Operation, pathParameters } from './operation.ts';
+import { type OperationId, operationOf } from './operations.ts';
+import { bare, schemaUnder } from './schema.ts';
+
+/**
+ * Every fault in what one call is given: path parameters, list query or query fields, and `body`, by name.
+ *
+ * None means that the service can refuse it only for reasons of its own. Values of `undefined` count as left out.
+ */
+export function checkInput(id: OperationId, input: unknown): QueryFault[] {
+  if (!isHolder(input) || Array.isArray(input)) return [{ path: [], message: 'is no set of named values' }];
+  const asked = operationOf(id);
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  return [
+    ...checkNames(asked, given),
+    ...checkPath(asked, given),
+    ...(asked.list ? checkListQuery(asked.list, given as ListQuery) : []),
+    ...(asked.query ? checkFields(asked.query, given) : []),
+    ...checkBody(asked, given['body']),
+  ];
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+function checkNames(asked: Operation, given: Given): QueryFault[] {
+  const allowed = [
+    ...pathParameters(asked.path),
+    ...(asked.list ? listNames(asked.list) : []),
+    ...Object.keys(asked.query?.shape ?? {}),
+    ...(asked.body ? ['body'] : []),
+  ];
+  return Object.keys(given)
+    .filter((name) => !allowed.includes(name))
+    .map((name) => ({ path: [name], message: 'is not taken here', allowed }));
+}
+
+const listNames = (list: List): string[] => [
+  ...(list.paged ? ['page', 'perPage'] : []),
+  ...(list.timezone ? ['timezone'] : []),
+  ...(list.sorts.length > 0 ? ['sort', 'filters'] : []),
+];
+
+function checkPath(asked: Operation, given: Given): QueryFault[] {
+  return pathParameters(asked.path).flatMap((name): QueryFault[] => {
+    const value = given[name];
+    if (value === undefined) return [{ path: [name], message: 'is missing' }];
+    if (typeof value !== 'string') return [{ path: [name], message: 'is no string' }];
+    // Dots alone would make another path of the address, encoded or not.
+    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is no identifier' }] : [];
+  });
+}
+
+/** Unknown names are left to `checkNames`, which knows all that an operation takes. */
+function checkFields(query: z.ZodObject, given: Given): QueryFault[] {
+  const fields = Object.fromEntries(
+    Object.entries(given).filter(([name]) => Object.hasOwn(query.shape, name)),
+  );
+  return faultsOf(query, fields, []);
+}
+
+function checkBody(asked: Operation, body: unknown): QueryFault[] {
+  if (!asked.body) return [];
+  if (body === undefined) return asked.bodyRequired ? [{ path: ['body'], message: 'is missing' }] : [];
+  return faultsOf(asked.body, body, ['body']);
+}
+
+function faultsOf(schema: z.ZodType, value: unknown, before: string[]): QueryFault[] {
+  const reading = schema.safeParse(value);
+  if (reading.success) return [];
+  return reading.error.issues.flatMap((issue): QueryFault[] => {
+    const path = [...before, ...issue.path.map(String)];
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: sayIssue(issue, value) }];
+    const allowed = namesAt(schema, issue.path);
+    return issue.keys.map((key) => ({ path: [...path, key], message: 'is not taken here', allowed }));
+  });
+}
+
+/** The names that `schema` knows in the object at `path`. */
+function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const key of path) at = at && schemaUnder(at, key);
+  const holder = at && bare(at);
+  return holder instanceof z.ZodObject ? Object.keys(holder.shape) : [];
+}
