@@ -40,7 +40,7 @@ export async function openEmbeddedRedis(options: { dataDir: string; log: Log }):
     throw error instanceof CaretakerError ? error : new DataFolderError(dataDir, { cause: error });
   });
   try {
-    await awaitLoaded(folder);
+    await serve(folder, 3);
   } catch (error) {
     await leaveUsers(folder, note, log);
     throw error;
@@ -72,6 +72,17 @@ async function joinUsers(dataDir: string): Promise<{ folder: RedisFolder; note: 
       throw error;
     }
   });
+}
+
+/** Waits until the server answers commands; one that is killed over its data is started again, a few times. */
+async function serve(folder: RedisFolder, attempts: number): Promise<void> {
+  try {
+    await awaitLoaded(folder);
+  } catch (error) {
+    if (attempts === 1) throw error;
+    await withLock(folder.lock, () => ensureServer(folder));
+    await serve(folder, attempts - 1);
+  }
 }
 
 /** Never rejects: whoever closes is on the way out, and a server left running is found by the next user. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -163,6 +163,7 @@ test('an append-only file that was cut short in the middle of a write is read up
 test('a folder whose path is too long for a socket is shared all the same', async () => {
   const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
   const mine = await open(dataDir);
+  undo.unshift(() => rm(dirname(mine.socketPath), { recursive: true }));
   vi.stubEnv('TMPDIR', '/var/tmp');
   const other = await openInProcess(dataDir);
 

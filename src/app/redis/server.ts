@@ -157,12 +157,9 @@ async function boundLog(logFile: string): Promise<void> {
 
 async function notStarted(folder: RedisFolder, what: string, logStart = 0): Promise<RedisNotStartedError> {
   const text = (await readFile(folder.logFile)).subarray(logStart).toString('utf8');
-  // Without what Redis puts before a message: process, role, time and level.
-  const lastLine = text
-    .trim()
-    .split('\n')
-    .at(-1)
-    ?.replace(/^\d+:[A-Z] .*? [#*.-] /, '');
+  // Without what Redis puts before a message (process, role, time and level), and what it warns of at each start.
+  const lines = text.split('\n').map((line) => line.replace(/^\d+:[A-Z] .*? [#*.-] /, ''));
+  const lastLine = lines.findLast((line) => line !== '' && !line.startsWith('WARNING'));
   const said = lastLine ? `the last it said: ${lastLine} (${folder.logFile})` : `see ${folder.logFile}`;
   return new RedisNotStartedError(folder, `${what}; ${said}`);
 }
