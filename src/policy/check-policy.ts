@@ -1,0 +1,138 @@
+/** Reads one policy of a file and judges it against what there is: jobs, accounts, operations, notifications. */
+import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
+import { operationOf } from '../contract/operations.ts';
+import type { AnyJob } from '../job/job.ts';
+import type { Registry } from '../job/registry.ts';
+import type { Finding } from '../settings/finding.ts';
+import { readStrictly } from '../settings/read-strictly.ts';
+import type { Settings } from '../settings/settings.ts';
+import { suggestionFor } from '../settings/suggest.ts';
+import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
+import type { Policy, Select } from './policy.ts';
+import { PolicyEntry } from './policy-file.ts';
+import { toPolicy } from './to-policy.ts';
+import { compileWhereOf, WhereError } from './where.ts';
+
+export interface Known {
+  registry: Registry;
+  settings?: Settings | undefined;
+}
+
+export interface ReadPolicy {
+  /** Nothing when there are findings. */
+  policy?: Policy;
+  /** As far as it could be read. */
+  name?: string;
+  findings: Finding[];
+}
+
+/** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
+export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy {
+  const place = (inner: Path, remark: Remark) => yaml.finding([...path, ...inner], remark);
+  const value = path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], yaml.value());
+  const read = readStrictly(PolicyEntry, value, place);
+  // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
+  const parts = 'value' in read ? read.value : readableParts(value);
+  const job = parts.job === undefined ? undefined : known.registry.get(parts.job);
+  const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
+  const findings = [
+    ...('findings' in read ? read.findings : []),
+    ...namesFindings(parts, known, place),
+    ...(job && parts.select ? selectFindings(parts.select, job, place) : []),
+    ...(options && 'findings' in options ? options.findings : []),
+  ];
+  const name = parts.name === undefined ? {} : { name: parts.name };
+  if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
+    return { ...name, findings };
+  return { ...name, findings, policy: toPolicy(read.value, options.value, yaml.file) };
+}
+
+type Place = (path: Path, remark: Remark) => Finding;
+
+function readableParts(value: unknown): Partial<PolicyEntry> {
+  if (typeof value !== 'object' || value === null) return {};
+  const parts = Object.entries(PolicyEntry.shape).flatMap(([key, schema]) => {
+    const read = schema.safeParse((value as Record<string, unknown>)[key]);
+    return read.success ? [[key, read.data]] : [];
+  });
+  return Object.fromEntries(parts) as Partial<PolicyEntry>;
+}
+
+/** Whatever the policy calls by name has to be there. */
+function namesFindings(parts: Partial<PolicyEntry>, { registry, settings }: Known, place: Place): Finding[] {
+  const unknown = (path: Path, what: string, name: string, names: string[]): Finding[] => {
+    if (names.includes(name)) return [];
+    return [
+      place(path, { message: `There is no ${what} "${name}".`, suggestion: suggestionFor(name, names) }),
+    ];
+  };
+  const accounts = settings && Object.keys(settings.accounts);
+  const notifications = settings && Object.keys(settings.notifications);
+  return [
+    ...(parts.job === undefined ? [] : unknown(['job'], 'job', parts.job, registry.names())),
+    ...(parts.account === undefined || !accounts
+      ? []
+      : unknown(['account'], 'account', parts.account, accounts)),
+    ...(parts.notify ?? []).flatMap(({ to }, i) =>
+      notifications ? unknown(['notify', i, 'to'], 'notification', to, notifications) : [],
+    ),
+  ];
+}
+
+function selectFindings(select: PolicyEntry['select'], job: AnyJob, place: Place): Finding[] {
+  const { list } = operationOf(job.candidates);
+  const { filters, sort, timezone, where } = select;
+  const query = { filters, ...(sort !== undefined && { sort }), ...(timezone !== undefined && { timezone }) };
+  const faults = list ? checkListQuery(withoutInherited(list), query) : [];
+  return [
+    ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
+    ...(where === undefined ? [] : whereFindings(where, job, place)),
+  ];
+}
+
+/** A filter called `constructor` is not one of the list's. */
+const withoutInherited = (list: List): List => ({
+  ...list,
+  filters: Object.assign(Object.create(null) as List['filters'], list.filters),
+});
+
+function faultRemark(
+  { path, message, allowed }: QueryFault,
+  select: PolicyEntry['select'],
+  list?: List,
+): Remark {
+  const [part, field = '', operator] = path;
+  const isName = part === 'filters' && (operator === undefined || isNoOperator(list, field, operator));
+  const subject = message.startsWith('takes ') ? `"${field || part}" ` : '';
+  const sentence = `${subject}${message}.`;
+  return {
+    at: isName ? 'key' : 'value',
+    message: sentence.charAt(0).toUpperCase() + sentence.slice(1),
+    suggestion: allowed && suggestionFor(wrongWord(path, select, isName), allowed),
+  };
+}
+
+const isNoOperator = (list: List | undefined, field: string, operator: string) =>
+  !list?.filters[field]?.operators.some((one) => one === operator);
+
+function wrongWord(
+  [part, field = '', operator = '']: readonly string[],
+  select: PolicyEntry['select'],
+  isName: boolean,
+) {
+  if (part === 'sort') return select.sort?.split(',')[0] ?? '';
+  if (isName) return operator || field;
+  const value = select.filters[field]?.[operator];
+  return String(Array.isArray(value) ? value[0] : value);
+}
+
+function whereFindings(where: NonNullable<Select['where']>, job: AnyJob, place: Place): Finding[] {
+  try {
+    compileWhereOf(job, where);
+    return [];
+  } catch (error) {
+    if (!(error instanceof WhereError)) throw error;
+    const { message, suggestion, offset } = error;
+    return [place(['select', 'where'], { message, suggestion, ...(offset !== undefined && { offset }) })];
+  }
+}

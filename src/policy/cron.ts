@@ -1,0 +1,36 @@
+/** What is wrong with a cron expression or a time zone, before a scheduler stumbles over it. */
+import { Cron } from 'croner';
+import { validate } from 'node-cron';
+
+/**
+ * A few words about what is wrong with `expression`; nothing when it can be scheduled.
+ *
+ * Both libraries have to take it, since node-cron ticks and croner is the calendar, and it must fire some day.
+ */
+export function cronFault(expression: string): string | undefined {
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length !== 5) {
+    const seconds = fields.length === 6 ? '; seconds are not among them' : '';
+    return `takes five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
+  }
+  try {
+    const calendar = new Cron(expression, { mode: '5-part', paused: true });
+    if (!validate(expression)) return 'is no cron expression we take';
+    return calendar.nextRun() === null ? 'never fires: there is no such day' : undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Cron\w*: /, '').replace(/\.$/, '') : '';
+    return `is no cron expression we take${why === '' ? '' : ` (${why})`}`;
+  }
+}
+
+/** A few words about what is wrong with the name of a time zone; nothing when it exists. */
+export function timezoneFault(timezone: string): string | undefined {
+  try {
+    // Offsets such as +02:00 are taken by newer runtimes alone, and forget about daylight saving time.
+    if (!/^[A-Za-z]/.test(timezone)) throw new RangeError('not a name');
+    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return undefined;
+  } catch {
+    return 'takes the name of a time zone such as Europe/Berlin';
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * `config/policies/*.yaml` as an operator writes them: one description for reading, `caretaker schema` and the docs.
+ * Names here are those of the file; `to-policy.ts` alone translates them into `Policy`.
+ *
+ * What needs more than the file itself to be judged (is there such a job? does the operation take this filter?) is
+ * in `check-policy.ts`.
+ */
+import { z } from 'zod';
+import { isFinal } from '../run/moves.ts';
+import { runStatuses } from '../run/run.ts';
+import { duration } from '../settings/duration.ts';
+import { parsePercent, percent } from '../settings/percent.ts';
+import { cronFault, timezoneFault } from './cron.ts';
+import { overlaps } from './policy.ts';
+
+/** A schema that refuses what `fault` finds a sentence for. */
+const judged = (fault: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const message = fault(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+const whole = (least: number, most: number) =>
+  z
+    .int({ error: `takes a whole number from ${least} to ${most}` })
+    .min(least)
+    .max(most);
+
+const name = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{0,62}$/,
+    'takes small letters, digits and hyphens, up to 63, such as nightly-sync',
+  );
+
+const timezone = judged(timezoneFault);
+const cron = judged(cronFault);
+
+const Blackout = z
+  .strictObject({
+    from: z.iso.date({ error: 'takes a day such as 2026-12-20' }).describe('First day without firings.'),
+    to: z.iso.date({ error: 'takes a day such as 2027-01-03' }).describe('Last day without firings.'),
+  })
+  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
+
+const Schedule = z.strictObject({
+  cron: z
+    .union([cron, z.array(cron).min(1)], { error: 'takes a cron expression or a list of them' })
+    .describe('When it fires: minute, hour, day of month, month, day of week. One expression or a list.'),
+  timezone: timezone
+    .default('UTC')
+    .describe('Time zone of the expression, such as Europe/Berlin. Default UTC.'),
+  jitter: duration()
+    .prefault(0)
+    .describe('Spreads firings over so long; the same firing always gets the same delay. Default 0.'),
+  overlap: z
+    .enum(overlaps)
+    .default('skip')
+    .describe('When the run before is still at work: skip, queue, cancel-running or allow. Default skip.'),
+  catchup: duration()
+    .prefault(0)
+    .describe('A firing missed by no more than this still runs, once. Default 0: never.'),
+  blackout: z.array(Blackout).default([]).describe('Days without firings, in the time zone. Default none.'),
+  pause_after_failures: z
+    .optional(whole(1, 1000))
+    .describe('So many failed runs in a row pause the policy. Default: never.'),
+});
+
+const Scalar = z.union([z.string(), z.number(), z.boolean()], {
+  error: 'takes a text, a number, true or false',
+});
+
+const Select = z.strictObject({
+  filters: z
+    .record(
+      z.string(),
+      z.record(
+        z.string(),
+        z.union([Scalar, z.array(Scalar)], { error: 'takes a value, or a list of values with "in"' }),
+        { error: 'takes an operator with a value, such as { eq: connected }' },
+      ),
+    )
+    .default({})
+    .describe(
+      "The list operation's own filters, sent to the API: { field: { operator: value } }. Default none.",
+    ),
+  where: z
+    .optional(z.string())
+    .describe(
+      'A CEL condition over each candidate and `now`; only those it holds for are taken. Default all.',
+    ),
+  sort: z
+    .optional(z.string())
+    .describe("Field and direction: last_sync_at,asc. Default the API's own order."),
+  timezone: z
+    .optional(timezone)
+    .describe('Time zone in which the API reads moments of filters. Default UTC.'),
+  limit: z.optional(whole(1, 100_000)).describe('At most so many targets a run. Default no limit.'),
+});
+
+const Limits = z.strictObject({
+  concurrency: whole(1, 1000)
+    .default(20)
+    .describe('Targets of one run in flight at the same time. Default 20.'),
+  max_targets: whole(1, 100_000)
+    .default(1000)
+    .describe('A larger plan stops the run before anything is sent. Default 1000.'),
+  max_percent: percent(1, 100)
+    .prefault(100)
+    .describe('Likewise a plan with a larger share of all candidates. Default 100%.'),
+  stop_after_failures: z
+    .optional(z.union([z.int(), z.string()]))
+    .transform((value, context) => {
+      if (value === undefined) return undefined;
+      const points = typeof value === 'string' ? parsePercent(value) : undefined;
+      if (points !== undefined && points > 0) return { percent: points };
+      if (typeof value === 'number' && value > 0) return { count: value };
+      context.addIssue({
+        code: 'custom',
+        message: 'takes a number of targets from 1, or a share such as 10%',
+      });
+      return z.NEVER;
+    })
+    .describe('So many failed targets, or such a share of the plan, stop the run. Default: never.'),
+});
+
+const Retry = z
+  .strictObject({
+    attempts: whole(1, 20).default(4).describe('How often one target is tried in all. Default 4.'),
+    backoff: z
+      .enum(['exponential', 'fixed'])
+      .default('exponential')
+      .describe('Whether the delay doubles each time or stays. Default exponential.'),
+    delay: duration(1000).prefault('30s').describe('Wait before the second attempt. Default 30s.'),
+    max_delay: duration(1000).prefault('15m').describe('The longest wait between attempts. Default 15m.'),
+  })
+  .refine(({ delay, max_delay }) => delay <= max_delay, {
+    path: ['max_delay'],
+    error: 'takes a duration that is not shorter than "delay"',
+  });
+
+const Timeout = z
+  .strictObject({
+    target: z
+      .optional(duration(1000))
+      .describe('How long one target may take. Default 2h, or as long as the run.'),
+    run: duration(1000).prefault('8h').describe('How long the run may take. Default 8h.'),
+  })
+  .refine(({ target, run }) => target === undefined || target <= run, {
+    path: ['target'],
+    error: 'takes a duration that is not longer than "run"',
+  });
+
+/** What a policy may tell about: every end of a run, and that the account refuses us. */
+export const tellable = [...runStatuses.filter(isFinal), 'blocked' as const];
+
+const Notify = z.strictObject({
+  on: z
+    .array(z.enum(tellable))
+    .min(1)
+    .default(['failed', 'partial', 'stopped', 'blocked'])
+    .describe('Which ends of a run are told. Default failed, partial, stopped, blocked.'),
+  to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
+});
+
+export const PolicyEntry = z.strictObject({
+  name: name.describe('The name of the policy, once in all files.'),
+  description: z.optional(z.string()).describe('One line for people. Default none.'),
+  account: z
+    .string()
+    .default('default')
+    .describe('A name under accounts in config/caretaker.yaml. Default default.'),
+  job: z.string().describe('The kind of work: the name of a file in jobs/.'),
+  schedule: z.optional(Schedule).describe('When it fires. Default: only by `caretaker run`.'),
+  select: Select.prefault({}).describe('Which candidates become targets. Default all.'),
+  with: z.optional(z.record(z.string(), z.unknown())).describe("The job's own options. Default none."),
+  limits: Limits.prefault({}).describe('What keeps a run from going too far.'),
+  retry: Retry.prefault({}).describe('What happens when a target fails for a reason that may pass.'),
+  timeout: Timeout.prefault({}).describe('How long things may take.'),
+  notify: z.array(Notify).default([]).describe('Who is told about ends of runs. Default nobody.'),
+  record: z
+    .optional(z.never({ error: 'is not built yet; leave it out' }))
+    .describe('Not built yet: what is written to the site for client reports.'),
+});
+export type PolicyEntry = z.output<typeof PolicyEntry>;
+
+/** A file of policies; its entries are read one by one, so that a broken one does not take the others with it. */
+export const PolicyFile = z.strictObject({
+  policies: z.array(PolicyEntry).describe('One or more policies.'),
+});
+export const PolicyFileOutline = z.strictObject({ policies: z.array(z.unknown()) });
+
+/** The JSON Schema of `config/policies/*.yaml`, for editors. */
+export const policyFileJsonSchema = () => z.toJSONSchema(PolicyFile, { io: 'input' });

@@ -1,0 +1,73 @@
+/** Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it. */
+import { createHash } from 'node:crypto';
+import { deepFreeze } from '../settings/freeze.ts';
+import type { Policy, Schedule, Select } from './policy.ts';
+import type { PolicyEntry } from './policy-file.ts';
+
+const defaultTargetMs = 2 * 3_600_000;
+
+/** The policy, frozen. `options` is what the job's own schema made of `with`. */
+export function toPolicy(entry: PolicyEntry, options: unknown, file: string): Policy {
+  const { limits, retry, timeout } = entry;
+  const deciding = {
+    name: entry.name,
+    account: entry.account,
+    job: entry.job,
+    ...(entry.schedule && { schedule: toSchedule(entry.schedule) }),
+    select: toSelect(entry.select),
+    options,
+    limits: {
+      concurrency: limits.concurrency,
+      maxTargets: limits.max_targets,
+      maxPercent: limits.max_percent,
+      ...(limits.stop_after_failures && { stopAfterFailures: limits.stop_after_failures }),
+    },
+    retry: {
+      attempts: retry.attempts,
+      backoff: retry.backoff,
+      delayMs: retry.delay,
+      maxDelayMs: retry.max_delay,
+    },
+    timeout: { targetMs: timeout.target ?? Math.min(defaultTargetMs, timeout.run), runMs: timeout.run },
+    notify: entry.notify.map(({ on, to }) => ({ on: [...on], to })),
+  };
+  const description = entry.description === undefined ? {} : { description: entry.description };
+  return deepFreeze({ ...deciding, ...description, file, hash: hashOf(deciding) });
+}
+
+function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
+  const { cron, timezone, jitter, overlap, catchup, blackout, pause_after_failures: pause } = schedule;
+  return {
+    cron: [cron].flat(),
+    timezone,
+    jitterMs: jitter,
+    overlap,
+    catchupMs: catchup,
+    blackout,
+    ...(pause !== undefined && { pauseAfterFailures: pause }),
+  };
+}
+
+function toSelect({ filters, where, sort, timezone, limit }: PolicyEntry['select']): Select {
+  return {
+    filters,
+    ...(where !== undefined && { where }),
+    ...(sort !== undefined && { sort }),
+    ...(timezone !== undefined && { timezone }),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+/** The same for the same meaning: the order of keys in the file does not count. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join()}}`;
+}

@@ -1,0 +1,90 @@
+/** Says what CEL minds about a condition in our words, with what was probably meant. */
+import type { ASTNode, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
+import type { Field, FieldTree } from '../contract/fields.ts';
+import { suggestionFor } from '../settings/suggest.ts';
+
+export interface Fault {
+  message: string;
+  /** How many characters into the condition. */
+  offset?: number | undefined;
+  suggestion?: string | undefined;
+}
+
+/** What an error of the parser or the type check means for a condition over `subject`. */
+export function explain(error: ParseError | TypeFault, subject: string, fields: FieldTree): Fault {
+  const offset = error.range?.start;
+  const [, name = ''] = /: (\w+)$/.exec(error.summary) ?? [];
+  switch (error.code) {
+    case 'no_such_key':
+      return { offset, ...unknownField(name, error.node, subject, fields) };
+    case 'unknown_variable':
+      return { offset, message: `"${name}" is not known.`, suggestion: variable(name, subject, fields) };
+    case 'no_such_overload':
+    case 'no_matching_overload':
+      return { offset, ...mismatch(error.summary) };
+    default:
+      return { offset, message: `This is no condition in CEL: ${inWords(error.summary)}.` };
+  }
+}
+
+function unknownField(
+  name: string,
+  node: { op?: string; args?: unknown } | undefined,
+  subject: string,
+  fields: FieldTree,
+): Fault {
+  const receiver = node?.op === '.' ? (node.args as [ASTNode, string])[0] : undefined;
+  const path = receiver && pathOf(receiver);
+  const known = path?.[0] === subject ? fieldsAt(fields, path.slice(1)) : undefined;
+  const owner = known && path ? path.join('.') : 'it';
+  return {
+    message: `"${name}" is no field of ${owner}.`,
+    suggestion: suggestionFor(name, known ? Object.keys(known) : allNames(fields)),
+  };
+}
+
+/** `site.sync` as names; nothing for anything but a chain of names. */
+function pathOf(node: ASTNode): string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op !== '.') return undefined;
+  const before = pathOf(node.args[0]);
+  return before && [...before, node.args[1]];
+}
+
+function fieldsAt(fields: FieldTree, path: readonly string[]): FieldTree | undefined {
+  return path.reduce<FieldTree | undefined>((tree, name) => {
+    const field = tree && Object.hasOwn(tree, name) ? tree[name] : undefined;
+    return field?.kind === 'object' ? field.fields : undefined;
+  }, fields);
+}
+
+function allNames(fields: FieldTree): string[] {
+  const inside = (field: Field): string[] => {
+    if (field.kind === 'object') return allNames(field.fields);
+    return field.kind === 'list' || field.kind === 'map' ? inside(field.of) : [];
+  };
+  return [...new Set(Object.entries(fields).flatMap(([name, field]) => [name, ...inside(field)]))];
+}
+
+/** Who leaves out the subject is told the whole name of the field. */
+const variable = (name: string, subject: string, fields: FieldTree): string | undefined =>
+  Object.hasOwn(fields, name) ? `did you mean ${subject}.${name}?` : suggestionFor(name, [subject, 'now']);
+
+function mismatch(summary: string): Omit<Fault, 'offset'> {
+  const words = inWords(summary.replace(/^(no such overload: |found no matching overload for )/, ''));
+  const message = `These kinds do not go together: ${words}.`;
+  if (/\bnull\b/.test(words)) {
+    return { message, suggestion: 'nothing is null here: what is missing is "", 0, false or 1970-01-01' };
+  }
+  if (/\btimestamp\b/.test(words) && /\bstring\b/.test(words)) {
+    return { message, suggestion: 'write timestamp("2026-11-21T02:00:00Z")' };
+  }
+  return { message };
+}
+
+const inWords = (summary: string): string =>
+  summary
+    .replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase())
+    .replaceAll('double', 'number')
+    .replace('EOF', 'the end')
+    .replace(/\.$/, '');
