@@ -1,5 +1,6 @@
 /** The front of the room: the Site Management Service in this process, served over real HTTP. */
 import { type Clock, systemClock } from '../clock.ts';
+import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { controlSite, type SiteControl } from './controls.ts';
 import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
@@ -9,13 +10,14 @@ import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { serviceTime } from './world/service-time.ts';
 import { settle } from './world/settle.ts';
+import { startTask, type TaskOrder } from './world/tasks.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** How many sites the account has; default 60. Fleets of less than 20 have healthy sites alone. */
+  /** How many sites the account has; default 60. Below 20, none of them refuses a sync. */
   sites?: number;
   /** Default 1. The same seed and number of sites give the same account. */
   seed?: number;
@@ -43,6 +45,8 @@ export interface Sandbox {
   site(id: string): SiteControl;
   /** The ids of all sites, in order of creation. */
   siteIds(): string[];
+  /** The service starts a background task by itself, not journaled; gives its id. */
+  startTask(order: TaskOrder): string;
   readonly account: AccountControl;
   /** A fault that every request meets until it ends. */
   readonly outage: { begin(kind: FaultKind): void; end(): void };
@@ -64,8 +68,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = createFaults();
   const noteEffect = (operation: OperationId, resource: string) =>
     journal.noteEffect({ at: clock.now(), operation, resource });
-  const service = { world, account, now, noteEffect };
+  const describe = () => openApiDocument(url);
+  const service = { world, account, now, describe, noteEffect };
   const server = await listen({ service, faults, journal, clock }, host, port);
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`;
 
   const settled = () => {
     const at = now();
@@ -78,7 +84,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     refusing = refuse;
   };
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`,
+    url,
     token,
     journal,
     site: (id) => controlSite(world, id, settled),
@@ -93,6 +99,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         faults.end();
         setRefusing(false);
       },
+    },
+    startTask(order) {
+      const task = startTask(world, order, settled());
+      return task.id;
     },
     failNext: faults.failNext,
     stop: server.stop,

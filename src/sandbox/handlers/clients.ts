@@ -12,7 +12,7 @@ function clientOf(world: World, id: string): Client {
   return client;
 }
 
-export const listClients = lists<'listClients', Client>('listClients', {
+export const listClients = lists<'listClients', Client>({
   items: ({ world }) => world.clients.values(),
   fields: {
     search: ({ fields }) => [fields.first_name, fields.last_name, fields.email, fields.company_name],

@@ -2,14 +2,7 @@
 import type { z } from 'zod';
 import type { List, ListQuery } from '../../contract/list.ts';
 import type { Operation, PathParameters } from '../../contract/operation.ts';
-import {
-  type Answer,
-  type Item,
-  type ListId,
-  type OperationId,
-  type Operations,
-  operationOf,
-} from '../../contract/operations.ts';
+import type { Answer, Item, ListId, OperationId, Operations } from '../../contract/operations.ts';
 import type { Fields } from '../list/filters.ts';
 import { cutPage } from '../list/page.ts';
 import type { World } from '../world/world.ts';
@@ -20,13 +13,21 @@ type Body<O extends Operation> = O extends { body: infer B extends z.ZodType }
     : z.output<B> | undefined
   : undefined;
 
+type Query<O extends Operation> = O extends { list: List }
+  ? ListQuery
+  : O extends { query: infer Q extends z.ZodType }
+    ? z.output<Q>
+    : object;
+
 /** A request that has passed authentication, the budget and the contract. The world is up to date with `now`. */
 export interface Ask<Id extends OperationId> {
+  readonly operation: Operation;
   readonly world: World;
+  /** The service's present moment. */
   readonly now: number;
   readonly params: PathParameters<Operations[Id]>;
-  /** The list protocol's query; empty where the operation lists nothing. */
-  readonly query: ListQuery;
+  /** The list protocol's query, or the operation's own query fields. */
+  readonly query: Query<Operations[Id]>;
   readonly body: Body<Operations[Id]>;
   /** Says in the journal that `resource` was changed. Called beside each change, and only there. */
   changed(resource: string): void;
@@ -49,11 +50,11 @@ export interface Listing<Id extends ListId, T> {
 }
 
 /** The handler of a list operation. */
-export function lists<Id extends ListId, T>(id: Id, { items, fields, view }: Listing<Id, T>): Handler<Id> {
+export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id, T>): Handler<Id> {
   return (ask) => {
-    const { list } = operationOf(id);
-    if (!list) throw new Error(`${id} lists nothing.`);
-    const page = cutPage(list, ask.query, items(ask), fields);
+    const { list } = ask.operation;
+    if (!list) throw new Error(`${ask.operation.path} lists nothing.`);
+    const page = cutPage(list, ask.query as ListQuery, items(ask), fields);
     const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
     // The key is data, so the compiler cannot follow; the answer is held to the contract before it is sent.
     return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Answer<Id>;

@@ -9,7 +9,7 @@ import type { World } from '../world/world.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 
-export const listSites = lists<'listSites', Site>('listSites', {
+export const listSites = lists<'listSites', Site>({
   items: ({ world }) => world.sites.values(),
   fields: {
     id: (site) => site.id,

@@ -13,7 +13,7 @@ import { siteOf } from './lookup.ts';
 /** What a list covers when it is not told from when and until when. */
 const WINDOW_MS = 7 * DAY;
 
-export const listSiteSnapshots = lists<'listSiteSnapshots', Snapshot>('listSiteSnapshots', {
+export const listSiteSnapshots = lists<'listSiteSnapshots', Snapshot>({
   items: ({ world, params, query, now }) => {
     const isInWindow = defaultWindow(query, now);
     return snapshotsOf(siteWithBackups(world, params.site_id)).filter(isInWindow);

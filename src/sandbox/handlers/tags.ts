@@ -12,7 +12,7 @@ function tagOf(world: World, id: string): Tag {
   return tag;
 }
 
-export const listTags = lists<'listTags', Tag>('listTags', {
+export const listTags = lists<'listTags', Tag>({
   items: ({ world }) => world.tags.values(),
   fields: {
     name: (tag) => tag.name,

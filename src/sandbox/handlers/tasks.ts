@@ -11,7 +11,7 @@ function taskOf(world: World, id: string): Task {
   return task;
 }
 
-export const listTasks = lists<'listTasks', Task>('listTasks', {
+export const listTasks = lists<'listTasks', Task>({
   items: ({ world }) => world.tasks.values(),
   fields: {
     status: (task) => task.status,

@@ -1,21 +1,21 @@
 /** One request from its headers to its answer: the order in which the service looks at it. No sockets here. */
-import type { Operation } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
 import { handlers } from '../handlers/table.ts';
-import { readListQuery } from '../list/query.ts';
-import { malformed, Refusal } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import { settle } from '../world/settle.ts';
 import type { World } from '../world/world.ts';
 import type { Account } from './account.ts';
-import { contractFaults, describeFaults } from './answer-check.ts';
+import { contractFaults } from './answer-check.ts';
+import { readInput, type Sent } from './input.ts';
 import type { Route } from './router.ts';
 
-export interface Request {
+export interface Request extends Sent {
+  /** Nothing when no operation has this method and path. */
   route: Route | undefined;
-  search: URLSearchParams;
+  /** Whether it asks for the description of the interface, which is no operation (spec 9). */
+  asksForDescription: boolean;
   authorization: string | undefined;
-  body: string;
 }
 
 export interface Reply {
@@ -32,6 +32,8 @@ export interface Service {
   account: Account;
   /** The service's present moment. */
   now(): number;
+  /** The machine-readable description of the interface. */
+  describe(): object;
   /** Writes an effect into the journal. */
   noteEffect(operation: OperationId, resource: string): void;
 }
@@ -58,21 +60,23 @@ export function answer(service: Service, request: Request): Reply {
 
 type Outcome = Omit<Reply, 'headers'>;
 
-function perform(service: Service, { route, search, body }: Request): Outcome {
+function perform(service: Service, { route, asksForDescription, ...sent }: Request): Outcome {
+  if (asksForDescription) return { status: 200, body: JSON.stringify(service.describe()) };
   if (!route) throw new Refusal(404, 'no_such_path', 'There is nothing at this method and path.');
   const operation = operationOf(route.operation);
   const handler = handlerOf(route.operation);
   if (!handler) {
     throw new Refusal(501, 'not_built', `The sandbox does not have ${route.operation} yet.`);
   }
+  const input = readInput(route.operation, route.params, sent);
   const now = service.now();
   settle(service.world, now);
   const given = handler({
+    operation,
     world: service.world,
     now,
     params: route.params,
-    query: readQuery(operation, search),
-    body: readBody(operation, body),
+    ...input,
     changed: (resource) => service.noteEffect(route.operation, resource),
   });
   if (operation.success === 204) return { status: 204, body: undefined };
@@ -83,44 +87,11 @@ function perform(service: Service, { route, search, body }: Request): Outcome {
 
 /** A handler without its operation's types, which a table looked up by a name from outside cannot keep. */
 type AnyHandler = (
-  ask: Omit<Ask<OperationId>, 'params' | 'body'> & { params: object; body: unknown },
+  ask: Omit<Ask<OperationId>, 'params' | 'query' | 'body'> & { params: object; query: object; body: unknown },
 ) => unknown;
 
 const handlerOf = (id: OperationId): AnyHandler | undefined =>
   (handlers as Partial<Record<OperationId, Handler<never>>>)[id] as AnyHandler | undefined;
-
-function readQuery({ list }: Operation, search: URLSearchParams) {
-  if (list) return readListQuery(list, search);
-  const [unknown] = search.keys();
-  if (unknown !== undefined) throw malformed(`there is no parameter "${unknown}"`);
-  return {};
-}
-
-/** The body held to the contract. Operations that take none ignore one: some HTTP clients send `{}` with every POST. */
-function readBody({ body: schema, bodyRequired, errors }: Operation, text: string): unknown {
-  if (!schema) return undefined;
-  if (text.trim() === '') {
-    if (bodyRequired) throw malformed('a body is required');
-    return undefined;
-  }
-  const read = schema.safeParse(parseJson(text));
-  if (read.success) return read.data;
-  const message = describeFaults(read.error);
-  // A body of another shape is malformed; one of the right shape with a value that will not do cannot be carried out.
-  const isShape = read.error.issues.some(
-    ({ code }) => code === 'unrecognized_keys' || code === 'invalid_type',
-  );
-  if (isShape || !errors.includes(422)) throw malformed(message);
-  throw new Refusal(422, 'invalid_value', message);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw malformed('the body is not JSON');
-  }
-}
 
 function refuse(error: unknown): Outcome {
   if (error instanceof Refusal) {

@@ -3,12 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
 import type { FaultKind, Faults } from '../faults.ts';
-import type { JournaledRequest, OpenJournal } from '../journal.ts';
+import type { OpenJournal } from '../journal.ts';
 import { answer, type Reply, type Service } from './exchange.ts';
-import { type Route, routeTo } from './router.ts';
+import { routeTo } from './router.ts';
 
 /** Where the API begins (spec 9). */
 export const BASE_PATH = '/api/v6';
+const DESCRIPTION_PATH = `${BASE_PATH}/openapi.json`;
 const JOURNAL_PATH = '/__sandbox/journal';
 const LARGEST_BODY = 1_000_000;
 
@@ -68,45 +69,46 @@ async function stop(server: Server): Promise<void> {
 async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://sandbox');
   if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, request, response);
+  if (!url.pathname.startsWith(`${BASE_PATH}/`)) {
+    response.writeHead(404).end();
+    return;
+  }
   const body = await readBody(request);
   if (body === undefined) return;
 
+  // From here to the answer nothing waits, so the world stands still meanwhile.
   const began = performance.now();
   const method = request.method ?? 'GET';
-  const route = routeOf(method, url.pathname);
+  const route = routeTo(method, url.pathname.slice(BASE_PATH.length));
   const fault = parts.faults.meet(route?.operation ?? null);
-  const entry: JournaledRequest = {
+  const reply = replyUnder(fault, () =>
+    answer(parts.service, {
+      route,
+      asksForDescription: method === 'GET' && url.pathname === DESCRIPTION_PATH,
+      authorization: request.headers.authorization,
+      search: url.searchParams,
+      body,
+    }),
+  );
+  parts.journal.noteRequest({
     at: parts.clock.now(),
     operation: route?.operation ?? null,
     method,
     path: url.pathname,
     query: url.search.slice(1),
-    status: 0,
-    ms: 0,
+    status: reply?.status ?? 0,
+    ms: performance.now() - began,
     ...(fault && { fault }),
-  };
-  const reply = answersNothing(fault)
-    ? undefined
-    : fault === 'status-503'
-      ? unavailable
-      : answer(parts.service, {
-          route,
-          search: url.searchParams,
-          authorization: request.headers.authorization,
-          body,
-        });
-  if (reply) entry.status = reply.status;
-  if (reply?.mistake !== undefined) entry.mistake = reply.mistake;
-  entry.ms = performance.now() - began;
-  parts.journal.noteRequest(entry);
+    ...(reply?.mistake !== undefined && { mistake: reply.mistake }),
+  });
   send(response, reply, fault);
 }
 
-const routeOf = (method: string, path: string): Route | undefined =>
-  path.startsWith(`${BASE_PATH}/`) ? routeTo(method, path.slice(BASE_PATH.length)) : undefined;
-
-const answersNothing = (fault: FaultKind | undefined) =>
-  fault === 'refuse' || fault === 'reset-before' || fault === 'hang';
+/** What a request is answered under a fault: nothing when it strikes before the service has looked at the request. */
+function replyUnder(fault: FaultKind | undefined, answerIt: () => Reply): Reply | undefined {
+  if (fault === 'status-503') return unavailable;
+  return fault === undefined || fault === 'reset-after' || fault === 'truncate' ? answerIt() : undefined;
+}
 
 const unavailable: Reply = {
   status: 503,
@@ -117,7 +119,7 @@ const unavailable: Reply = {
 /** Sends a reply, or what a fault leaves of it. */
 function send(response: ServerResponse, reply: Reply | undefined, fault: FaultKind | undefined): void {
   if (fault === 'hang') return;
-  if (!reply || fault === 'refuse' || fault === 'reset-before' || fault === 'reset-after') {
+  if (!reply || fault === 'reset-after') {
     response.destroy();
     return;
   }

@@ -1,40 +1,40 @@
 /** Reads the list protocol's query string (spec 4.1) into the form that the contract judges. */
-import { checkListQuery, type List, type ListQuery } from '../../contract/list.ts';
+import type { List, ListQuery } from '../../contract/list.ts';
 import { malformed } from '../refusal.ts';
-import { requireTimezone } from './moments.ts';
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Parameters = Record<string, unknown> & ListQuery;
 
 /**
- * Nothing is silently dropped: parameters the list does not know, given twice or empty are refused too.
+ * Parameters that are no filters are handed on as they are, the page's numbers as numbers; the contract's check then
+ * tells which of them the list takes.
  *
- * @throws {Refusal} 400 with every fault in one sentence each.
+ * @throws {Refusal} 400 for what cannot even be written down so: a broken filter name, a parameter given twice.
  */
-export function readListQuery(list: List, search: URLSearchParams): ListQuery {
-  const query: Mutable<ListQuery> = {};
+export function readListQuery(list: List, search: URLSearchParams): Parameters {
+  const query: Parameters = {};
   for (const [name, value] of search) {
-    if (name.startsWith('filters[')) addFilter(list, query, name, value);
+    if (name.startsWith('filters')) addFilter(list, query, name, value);
     else addParameter(query, name, value);
   }
-  const faults = checkListQuery(list, query);
-  if (faults.length > 0) throw malformed(faults.map(({ message }) => message).join('; '));
-  if (query.timezone !== undefined) requireTimezone(query.timezone);
   return query;
 }
 
-function addParameter(query: Mutable<ListQuery>, name: string, value: string): void {
-  if (name !== 'page' && name !== 'perPage' && name !== 'timezone' && name !== 'sort') {
-    throw malformed(`there is no parameter "${name}"`);
-  }
-  if (query[name] !== undefined) throw malformed(`"${name}" is given more than once`);
-  if (name === 'page' || name === 'perPage') query[name] = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  else query[name] = value;
+function addParameter(query: Parameters, name: string, value: string): void {
+  if (Object.hasOwn(query, name)) throw malformed(`"${name}" is given more than once`);
+  const isNumber = name === 'page' || name === 'perPage';
+  // Defined rather than assigned: "__proto__" is a name like any other that nobody takes.
+  Object.defineProperty(query, name, {
+    value: isNumber ? wholeNumber(value) : value,
+    enumerable: true,
+  });
 }
+
+const wholeNumber = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
 
 /** `filters[field:operator]=value`, and `filters[field:in][]=value` as often as there are values. */
 const filterName = /^filters\[([^:[\]]+):([^:[\]]+)\](\[\])?$/;
 
-function addFilter(list: List, query: Mutable<ListQuery>, name: string, value: string): void {
+function addFilter(list: List, query: Parameters, name: string, value: string): void {
   const [, field, operator, many] = filterName.exec(name) ?? [];
   if (field === undefined || operator === undefined) {
     throw malformed(`a filter is written filters[field:operator], not "${name}"`);

@@ -1,0 +1,69 @@
+/** Reads a request's query string and body, and holds them to the contract before any handler sees them. */
+import { writePath } from '../../contract/deviation.ts';
+import { checkInput } from '../../contract/input.ts';
+import type { QueryFault } from '../../contract/list.ts';
+import { type Operation, pathParameters } from '../../contract/operation.ts';
+import { type OperationId, operationOf } from '../../contract/operations.ts';
+import { requireTimezone } from '../list/moments.ts';
+import { readListQuery } from '../list/query.ts';
+import { malformed, Refusal } from '../refusal.ts';
+
+/** What came with a request besides its path. */
+export interface Sent {
+  search: URLSearchParams;
+  body: string;
+}
+export interface CheckedInput {
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
+/**
+ * The query and body of a request, as the contract wants them. Nothing is silently dropped: what the operation does not
+ * take is refused, except a body where it takes none (some HTTP clients send `{}` with every POST).
+ *
+ * @throws {Refusal} 400 for a wrong shape; 422 for a body of the right shape with a value that will not do.
+ */
+export function readInput(id: OperationId, params: Record<string, string>, sent: Sent): CheckedInput {
+  const operation = operationOf(id);
+  const query = operation.list ? readListQuery(operation.list, sent.search) : readFlatQuery(sent.search);
+  const body = operation.body ? readJson(sent.body) : undefined;
+  // An id that looks like none is just not found.
+  const names = new Set(pathParameters(operation.path));
+  const faults = checkInput(id, { ...params, ...query, body }).filter(
+    ({ path }) => !names.has(path[0] ?? ''),
+  );
+  if (faults.length > 0) throw refusalFor(operation, body, faults);
+  if (typeof query['timezone'] === 'string') requireTimezone(query['timezone']);
+  return { query, body };
+}
+
+function refusalFor({ body: schema, errors }: Operation, body: unknown, faults: QueryFault[]): Refusal {
+  const message = faults
+    .map((fault) => `${writePath(fault.path) || 'the request'} ${fault.message}`)
+    .join('; ');
+  const issues = schema?.safeParse(body).error?.issues ?? [];
+  const isShape = issues.some(({ code }) => code === 'unrecognized_keys' || code === 'invalid_type');
+  const isInBodyAlone = faults.every(({ path }) => path[0] === 'body');
+  return errors.includes(422) && isInBodyAlone && !isShape
+    ? new Refusal(422, 'invalid_value', message)
+    : malformed(message);
+}
+
+function readFlatQuery(search: URLSearchParams): Record<string, string> {
+  const query: Record<string, string> = Object.create(null) as Record<string, never>;
+  for (const [name, value] of search) {
+    if (query[name] !== undefined) throw malformed(`"${name}" is given more than once`);
+    query[name] = value;
+  }
+  return query;
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('the body is not JSON');
+  }
+}
