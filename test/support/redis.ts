@@ -46,14 +46,16 @@ export async function startTestRedis(): Promise<TestRedis> {
 
 /**
  * A shell holds the server and kills it when its own standard input ends. The system closes that when the test
- * process goes, however it goes: nothing that a test does can leave a server behind.
+ * process goes, however it goes: nothing that a test does can leave a server behind. The data go too, unless it
+ * was told to keep them.
  */
 const guard = `
 server=$(command -v redis-server || command -v valkey-server) || { echo 'no redis-server on PATH'; exit 1; }
 "$server" "$@" &
-cat > /dev/null
+read -r word
 kill -9 $!
 wait $!
+[ "$word" = keep ] || rm -rf "$DATA"
 `;
 
 async function start(dir: string, socketPath: string): Promise<ChildProcess> {
@@ -63,7 +65,11 @@ async function start(dir: string, socketPath: string): Promise<ChildProcess> {
     '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction',
   ];
   // A group of its own, so that Ctrl-C reaches the tests first and the server last.
-  const child = spawn('/bin/sh', ['-c', guard, 'redis', ...options], { detached: true, stdio: 'pipe' });
+  const child = spawn('/bin/sh', ['-c', guard, 'redis', ...options], {
+    detached: true,
+    stdio: 'pipe',
+    env: { ...process.env, DATA: dir },
+  });
   // A test that forgets to stop it must not keep the test process from ending.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
@@ -84,6 +90,6 @@ async function start(dir: string, socketPath: string): Promise<ChildProcess> {
 async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
-  child.stdin?.end();
+  child.stdin?.end('keep\n');
   await once(child, 'exit');
 }
