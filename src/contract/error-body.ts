@@ -8,26 +8,24 @@ import { isHolder } from './deviation.ts';
 const longestText = 20_000;
 const deepest = 5;
 
-const messageNames = [
-  'message',
-  'error',
-  'errors',
-  'detail',
-  'details',
-  'error_description',
-  'title',
-  'reason',
-];
+/** What holds a sentence, and nothing but: a map from fields to faults may have fields of these names, too. */
+const sentenceNames = ['message', 'detail', 'error_description', 'title', 'reason'];
+/** What holds a sentence, or more to look into. */
+const holderNames = ['error', 'errors', 'details'];
 
 /** Every sentence for a person in an error body, in the order they stand there. */
 export function sentencesIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [plain(value)].filter((text) => text !== '');
   if (!isHolder(value) || depth > deepest) return [];
   if (Array.isArray(value)) return value.slice(0, 20).flatMap((one) => sentencesIn(one, depth + 1));
-  const named = messageNames.filter((name) => Object.hasOwn(value, name));
+  const fields = value as Record<string, unknown>;
+  const named = [
+    ...sentenceNames.filter((name) => typeof fields[name] === 'string'),
+    ...holderNames.filter((name) => Object.hasOwn(fields, name)),
+  ];
   // Without a name that says so, it may be a map from fields to what is wrong with them.
-  if (named.length === 0) return depth === 0 ? [] : faultsByField(value, depth);
-  return named.flatMap((name) => sentencesIn(Reflect.get(value, name), depth + 1));
+  if (named.length === 0) return depth === 0 ? [] : faultsByField(fields, depth);
+  return named.flatMap((name) => sentencesIn(fields[name], depth + 1));
 }
 
 const faultsByField = (value: object, depth: number): string[] =>

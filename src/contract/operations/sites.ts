@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { flag, moment, oneOf, text, version } from '../list.ts';
 import { operation } from '../operation.ts';
-import { PageMeta } from '../resources/shared.ts';
+import { PageMeta, scannerStatuses } from '../resources/shared.ts';
 import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/site.ts';
 import { id, nonBlank, part } from '../schema.ts';
 
@@ -30,7 +30,7 @@ export const siteOperations = {
         connection_status: oneOf(['connected', 'disconnected'], 'eq'),
         client_id: text('eq'),
         uptime: flag('eq'),
-        scanner_status: oneOf(['clean', 'hacked'], 'eq'),
+        scanner_status: oneOf(scannerStatuses, 'eq'),
         locked: flag('eq'),
         php_version: version('eq', 'gt', 'lt'),
         url: text('contains'),

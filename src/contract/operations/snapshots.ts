@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { moment, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
-import { PageMeta } from '../resources/shared.ts';
+import { PageMeta, scannerStatuses, snapshotStatuses } from '../resources/shared.ts';
 import { Snapshot, SnapshotDetails } from '../resources/snapshot.ts';
 import { part } from '../schema.ts';
 
@@ -19,8 +19,8 @@ export const snapshotOperations = {
       key: 'snapshots',
       filters: {
         created_at: moment('gte', 'lte'),
-        status: oneOf(['succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'], 'eq'),
-        scanner_status: oneOf(['clean', 'hacked'], 'eq'),
+        status: oneOf(snapshotStatuses, 'eq'),
+        scanner_status: oneOf(scannerStatuses, 'eq'),
         note: text('present'),
       },
       sorts: ['created_at', 'files_synced', 'tables_synced'],

@@ -44,6 +44,10 @@ export const TaskStatus = known(
   'aborted',
 );
 
+/** How far a backup snapshot has come (spec 2.21). */
+export const snapshotStatuses = ['succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'] as const;
+export const SnapshotStatus = known(...snapshotStatuses);
+
 /** What an operation that starts background work answers (spec 2.1). */
 export const TaskReference = part(
   { task: part({ id, status: TaskStatus, created_at: timestamp }, 'id', 'status') },
@@ -66,7 +70,8 @@ export const BatchDeletion = part(
 );
 
 /** What a malware scan ended with. */
-export const ScannerStatus = known('clean', 'hacked');
+export const scannerStatuses = ['clean', 'hacked'] as const;
+export const ScannerStatus = known(...scannerStatuses);
 /** What a malware scan found. */
 export const Detections = part({ files: int, scripts: int, cron_jobs: int });
 /** How much of a site a malware scan has seen. */

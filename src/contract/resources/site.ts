@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
-import { CountPair, Detections, ScannerStatus, ScanProgress } from './shared.ts';
+import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
 
 const ConnectionStatus = known('connected', 'disconnected');
 const SiteClient = part(
@@ -55,7 +55,7 @@ const LatestSnapshot = part(
   {
     id,
     created_at: timestamp,
-    status: known('succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'),
+    status: SnapshotStatus,
   },
   'id',
 );

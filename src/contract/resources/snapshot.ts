@@ -1,12 +1,12 @@
 /** Backup snapshots of a site (spec 2.21). Lists show `Snapshot`, the single view adds `SnapshotDetails`. */
 import { z } from 'zod';
-import { id, int, known, part, timestamp } from '../schema.ts';
-import { CountPair, Detections, ScannerStatus, ScanProgress } from './shared.ts';
+import { id, int, part, timestamp } from '../schema.ts';
+import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
 
 const shared = {
   id,
   created_at: timestamp,
-  status: known('succeeded', 'failed', 'in_progress', 'waiting', 'cancelled'),
+  status: SnapshotStatus,
   note: z.nullable(z.string()),
   error_message: z.nullable(z.string()),
   backups: part({ enabled: z.boolean(), real_time: z.boolean(), files: CountPair, database: CountPair }),

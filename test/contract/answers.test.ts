@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { ContractError, meaningOf, problemOf, readAnswer, refusalOf } from '../../src/contract/answers.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { type OperationId, operations } from '../../src/contract/operations.ts';
+import { published } from '../../src/contract/schema.ts';
+import { sampleOf } from './sample.ts';
+
+type Loose = Record<string, unknown>;
+const answering = (Object.entries(operations) as [OperationId, Operation][]).flatMap(([id, { answer }]) =>
+  answer ? [{ id, answer }] : [],
+);
+
+/** A page of sites as the spec has it, changed by the test before it is read. */
+function pageOfSites(change: (sites: Loose[]) => void): unknown {
+  const page = sampleOf(operations.listSites.answer) as { sites: Loose[] };
+  change(page.sites);
+  return page;
+}
+
+describe('reading an answer', () => {
+  test.each(answering)('$id: an answer just as the spec has it is no drift', ({ id, answer }) => {
+    const body = sampleOf(answer);
+
+    expect(published(answer).safeParse(body).success).toBe(true);
+    expect(readAnswer(id, body)).toEqual({ value: body, drift: [] });
+  });
+
+  test('fields and states that the service adds later pass, and are no drift', () => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first ?? {}, { health: { score: 3 }, connection: { status: 'dormant', since: 'May' } });
+    });
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(drift).toEqual([]);
+    expect(value.sites[0]).toMatchObject({ health: { score: 3 }, connection: { status: 'dormant' } });
+    expect(published(operations.listSites.answer).safeParse(body).success).toBe(false);
+  });
+
+  test('a site that was never synced or backed up is read like any other', () => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first?.['sync'] ?? {}, { last_sync_at: null, next_sync_at: null });
+      Object.assign(first?.['backups'] ?? {}, { latest_snapshot: null });
+    });
+
+    expect(readAnswer('listSites', body).drift).toEqual([]);
+  });
+
+  test('a missing field that nothing needs is counted, and the rest is there', () => {
+    const body = pageOfSites(([, second]) => {
+      Reflect.deleteProperty(second ?? {}, 'title');
+    });
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(drift).toEqual([
+      { operation: 'listSites', path: 'sites[1].title', field: 'sites.*.title', message: 'is missing' },
+    ]);
+    expect(value.sites).toHaveLength(2);
+    expect(value.sites[1]?.url).toBe('some text');
+  });
+
+  test('wrong values that nothing needs are left out one by one, each counted', () => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first ?? {}, { locked: 'no', tags: [{ id: '12', name: 'shop' }, { name: 'blog' }] });
+      Object.assign(first?.['server'] ?? {}, { hosting: 5 });
+    });
+    const before = structuredClone(body);
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(drift.map(({ path, message }) => `${path} ${message}`)).toEqual([
+      'sites[0].tags[1].id is missing',
+      'sites[0].server.hosting is no string',
+      'sites[0].locked is no boolean',
+    ]);
+    expect(value.sites[0]).not.toHaveProperty('locked');
+    expect(value.sites[0]).not.toHaveProperty('tags');
+    expect(value.sites[0]?.server).toEqual({ mysql_version: 'some text', php_version: 'some text' });
+    expect(body).toEqual(before);
+  });
+
+  test('what lacks a field that is needed inside it goes as a whole, when itself it is not needed', () => {
+    const body = pageOfSites(([first]) => {
+      Reflect.deleteProperty((first?.['sync'] ?? {}) as object, 'in_progress');
+    });
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(drift.map(({ path }) => path)).toEqual(['sites[0].sync.in_progress']);
+    expect(value.sites[0]).not.toHaveProperty('sync');
+    expect(value.sites[1]?.sync?.in_progress).toBe(true);
+  });
+
+  test('a site without an id cannot be used, and the error says which', () => {
+    const body = pageOfSites(([, second]) => {
+      Reflect.deleteProperty(second ?? {}, 'id');
+    });
+
+    const reading = () => readAnswer('listSites', body);
+
+    expect(reading).toThrow('listSites answered something we cannot use: sites[1].id is missing.');
+    expect(reading).toThrow(ContractError);
+    expect(reading).toThrow(
+      expect.objectContaining({ code: 'CONTRACT_BROKEN', operation: 'listSites', path: 'sites[1].id' }),
+    );
+  });
+
+  test.each([
+    ['nothing', undefined, 'the body is missing'],
+    ['a text', '<html>', 'the body is no object'],
+    ['another object', { ok: true }, 'sync is missing'],
+    ['a snapshot id of another type', { sync: { snapshot_id: 7 } }, 'sync.snapshot_id is no string'],
+  ])('%s in place of a started sync cannot be used', (_what, body, says) => {
+    expect(() => readAnswer('syncSite', body)).toThrow(`syncSite answered something we cannot use: ${says}.`);
+  });
+
+  test('errors and drift never repeat a value, which may be a secret', () => {
+    const body = sampleOf(operations.showSite.answer) as { site: Loose };
+    Object.assign(body.site, { connection: { status: 4, http_auth: 'hunter2' } });
+
+    expect(JSON.stringify(readAnswer('showSite', body).drift)).not.toContain('hunter2');
+  });
+
+  test('deleting answers nothing, whatever the body', () => {
+    expect(readAnswer('deleteSite', '')).toEqual({ value: undefined, drift: [] });
+  });
+
+  test('what enabling backups answers is not shown, so any object will do', () => {
+    expect(readAnswer('enableSiteBackups', { backups: { enabled: true } }).drift).toEqual([]);
+  });
+});
+
+test.each([
+  [200, 'ok'],
+  [201, 'ok'],
+  [204, 'ok'],
+  [301, 'redirected'],
+  [400, 'rejected'],
+  [401, 'refused'],
+  [403, 'refused'],
+  [404, 'gone'],
+  [408, 'unavailable'],
+  [409, 'conflict'],
+  [418, 'rejected'],
+  [422, 'rejected'],
+  [429, 'rate-limited'],
+  [500, 'unavailable'],
+  [503, 'unavailable'],
+])('status %i means %s', (status, meaning) => {
+  expect(meaningOf(status)).toBe(meaning);
+});
+
+describe('the reason in an error body', () => {
+  test.each([
+    [{ error: { code: 'not_found', message: 'No such site.' } }, 'No such site.', 'not_found'],
+    [{ message: 'No such site.', code: 'not_found' }, 'No such site.', 'not_found'],
+    [{ error: 'No such site.' }, 'No such site.', undefined],
+    [{ error: 'not_found', message: 'No such site.' }, 'No such site.; not_found', 'not_found'],
+    [{ errors: [{ code: 'blank', message: 'a' }, { message: 'b' }] }, 'a; b', 'blank'],
+    [{ errors: ['a', 'b', 'a'] }, 'a; b', undefined],
+    [{ errors: { title: ['is blank', 'is odd'] } }, 'title: is blank; title: is odd', undefined],
+    ['<html><head><title>502 Bad Gateway</title></head>…', '502 Bad Gateway', undefined],
+    ['  upstream\n  is down ', 'upstream is down', undefined],
+    ['', '', undefined],
+    [undefined, '', undefined],
+    [null, '', undefined],
+    [42, '', undefined],
+    [{ status: 'error' }, '', undefined],
+  ])('%j says %j', (body, message, code) => {
+    expect(problemOf(body)).toEqual(code === undefined ? { message } : { code, message });
+  });
+
+  test('is never longer than 500 characters', () => {
+    expect(problemOf({ message: 'x'.repeat(9000) }).message).toHaveLength(500);
+    expect(problemOf('x'.repeat(9_000_000)).message).toHaveLength(500);
+  });
+
+  test('is looked for only so deep', () => {
+    const body = JSON.parse(`${'{"error":'.repeat(2000)}"deep"${'}'.repeat(2000)}`);
+
+    expect(problemOf(body)).toEqual({ message: '' });
+  });
+
+  test.each([
+    [{ code: 'daily_sync_limit_reached', message: '' }, 'daily-limit'],
+    [{ code: 'site_under_maintenance', message: '' }, 'maintenance'],
+    [{ message: 'The daily limit of on-demand syncs is reached.' }, 'daily-limit'],
+    [{ code: 'locked', message: 'This site is under maintenance.' }, 'maintenance'],
+    [{ message: 'A sync is already running.' }, undefined],
+    [{ message: 'The rate limit is exceeded.' }, undefined],
+  ])('%j is understood as %s', (problem, refusal) => {
+    expect(refusalOf(problem)).toBe(refusal);
+  });
+});
