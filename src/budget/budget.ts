@@ -62,6 +62,8 @@ export interface Budget {
   /** Corrects the count by what an answer said, or frees the scout's place when no answer came (`undefined`). */
   learn(news: WindowNews | undefined): Promise<void>;
   state(): Promise<BudgetState>;
+  /** How many requests of this window may still go out; endless while the window's numbers are unknown. */
+  room(): Promise<number>;
 }
 
 /** The share of the limit that a priority leaves to the more urgent ones; it melts away towards the window's end. */
@@ -98,6 +100,16 @@ export function openBudget(
       ),
     );
 
+  const state = async (): Promise<BudgetState> => {
+    const window = await redis.hgetall(key);
+    return {
+      limit: Number(window['limit'] ?? requestsPerMinute),
+      remaining: Number(window['remaining'] ?? requestsPerMinute),
+      resetsAt: Number(window['resets'] ?? 0),
+      answeredAt: Number(window['answered'] ?? 0),
+    };
+  };
+
   return {
     async take(priority, signal) {
       for (;;) {
@@ -131,14 +143,11 @@ export function openBudget(
         WINDOW_MS,
       );
     },
-    async state() {
-      const window = await redis.hgetall(key);
-      return {
-        limit: Number(window['limit'] ?? requestsPerMinute),
-        remaining: Number(window['remaining'] ?? requestsPerMinute),
-        resetsAt: Number(window['resets'] ?? 0),
-        answeredAt: Number(window['answered'] ?? 0),
-      };
+    state,
+    async room() {
+      const { limit, remaining, resetsAt } = await state();
+      if (clock.now() >= resetsAt) return Number.POSITIVE_INFINITY;
+      return Math.max(0, remaining - Math.round(limit * reserve));
     },
   };
 }

@@ -5,7 +5,8 @@
 import type { Readable } from 'node:stream';
 import type { Budget, Priority, WindowNews } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
-import { checkInput, type Drift, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
+import { type Drift, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
+import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';

@@ -30,6 +30,7 @@ export interface RunChange {
   at: number;
   detail?: string;
   deadline?: number;
+  planComplete?: true;
 }
 
 const CREATE = `
@@ -139,6 +140,7 @@ export class RunStore {
     const fields: (string | number)[] = ['movedAt', change.at];
     if (change.detail !== undefined) fields.push('detail', change.detail);
     if (change.deadline !== undefined) fields.push('deadline', change.deadline);
+    if (change.planComplete) fields.push('planComplete', 1);
     if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
     if (isFinal(to)) fields.push('finishedAt', change.at);
     const moved = await runScript(
@@ -209,9 +211,10 @@ const countNames = [
 ] as const satisfies (keyof Counts)[];
 
 /** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
-function flat({ counts, only, ...rest }: Run): Record<string, string | number> {
+function flat({ counts, only, planComplete, ...rest }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
+  if (planComplete) fields['planComplete'] = 1;
   if (only) fields['only'] = JSON.stringify(only);
   return fields;
 }
@@ -223,6 +226,7 @@ function fromHash(hash: Record<string, string>): Run | undefined {
   const counts = Object.fromEntries(countNames.map((name) => [name, number(name)])) as unknown as Counts;
   const optional = {
     ...numbers(hash, 'startedAt', 'finishedAt', 'deadline'),
+    ...(hash['planComplete'] ? { planComplete: true as const } : {}),
     ...(hash['detail'] ? { detail: hash['detail'] } : {}),
     ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
     ...(hash['only'] ? { only: JSON.parse(hash['only']) as string[] } : {}),

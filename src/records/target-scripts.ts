@@ -21,12 +21,13 @@ redis.call('DEL', unpack(KEYS, 2))
 redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
 return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
 
-/** KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now. Gives id, step, id, step, ... */
+/** KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most. Gives id, step, id, step, ... */
 export const RELEASE = `
 local now = tonumber(ARGV[1])
 local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending')
 if run[1] ~= 'running' then return {} end
 local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
+free = math.min(free, tonumber(ARGV[2]))
 if free <= 0 then return {} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
 if not run[4] and #ids < free then

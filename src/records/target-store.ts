@@ -68,8 +68,11 @@ export class TargetStore {
     return page.map((json) => JSON.parse(json) as LeftOut);
   }
 
-  /** Hands out as many targets as the run's concurrency has room for: those whose wait is over, then new ones. */
-  async release(run: string, now: number): Promise<Released[]> {
+  /**
+   * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room for, and
+   * at most `atMost`.
+   */
+  async release(run: string, now: number, atMost: number): Promise<Released[]> {
     const flat = (await runScript(
       this.store,
       RELEASE,
@@ -82,7 +85,7 @@ export class TargetStore {
         keys.waiting(run),
         keys.deadlines(run),
       ],
-      [now],
+      [now, Math.min(atMost, PAGE)],
     )) as string[];
     const released: Released[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2)

@@ -47,6 +47,8 @@ export interface Run {
   detail?: string;
   /** Why nothing new is released any more, while what is in flight comes to its end. */
   ending?: 'cancelled' | 'safety-limit';
+  /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
+  planComplete?: true;
   requests: number;
   counts: Counts;
   /** Only these targets were asked for (`--target`, `runs retry`). */

@@ -1,0 +1,204 @@
+/**
+ * What follows from what one step on one target found out. Pure: the whole of DESIGN section 5's table for a target is
+ * here, and nothing here waits, asks or writes.
+ */
+import { BudgetSpentError } from '../budget/budget.ts';
+import { InvalidInputError } from '../client/client.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RedirectedError,
+  RejectedError,
+  UnavailableError,
+} from '../client/errors.ts';
+import { ContractError } from '../contract/answers.ts';
+import { messageOf } from '../errors.ts';
+import type { Answer } from '../job/job.ts';
+import type { Verdict } from '../job/watch.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Reason } from '../run/reasons.ts';
+import type { Outcome, Run, Target } from '../run/run.ts';
+
+/** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
+export type Found =
+  | Answer
+  /** Come back at `at`: it is too early to tell whether a lost request arrived. */
+  | { is: 'too-early'; at: number }
+  /** The run was called off while the target waited. */
+  | { is: 'called-off'; ending: NonNullable<Run['ending']> }
+  | { error: unknown };
+
+/** What is to be written. */
+export interface Decision {
+  target: Target;
+  /** For a waiting target: when it may be handed out again. */
+  dueAt?: number;
+  /** The account refuses us: its runs are to be blocked. */
+  refused?: AccountRefusedError;
+  /** Something nobody foresaw: the log should hold it whole. */
+  unforeseen?: unknown;
+}
+
+export interface Circumstances {
+  now: number;
+  retry: Policy['retry'];
+  /** When the service last answered anybody on the account; tells an outage from a target's own trouble. */
+  answeredAt: number;
+}
+
+/** A request that never left is tried again sooner than one that may have changed something. */
+const NOT_SENT_DELAY_MS = 5_000;
+const NOT_SENT_MAX_MS = 60_000;
+
+/** Decides what becomes of a claimed target. */
+export function decide(target: Target, found: Found, circumstances: Circumstances): Decision {
+  if ('error' in found) return decideError(target, found.error, circumstances);
+  switch (found.is) {
+    case 'following':
+      return { target: followed(target, found.watch) };
+    case 'waiting':
+      return wait(target, circumstances, { reason: found.reason, detail: found.detail });
+    case 'too-early':
+      return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
+    case 'called-off':
+      return { target: calledOff(target, found.ending, circumstances.now) };
+    default:
+      return { target: concluded(target, found, circumstances.now) };
+  }
+}
+
+/** A target whose work now runs in the service: the intent has its result, the watch says what to look for. */
+function followed(target: Target, watch: NonNullable<Target['watch']>): Target {
+  const { intent: _answered, reason: _reason, detail: _detail, claimed: _claimed, ...rest } = target;
+  const taskId = watch.kind === 'task' ? watch.taskId : watch.snapshotId;
+  return { ...rest, state: 'following', watch, waits: 0, ...(taskId === undefined ? {} : { taskId }) };
+}
+
+/** A target with its outcome, by an answer or a verdict that is an end. */
+export function concluded(
+  target: Target,
+  end: Extract<Verdict, { is: 'done' | 'skipped' | 'failed' }>,
+  now: number,
+): Target {
+  const outcome = end.is === 'done' ? 'succeeded' : end.is;
+  return ended(target, outcome, end.reason, end.detail, now);
+}
+
+/** A target with its outcome. What was only needed on the way is dropped: the record is kept for months. */
+export function ended(
+  target: Target,
+  outcome: Outcome,
+  reason: Reason,
+  detail: string | undefined,
+  now: number,
+): Target {
+  const { intent, watch, deadline, claimed, failedAt, detail: _old, ...rest } = target;
+  return {
+    ...rest,
+    state: 'ended',
+    outcome,
+    reason,
+    finishedAt: now,
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+/** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
+export function timedOut(target: Target, now: number): Target {
+  if (target.intent) {
+    return ended(
+      target,
+      'failed',
+      'unknown-effect',
+      `The answer to ${target.intent.operation} was lost.`,
+      now,
+    );
+  }
+  if (target.state === 'waiting' && target.reason === 'conflict') {
+    return ended(target, 'failed', 'conflict', target.detail, now);
+  }
+  const detail = target.state === 'following' ? 'It was still under way.' : target.detail;
+  return ended(target, 'failed', 'timeout', detail, now);
+}
+
+/** A target that will not be worked on because its run was called off. */
+export function calledOff(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
+  return ended(
+    target,
+    'cancelled',
+    ending === 'cancelled' ? 'run-cancelled' : 'safety-limit',
+    undefined,
+    now,
+  );
+}
+
+function decideError(target: Target, error: unknown, circumstances: Circumstances): Decision {
+  const { now } = circumstances;
+  if (error instanceof BudgetSpentError) return { target: waiting(target, {}), dueAt: error.until };
+  if (error instanceof AccountRefusedError) {
+    return { target: waiting(target, { detail: error.message }), dueAt: now, refused: error };
+  }
+  if (error instanceof ConflictError) {
+    return wait(target, circumstances, { reason: 'conflict', detail: error.problem.message });
+  }
+  if (error instanceof GoneError) return { target: ended(target, 'skipped', 'gone', undefined, now) };
+  if (error instanceof UnavailableError && !error.sent) {
+    const delay = Math.min(NOT_SENT_DELAY_MS * 2 ** target.waits, NOT_SENT_MAX_MS);
+    return {
+      target: waiting({ ...target, waits: target.waits + 1 }, { detail: error.message }),
+      dueAt: now + delay,
+    };
+  }
+  if (error instanceof UnavailableError || error instanceof ContractError) {
+    return unavailable(target, error, circumstances);
+  }
+  // An answer that is final. With an intent still open, it was the reconcile that could not be carried out.
+  if (
+    error instanceof RejectedError ||
+    error instanceof RedirectedError ||
+    error instanceof InvalidInputError
+  ) {
+    const detail = error instanceof RejectedError ? error.problem.message : error.message;
+    return { target: ended(target, 'failed', target.intent ? 'unknown-effect' : 'rejected', detail, now) };
+  }
+  const reason = target.intent ? 'unknown-effect' : 'internal';
+  return { target: ended(target, 'failed', reason, messageOf(error), now), unforeseen: error };
+}
+
+/**
+ * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An
+ * attempt is used up only when the service answered others since this target's last failure: an outage is nobody's.
+ */
+function unavailable(target: Target, error: Error, circumstances: Circumstances): Decision {
+  const { now, retry, answeredAt } = circumstances;
+  const outage = target.failedAt !== undefined && answeredAt <= target.failedAt;
+  const attempts = target.attempts + (outage ? 0 : 1);
+  if (attempts >= retry.attempts && !target.intent) {
+    return { target: ended({ ...target, attempts }, 'failed', 'unavailable', error.message, now) };
+  }
+  return wait({ ...target, attempts, failedAt: now }, circumstances, { detail: error.message });
+}
+
+function wait(
+  target: Target,
+  { now, retry }: Circumstances,
+  why: { reason?: Reason; detail?: string | undefined },
+): Decision {
+  const doubled = retry.backoff === 'fixed' ? 1 : 2 ** Math.min(target.waits, 20);
+  const delay = Math.min(retry.delayMs * doubled, retry.maxDelayMs);
+  return { target: waiting({ ...target, waits: target.waits + 1 }, why), dueAt: now + delay };
+}
+
+function waiting(
+  target: Target,
+  { reason, detail }: { reason?: Reason; detail?: string | undefined },
+): Target {
+  const { reason: _reason, detail: _detail, claimed: _claimed, ...rest } = target;
+  return {
+    ...rest,
+    state: 'waiting',
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}

@@ -1,0 +1,103 @@
+/** The engine's front: fire, cancel, retry, preview a plan, and be at work. */
+import { CaretakerError } from '../errors.ts';
+import type { Policy } from '../policy/policy.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import { act } from './act.ts';
+import { drain, hurry } from './drain.ts';
+import { concludeRun, finishIfDone } from './finish.ts';
+import { type Firing, fire } from './fire.ts';
+import { type Parts, policyOf } from './parts.ts';
+import { planRun } from './plan-run.ts';
+import { type Preview, previewPlan } from './preview.ts';
+import { Steward } from './steward.ts';
+
+/** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
+export class RunError extends CaretakerError {
+  readonly code = 'RUN';
+}
+
+export interface Engine {
+  /** Makes the run of a firing; see `fire`. */
+  fire(policy: Policy, firing: Firing): Promise<Run>;
+  /**
+   * Calls a run off: nothing new is begun, what is in flight is followed to its end, every target gets an outcome.
+   *
+   * @throws {RunError} when there is no such run or it has ended.
+   */
+  cancel(runId: string): Promise<void>;
+  /**
+   * Fires a new run of the same policy, as it was, over the targets that failed.
+   *
+   * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
+   */
+  retry(runId: string): Promise<Run>;
+  /** What a policy would do now, without doing it. Costs the requests of planning. */
+  preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
+  /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
+  work(concurrency: number): { stop(): Promise<void> };
+}
+
+/** Puts the engine together. */
+export function createEngine(parts: Parts): Engine {
+  const { records, clock } = parts;
+
+  const cancelRun = async (run: Run, detail: string): Promise<void> => {
+    await records.runs.end(run, 'cancelled', detail);
+    const ending = { ...run, ending: 'cancelled' as const };
+    if (!run.planComplete) {
+      // Whoever is planning it can add nothing any more, and an unfinished plan promises nothing.
+      await records.targets.beginPlan(run.id);
+      await concludeRun(parts, run, 'cancelled');
+      return;
+    }
+    await drain(parts, ending);
+    await hurry(parts, ending);
+    await finishIfDone(parts, run.id);
+  };
+
+  const runOf = async (runId: string): Promise<Run> => {
+    const run = await records.runs.get(runId);
+    if (!run) throw new RunError(`There is no run "${runId}". "caretaker runs" lists them.`);
+    return run;
+  };
+
+  return {
+    fire: (policy, firing) =>
+      fire(parts, policy, firing, (run) => cancelRun(run, 'A newer run took its place.')),
+    async cancel(runId) {
+      const run = await runOf(runId);
+      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      await cancelRun(run, 'It was cancelled by hand.');
+    },
+    async retry(runId) {
+      const run = await runOf(runId);
+      if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
+      const failed: string[] = [];
+      for await (const target of records.targets.all(runId))
+        if (target.outcome === 'failed') failed.push(target.id);
+      if (failed.length === 0)
+        throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
+      return fire(
+        parts,
+        policyOf(run),
+        { trigger: 'retry', scheduledFor: clock.now(), only: failed, retryOf: runId },
+        (other) => cancelRun(other, 'A newer run took its place.'),
+      );
+    },
+    preview: (policy, only) => previewPlan(parts, policy, only),
+    work(concurrency) {
+      const steward = new Steward(parts);
+      const working = parts.queues.work(
+        { plan: (entry) => planRun(parts, entry), act: (entry) => act(parts, entry) },
+        concurrency,
+      );
+      steward.start();
+      return {
+        async stop() {
+          await Promise.all([steward.stop(), working.stop()]);
+        },
+      };
+    },
+  };
+}

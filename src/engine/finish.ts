@@ -1,0 +1,84 @@
+/** What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its end. */
+import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
+import type { Run, Target } from '../run/run.ts';
+import { drain } from './drain.ts';
+import { type Parts, policyOf } from './parts.ts';
+
+/** Looks after a run whose target has just been written: called by workers, so that no slot waits for the next tick. */
+export async function afterTarget(parts: Parts, run: Run, target: Target): Promise<void> {
+  if (target.state === 'ended') {
+    if (target.outcome === 'failed') await stopIfTooManyFailed(parts, run.id);
+    await finishIfDone(parts, run.id);
+  }
+  if (target.state !== 'following') await handOut(parts, run.id);
+}
+
+/** Hands out what the run's concurrency has room for. Safe to call by anybody at any time. */
+export async function handOut(parts: Parts, runId: string): Promise<void> {
+  const { records, queues, clock } = parts;
+  const run = await records.runs.get(runId);
+  if (run?.status !== 'running') return;
+  // More than the budget has room for would only be handed out to come back empty-handed.
+  const room = await parts.link(run.account).budget.room();
+  if (room < 1) return;
+  const released = await records.targets.release(runId, clock.now(), room);
+  if (released.length === 0) return;
+  await queues.put(released.map(({ id, step }) => ({ kind: 'act', run: runId, target: id, step })));
+}
+
+/** Trips the run's `stop_after_failures`: what is in flight goes on to its end, the rest is not begun. */
+async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<void> {
+  const run = await parts.records.runs.get(runId);
+  if (!run || run.ending) return;
+  const threshold = policyOf(run).limits.stopAfterFailures;
+  if (!threshold) return;
+  const { failed, planned } = run.counts;
+  const allowed =
+    'count' in threshold ? threshold.count : Math.max(1, Math.ceil((planned * threshold.percent) / 100));
+  if (failed < allowed) return;
+  const detail = `Stopped after ${failed} of ${planned} targets failed (limits.stop_after_failures).`;
+  await parts.records.runs.end(run, 'safety-limit', detail);
+  await drain(parts, { ...run, ending: 'safety-limit' });
+}
+
+/** Ends a run whose every target has its outcome; exactly one caller does. */
+export async function finishIfDone(parts: Parts, runId: string): Promise<void> {
+  const run = await parts.records.runs.get(runId);
+  if (!run || isFinal(run.status) || !run.planComplete) return;
+  if (endedCount(run.counts) < run.counts.planned) return;
+  await concludeRun(parts, run, finalStatus(run));
+}
+
+/** Moves a run to its final status and does once what belongs to it. False when somebody else ended it first. */
+export async function concludeRun(
+  parts: Parts,
+  run: Run,
+  status: Run['status'],
+  detail?: string,
+): Promise<boolean> {
+  const { records, clock, log } = parts;
+  const at = clock.now();
+  if (!(await records.runs.move(run, status, { at, ...(detail === undefined ? {} : { detail }) })))
+    return false;
+  const ended = (await records.runs.get(run.id)) ?? run;
+  log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
+  await countFailures(parts, ended);
+  await parts.onRunEnded?.(ended, policyOf(ended));
+  return true;
+}
+
+/** Pauses a policy whose scheduled runs failed too often in a row (`schedule.pause_after_failures`). */
+async function countFailures(parts: Parts, run: Run): Promise<void> {
+  if (run.status === 'cancelled' || run.status === 'skipped') return;
+  const { records, clock, log } = parts;
+  const failed = run.status === 'failed' || run.status === 'stopped';
+  const inARow = await records.policies.countFailure(run.policy, failed);
+  const allowed = policyOf(run).schedule?.pauseAfterFailures;
+  if (!failed || allowed === undefined || inARow < allowed) return;
+  const reason = `${inARow} runs failed in a row`;
+  await records.policies.pause(run.policy, { at: clock.now(), by: 'caretaker', reason });
+  log.warn(
+    { policy: run.policy },
+    `paused: ${reason}; caretaker policies resume ${run.policy} lets it run again`,
+  );
+}

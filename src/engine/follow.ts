@@ -1,0 +1,191 @@
+/**
+ * The follower: learns what became of everything in flight for an account, by list calls for all of it together.
+ *
+ * One process follows an account at a time (the steward holds the lease). What it knows besides the records is only
+ * when it looked last; a successor starts with a sweep and loses nothing.
+ */
+import { BudgetSpentError } from '../budget/budget.ts';
+import type { CallOptions } from '../client/client.ts';
+import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
+import { allItems } from '../client/pages.ts';
+import type { Input, OperationId } from '../contract/operations.ts';
+import { messageOf } from '../errors.ts';
+import type { Api } from '../job/job.ts';
+import type { Verdict } from '../job/watch.ts';
+import { watchKind } from '../job/watches.ts';
+import type { Run, Target, Watch } from '../run/run.ts';
+import { blockAccount } from './block.ts';
+import { concluded } from './decide.ts';
+import { afterTarget } from './finish.ts';
+import { deservesLook, nextSweepAfterMs } from './pace.ts';
+import type { Parts } from './parts.ts';
+
+/** A target in flight with the run it belongs to. */
+interface Followed {
+  run: Run;
+  target: Target;
+  watch: Watch;
+}
+
+/** Single looks in one round: the few that lists cannot settle must not eat the budget of the rest. */
+const LOOKS_A_ROUND = 10;
+/** More of one run cannot be in flight than its concurrency; this bounds what is read. */
+const IN_FLIGHT = 1_000;
+
+/** Follows one account's work for as long as its process holds the lease. */
+export class Follower {
+  private readonly nextSweepAt = new Map<Watch['kind'], number>();
+  private readonly lookedAt = new Map<string, number>();
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly account: string,
+  ) {}
+
+  /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
+  async round(runs: readonly Run[]): Promise<void> {
+    const inFlight = await this.gather(runs);
+    this.forget(inFlight);
+    for (const kind of ['sync', 'task'] as const) {
+      const followed = inFlight.filter(({ watch }) => watch.kind === kind);
+      if (followed.length > 0) await this.roundOf(kind, followed);
+    }
+  }
+
+  private async roundOf(kind: Watch['kind'], followed: readonly Followed[]): Promise<void> {
+    const { clock, records } = this.parts;
+    const now = clock.now();
+    if (now < (this.nextSweepAt.get(kind) ?? 0)) return;
+    const usual = await records.accounts.usualMs(this.account, kind);
+    const oldestAge = Math.max(...followed.map(({ watch }) => now - watch.since));
+    // Set before the requests: a round that fails is not repeated at once.
+    this.nextSweepAt.set(kind, now + nextSweepAfterMs(usual, oldestAge));
+    let requests = 0;
+    const options: CallOptions = {
+      priority: 'follow',
+      whenSpent: 'leave',
+      onRequest: () => {
+        requests += 1;
+      },
+    };
+    try {
+      const open = await this.sweep(kind, followed, options);
+      await this.look(open, usual, options);
+    } catch (error) {
+      await this.excuse(error);
+    } finally {
+      await records.runs.countRequests(mostConcerned(followed), requests);
+    }
+  }
+
+  /** Goes through the list; gives what it did not settle, and whether it was seen there. */
+  private async sweep(
+    kind: Watch['kind'],
+    followed: readonly Followed[],
+    options: CallOptions,
+  ): Promise<{ one: Followed; unclear: boolean }[]> {
+    const { client } = this.parts.link(this.account);
+    const { sweep, keyOf, keyOfItem, judge } = watchKind(kind);
+    const waiting = new Map<string, Followed[]>();
+    for (const one of followed)
+      waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
+    const query = sweep.query(followed.map(({ watch }) => watch));
+    const unclear: { one: Followed; unclear: boolean }[] = [];
+    const pages = allItems(sweep.operation, (page) =>
+      client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
+    );
+    for await (const item of pages) {
+      const key = keyOfItem(item);
+      for (const one of waiting.get(key) ?? []) {
+        const verdict = judge(one.watch, item);
+        if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
+        else await this.conclude(one, verdict);
+      }
+      waiting.delete(key);
+      if (waiting.size === 0) break;
+    }
+    const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
+    return [...unclear, ...unseen];
+  }
+
+  private async look(
+    open: readonly { one: Followed; unclear: boolean }[],
+    usual: number | undefined,
+    options: CallOptions,
+  ): Promise<void> {
+    const now = this.parts.clock.now();
+    const due = open.filter(({ one, unclear }) =>
+      deservesLook(
+        {
+          ageMs: now - one.watch.since,
+          lookedAgoMs: now - (this.lookedAt.get(nameOf(one)) ?? 0),
+          unclear,
+        },
+        usual,
+      ),
+    );
+    const { client } = this.parts.link(this.account);
+    const api = new Proxy({} as Api, {
+      get: (_, operation) => (input: never) => client.call(operation as OperationId, input, options),
+    });
+    for (const { one } of due.slice(0, LOOKS_A_ROUND)) {
+      this.lookedAt.set(nameOf(one), now);
+      await this.conclude(one, await this.lookAt(api, one));
+    }
+  }
+
+  private async lookAt(api: Api, { watch }: Followed): Promise<Verdict> {
+    try {
+      return await watchKind(watch.kind).look(api, watch);
+    } catch (error) {
+      if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
+      if (error instanceof RejectedError) return { is: 'unclear' };
+      throw error;
+    }
+  }
+
+  private async conclude({ run, target, watch }: Followed, verdict: Verdict): Promise<void> {
+    if (verdict.is === 'running' || verdict.is === 'unclear') return;
+    const { clock, records } = this.parts;
+    const at = clock.now();
+    const end = concluded(target, verdict, at);
+    if (!(await records.targets.settle(run, end, { from: ['following'], requests: 0, at }))) return;
+    if (verdict.is === 'done' && !watch.adopted) {
+      await records.accounts.learnDuration(this.account, watch.kind, at - watch.since);
+    }
+    await afterTarget(this.parts, run, end);
+  }
+
+  private async gather(runs: readonly Run[]): Promise<Followed[]> {
+    const { targets } = this.parts.records;
+    const found = await Promise.all(
+      runs.map(async (run) => {
+        const following = await targets.inState(run.id, 'following', IN_FLIGHT);
+        return following.flatMap((target) => (target.watch ? [{ run, target, watch: target.watch }] : []));
+      }),
+    );
+    return found.flat();
+  }
+
+  private forget(inFlight: readonly Followed[]): void {
+    const names = new Set(inFlight.map(nameOf));
+    for (const name of this.lookedAt.keys()) if (!names.has(name)) this.lookedAt.delete(name);
+  }
+
+  /** What ends a round without being anybody's failure. */
+  private async excuse(error: unknown): Promise<void> {
+    if (error instanceof BudgetSpentError) return;
+    if (error instanceof AccountRefusedError) return blockAccount(this.parts, this.account, error);
+    if (!(error instanceof UnavailableError)) throw error;
+    this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
+  }
+}
+
+const nameOf = ({ run, target }: Followed): string => `${run.id}/${target.id}`;
+
+/** The run that a sweep's requests are counted on: the one with most in flight. */
+function mostConcerned(followed: readonly Followed[]): string {
+  const counts = new Map<string, number>();
+  for (const { run } of followed) counts.set(run.id, (counts.get(run.id) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
+}

@@ -1,0 +1,33 @@
+/** What the engine works with; `app` puts it together. */
+import type { Budget } from '../budget/budget.ts';
+import type { Client } from '../client/client.ts';
+import type { Clock } from '../clock.ts';
+import type { Registry } from '../job/registry.ts';
+import type { Log } from '../log.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Queues } from '../queue/queues.ts';
+import type { Records } from '../records/records.ts';
+import type { Run } from '../run/run.ts';
+
+/** An account as the engine reaches it. */
+export interface AccountLink {
+  client: Client;
+  budget: Budget;
+}
+
+export interface Parts {
+  records: Records;
+  queues: Queues;
+  registry: Registry;
+  clock: Clock;
+  log: Log;
+  /** The link to an account, opened when first asked for. Throws when the account is not set up here. */
+  link(account: string): AccountLink;
+  /** Who holds leases and is present: unique for the process. */
+  owner: string;
+  /** Told once, by the process that ended it, about every run that came to its end or is blocked. */
+  onRunEnded?: (run: Run, policy: Policy) => Promise<void>;
+}
+
+/** The policy a run was started with: edits since then do not change it. */
+export const policyOf = (run: Run): Policy => JSON.parse(run.policyJson) as Policy;

@@ -1,0 +1,81 @@
+/** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
+import type { Policy } from '../policy/policy.ts';
+import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
+import type { Parts } from './parts.ts';
+
+export interface Preview {
+  policy: string;
+  job: string;
+  targets: { id: string; label: string }[];
+  /** Recorded as skipped without costing a request, and why. */
+  unfit: { id: string; label: string; why: string }[];
+  leftOut: { id: string; label: string; why: string }[];
+  /** The sentence about the limit that would stop the run, if one would. */
+  stoppedBy?: string;
+  cost: {
+    /** Requests for planning, as just spent, and for all the rest, as far as one can tell. */
+    planning: number;
+    acting: number;
+    following: number;
+    /** How long that takes at least, given the account's budget. */
+    atLeastMs: number;
+  };
+}
+
+/** Sweeps cost pages in proportion to what ends; this is what they come to per target in practice. */
+const FOLLOWING_PER_TARGET = 0.06;
+
+/** Plans without storing anything. Costs one request per 100 candidates, and one more with `limits.max_percent`. */
+export async function previewPlan(parts: Parts, policy: Policy, only?: readonly string[]): Promise<Preview> {
+  const job = parts.registry.get(policy.job);
+  if (!job) throw new Error(`There is no job "${policy.job}".`);
+  const { client, budget } = parts.link(policy.account);
+  let planning = 0;
+  const asked: Planning = {
+    policy,
+    job,
+    client,
+    only,
+    now: parts.clock.now(),
+    priority: 'person',
+    onRequest: () => {
+      planning += 1;
+    },
+  };
+  const all: Planned[] = [];
+  for await (const planned of candidates(asked)) all.push(planned);
+  const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
+  const stoppedBy = await limitTripped(asked, targets.length);
+  const acting = Math.ceil(targets.length * job.requestsPerTarget);
+  const following = Math.ceil(targets.length * FOLLOWING_PER_TARGET);
+  const { limit } = await budget.state();
+  return {
+    policy: policy.name,
+    job: policy.job,
+    targets,
+    unfit: without(all, 'unfit'),
+    leftOut: without(all, 'left-out'),
+    ...(stoppedBy === undefined ? {} : { stoppedBy }),
+    cost: {
+      planning,
+      acting,
+      following,
+      atLeastMs: Math.floor((planning + acting + following) / Math.max(1, limit)) * 60_000,
+    },
+  };
+}
+
+function without(all: readonly Planned[], is: 'unfit' | 'left-out') {
+  return all.flatMap((one) =>
+    one.is === is && 'why' in one ? [{ id: one.id, label: one.label, why: one.why }] : [],
+  );
+}
+
+async function limitTripped(asked: Planning, found: number): Promise<string | undefined> {
+  const { maxTargets, maxPercent } = asked.policy.limits;
+  if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
+  if (maxPercent >= 100) return undefined;
+  const total = await countAll(asked);
+  if (found * 100 <= maxPercent * total) return undefined;
+  return `${found} of ${total} targets are more than limits.max_percent (${maxPercent}%) allows.`;
+}
