@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { startCalling } from './calling.ts';
+
+describe('authentication', () => {
+  test('refuses a request without the right token with 401, before all else and without rate headers', async () => {
+    const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 5 });
+    sandbox.account.deactivate();
+
+    for (const path of ['/sites', '/sites?page=0', '/nowhere', '/openapi.json']) {
+      for (const authorization of ['', 'Bearer wrong-token', `Basic ${sandbox.token}`, sandbox.token]) {
+        const { status, body, headers } = await get(path, { authorization });
+        expect({ status, code: body.error.code }).toEqual({ status: 401, code: 'unauthenticated' });
+        expect(headers.get('x-ratelimit-limit')).toBeNull();
+      }
+    }
+  });
+
+  test('follows a change of the token', async () => {
+    const { sandbox, get } = await startCalling({ sites: 1 });
+    sandbox.account.changeToken('new-token');
+    expect((await get('/sites')).status).toBe(401);
+    expect((await get('/sites', { authorization: 'Bearer new-token' })).status).toBe(200);
+  });
+
+  test('refuses an inactive account with 403 until it is active again', async () => {
+    const { sandbox, get, post } = await startCalling({ sites: 1 });
+    sandbox.account.deactivate();
+    expect((await get('/sites')).status).toBe(403);
+    expect((await post('/sites/site-0001/sync')).body.error.code).toBe('account_inactive');
+    sandbox.account.activate();
+    expect((await get('/sites')).status).toBe(200);
+    expect(sandbox.journal.effects).toEqual([]);
+  });
+});
+
+describe('the rate limit', () => {
+  const limits = ({ headers }: { headers: Headers }) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers.get(`x-ratelimit-${name}`));
+
+  test('counts every authenticated request in a window that starts with its first', async () => {
+    const { clock, get } = await startCalling({ sites: 1, rateLimit: 3, windowMs: 60_000 });
+    await clock.advance(45_000);
+
+    expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
+    await clock.advance(10_500);
+    expect(limits(await get('/sites/unknown'))).toEqual(['3', '1', '50']);
+    expect(limits(await get('/sites?page=0'))).toEqual(['3', '0', '50']);
+
+    const refused = await get('/sites');
+    expect(refused.status).toBe(429);
+    expect(refused.body.error.code).toBe('rate_limit_exceeded');
+    expect(limits(refused)).toEqual(['3', '0', '50']);
+
+    await clock.advance(49_499);
+    expect(limits(await get('/sites'))).toEqual(['3', '0', '1']);
+    await clock.advance(1);
+    expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
+  });
+
+  test('does nothing to the world once it is reached', async () => {
+    const { sandbox, post } = await startCalling({ sites: 2, rateLimit: 1 });
+    expect((await post('/sites/site-0001/sync')).status).toBe(200);
+    expect((await post('/sites/site-0002/sync')).status).toBe(429);
+    expect(sandbox.journal.effectsOf('syncSite')).toEqual(['site-0001']);
+  });
+
+  test('is shared with whoever else uses the account', async () => {
+    const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 10 });
+    sandbox.account.useUpRequests(8);
+    expect(limits(await get('/sites'))).toEqual(['10', '1', '60']);
+    sandbox.account.useUpRequests(8);
+    expect((await get('/sites')).status).toBe(429);
+  });
+
+  test('keeps to the wall clock however fast the service lives', async () => {
+    const { clock, get } = await startCalling({ sites: 1, rateLimit: 1, speed: 3600 });
+    await get('/sites');
+    await clock.advance(59_000);
+    expect((await get('/sites')).status).toBe(429);
+  });
+
+  test('can be switched off, and then there are no headers', async () => {
+    const { get } = await startCalling({ sites: 1, rateLimit: 0 });
+    expect(limits(await get('/sites'))).toEqual([null, null, null]);
+  });
+});
+
+describe('a request', () => {
+  test('for what is not there answers 404', async () => {
+    const { get, post } = await startCalling({ sites: 1 });
+    for (const path of [
+      '/sites/unknown',
+      '/tags/999',
+      '/clients/x',
+      '/tasks/x',
+      '/sites/x/snapshots',
+      '/nowhere',
+      '/sites/...',
+    ]) {
+      expect([path, (await get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await post('/sites/unknown/sync')).body.error.code).toBe('not_found');
+  });
+
+  test.each([
+    ['no body where one is required', '/tags', undefined, 400],
+    ['a field that is not taken', '/tags', { tag: { name: 'a', shade: 'dark' } }, 400],
+    ['a field without its wrapper', '/tags', { name: 'a' }, 400],
+    ['a value of another type', '/tags', { tag: { name: 5 } }, 400],
+    ['a value that will not do', '/sites', { site: { url: ' ' } }, 422],
+    ['nothing to change', '/tags/11/update', { tag: {} }, 422],
+  ])('with %s is refused', async (_what, path, body, status) => {
+    const { sandbox, post } = await startCalling({ sites: 1 });
+    expect((await post(path, body)).status).toBe(status);
+    expect(sandbox.journal.effects).toEqual([]);
+  });
+
+  test('with a body that is not JSON is refused', async () => {
+    const { sandbox } = await startCalling({ sites: 1 });
+    const headers = { authorization: `Bearer ${sandbox.token}` };
+    const { status } = await fetch(`${sandbox.url}/tags`, { method: 'POST', body: '{', headers });
+    expect(status).toBe(400);
+  });
+
+  test('for an operation that is not built answers 501 and says which', async () => {
+    const { get } = await startCalling({ sites: 1 });
+    const { status, body } = await get('/whitelabel/plugin-branding');
+    expect(status).toBe(501);
+    expect(body.error).toMatchObject({
+      code: 'not_built',
+      message: expect.stringContaining('showPluginBranding'),
+    });
+  });
+
+  test('for the description of the interface gets it, with this address, and costs a request', async () => {
+    const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 5 });
+    const { body, headers } = await get('/openapi.json');
+    expect(body.servers).toEqual([{ url: sandbox.url }]);
+    expect(body.paths['/sites'].get.operationId).toBe('listSites');
+    expect(headers.get('x-ratelimit-remaining')).toBe('4');
+  });
+});
