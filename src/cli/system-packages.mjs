@@ -4,26 +4,19 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { env, getuid, stdin } from 'node:process';
 
-/** For each package manager the commands that install something, tried in turn until one succeeds. */
+/** For each package manager the command that installs, and the names that it knows things by. */
 const managers = {
   'apt-get': {
+    install: ['apt-get', 'install', '-y', '--no-install-recommends'],
+    // A fresh image knows of no packages yet.
+    refresh: ['apt-get', 'update'],
     redis: 'redis-server',
     chromium: 'chromium',
-    commands: (name) => [
-      ['apt-get', 'install', '-y', '--no-install-recommends', name],
-      // A fresh image knows of no packages yet.
-      ['apt-get', 'update'],
-      ['apt-get', 'install', '-y', '--no-install-recommends', name],
-    ],
   },
-  dnf: { redis: 'redis', chromium: 'chromium', commands: (name) => [['dnf', 'install', '-y', name]] },
-  apk: { redis: 'redis', chromium: 'chromium', commands: (name) => [['apk', 'add', '--no-cache', name]] },
-  pacman: {
-    redis: 'valkey',
-    chromium: 'chromium',
-    commands: (name) => [['pacman', '-Sy', '--noconfirm', name]],
-  },
-  brew: { redis: 'redis', chromium: 'chromium', commands: (name) => [['brew', 'install', name]] },
+  dnf: { install: ['dnf', 'install', '-y'], redis: 'redis', chromium: 'chromium' },
+  apk: { install: ['apk', 'add', '--no-cache'], redis: 'redis', chromium: 'chromium' },
+  pacman: { install: ['pacman', '-Sy', '--noconfirm'], redis: 'valkey', chromium: 'chromium' },
+  brew: { install: ['brew', 'install'], redis: 'redis', chromium: 'chromium' },
 };
 
 /** The first of these programs that is on the PATH. */
@@ -53,9 +46,17 @@ export function installerOf(what) {
   if (manager === undefined) return undefined;
   const prefix = manager === 'brew' || getuid?.() === 0 ? [] : sudo();
   if (prefix === undefined) return undefined;
-  const { [what]: name, commands } = managers[manager];
-  const lines = commands(name).map((line) => [...prefix, ...line]);
-  return { command: lines[0].join(' '), install: () => runUntilDone(lines) };
+  const { install, refresh, [what]: name } = managers[manager];
+  const line = [...prefix, ...install, name];
+  return {
+    command: line.join(' '),
+    install() {
+      const first = run(line);
+      if (first.ok || refresh === undefined) return first;
+      const steps = [first, run([...prefix, ...refresh]), run(line)];
+      return { ok: steps[2].ok, output: steps.map((step) => step.output).join('') };
+    },
+  };
 }
 
 /** Without somebody to type a password, sudo must not ask for one. */
@@ -64,18 +65,12 @@ function sudo() {
   return stdin.isTTY ? ['sudo'] : ['sudo', '-n'];
 }
 
-function runUntilDone(lines) {
-  let output = '';
-  for (const [index, [program, ...args]] of lines.entries()) {
-    const result = spawnSync(program, args, {
-      stdio: ['inherit', 'pipe', 'pipe'],
-      encoding: 'utf8',
-      env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
-    output += `$ ${[program, ...args].join(' ')}\n${result.stdout ?? ''}${result.stderr ?? ''}`;
-    const isUpdate = args.includes('update');
-    if (result.status === 0 && !isUpdate) return { ok: true, output };
-    if (isUpdate && index === lines.length - 1) break;
-  }
-  return { ok: false, output };
+function run([program, ...args]) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    stdio: ['inherit', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  const said = `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`;
+  return { ok: status === 0, output: `$ ${[program, ...args].join(' ')}\n${said}` };
 }

@@ -1,0 +1,24 @@
+# Caretaker without a Redis: that is a container of its own, see docker-compose.yml.
+FROM node:22-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY jobs jobs
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund && rm -rf node_modules/.cache
+
+FROM node:22-slim
+ENV NODE_ENV=production CARETAKER_DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY src/cli/bin.mjs src/cli/bin.mjs
+COPY config config
+RUN ln -s /app/src/cli/bin.mjs /usr/local/bin/caretaker && mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8480
+ENTRYPOINT ["caretaker"]
+CMD ["daemon"]

@@ -1,0 +1,49 @@
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('the compose file runs Redis, the sandbox and the daemon, and keeps what Redis holds', async () => {
+  const { services, volumes } = parse(await read('docker-compose.yml'), { merge: true });
+
+  expect(Object.keys(services)).toEqual(['redis', 'sandbox', 'daemon']);
+  expect(services.redis.command.join(' ')).toContain('--appendonly yes');
+  expect(services.daemon).toMatchObject({
+    restart: 'unless-stopped',
+    environment: {
+      REDIS_URL: 'redis://redis:6379',
+      CARETAKER_DASHBOARD_PASSWORD: expect.stringMatching(/^\$\{CARETAKER_DASHBOARD_PASSWORD:\?.+\}$/),
+    },
+    depends_on: { redis: { condition: 'service_healthy' }, sandbox: { condition: 'service_healthy' } },
+  });
+  for (const { volumes: used = [] } of Object.values<{ volumes?: string[] }>(services)) {
+    const named = used.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('.'));
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named));
+  }
+});
+
+test('the image takes in every file that its build copies', async () => {
+  const copied = [...(await read('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)];
+  const paths = copied.flatMap(([, sources]) => sources?.split(' ') ?? []);
+  const allowed = (await read('.dockerignore')).match(/(?<=^!).+/gm) ?? [];
+
+  expect(paths).toContain('package.json');
+  for (const path of paths) {
+    await access(new URL(`../../${path}`, import.meta.url));
+    expect(allowed).toContain(path.split('/')[0]);
+  }
+});
+
+test('the scripts that the docs name are there, and what they start too', async () => {
+  const { scripts } = JSON.parse(await read('package.json'));
+
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['setup', 'build', 'demo', 'test']));
+  for (const [file] of Object.values(scripts)
+    .join(' ')
+    .matchAll(/src\/\S+/g)) {
+    await access(new URL(`../../${file}`, import.meta.url));
+  }
+  await access(new URL('../../.ci/run', import.meta.url), constants.X_OK);
+});
