@@ -1,14 +1,16 @@
 /** Reads one policy of a file and judges it against what there is: jobs, accounts, operations, notifications. */
+import { z } from 'zod';
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Finding } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
+import { schemasAt } from '../settings/schema-walk.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
-import type { Policy, Select } from './policy.ts';
+import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
 import { toPolicy } from './to-policy.ts';
 import { compileWhereOf, WhereError } from './where.ts';
@@ -32,7 +34,8 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   const value = path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], yaml.value());
   const read = readStrictly(PolicyEntry, value, place);
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
-  const parts = 'value' in read ? read.value : readableParts(value);
+  const parts: Parts =
+    'value' in read ? read.value : ((readable(PolicyEntry, value) as Parts | undefined) ?? {});
   const job = parts.job === undefined ? undefined : known.registry.get(parts.job);
   const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
   const findings = [
@@ -49,17 +52,24 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
 
 type Place = (path: Path, remark: Remark) => Finding;
 
-function readableParts(value: unknown): Partial<PolicyEntry> {
-  if (typeof value !== 'object' || value === null) return {};
-  const parts = Object.entries(PolicyEntry.shape).flatMap(([key, schema]) => {
-    const read = schema.safeParse((value as Record<string, unknown>)[key]);
-    return read.success ? [[key, read.data]] : [];
+type Select = Partial<PolicyEntry['select']>;
+type Parts = Partial<Omit<PolicyEntry, 'select'> & { select: Select }>;
+
+/** As much of `value` as its schema can read: of a map that is wrong somewhere, the keys that are right. */
+function readable(schema: z.core.$ZodType, value: unknown): unknown {
+  const read = z.safeParse(schema, value);
+  if (read.success) return read.data;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
+    const [child] = schemasAt(schema, [key]);
+    const part = child && readable(child, inner);
+    return part === undefined ? [] : [[key, part]];
   });
-  return Object.fromEntries(parts) as Partial<PolicyEntry>;
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
 /** Whatever the policy calls by name has to be there. */
-function namesFindings(parts: Partial<PolicyEntry>, { registry, settings }: Known, place: Place): Finding[] {
+function namesFindings(parts: Parts, { registry, settings }: Known, place: Place): Finding[] {
   const unknown = (path: Path, what: string, name: string, names: string[]): Finding[] => {
     if (names.includes(name)) return [];
     return [
@@ -79,10 +89,14 @@ function namesFindings(parts: Partial<PolicyEntry>, { registry, settings }: Know
   ];
 }
 
-function selectFindings(select: PolicyEntry['select'], job: AnyJob, place: Place): Finding[] {
+function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
   const { list } = operationOf(job.candidates);
   const { filters, sort, timezone, where } = select;
-  const query = { filters, ...(sort !== undefined && { sort }), ...(timezone !== undefined && { timezone }) };
+  const query = {
+    ...(filters && { filters }),
+    ...(sort !== undefined && { sort }),
+    ...(timezone !== undefined && { timezone }),
+  };
   const faults = list ? checkListQuery(withoutInherited(list), query) : [];
   return [
     ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
@@ -96,11 +110,7 @@ const withoutInherited = (list: List): List => ({
   filters: Object.assign(Object.create(null) as List['filters'], list.filters),
 });
 
-function faultRemark(
-  { path, message, allowed }: QueryFault,
-  select: PolicyEntry['select'],
-  list?: List,
-): Remark {
+function faultRemark({ path, message, allowed }: QueryFault, select: Select, list?: List): Remark {
   const [part, field = '', operator] = path;
   const isName = part === 'filters' && (operator === undefined || isNoOperator(list, field, operator));
   const subject = message.startsWith('takes ') ? `"${field || part}" ` : '';
@@ -115,18 +125,14 @@ function faultRemark(
 const isNoOperator = (list: List | undefined, field: string, operator: string) =>
   !list?.filters[field]?.operators.some((one) => one === operator);
 
-function wrongWord(
-  [part, field = '', operator = '']: readonly string[],
-  select: PolicyEntry['select'],
-  isName: boolean,
-) {
+function wrongWord([part, field = '', operator = '']: readonly string[], select: Select, isName: boolean) {
   if (part === 'sort') return select.sort?.split(',')[0] ?? '';
   if (isName) return operator || field;
-  const value = select.filters[field]?.[operator];
+  const value = select.filters?.[field]?.[operator];
   return String(Array.isArray(value) ? value[0] : value);
 }
 
-function whereFindings(where: NonNullable<Select['where']>, job: AnyJob, place: Place): Finding[] {
+function whereFindings(where: string, job: AnyJob, place: Place): Finding[] {
   try {
     compileWhereOf(job, where);
     return [];

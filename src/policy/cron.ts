@@ -1,6 +1,6 @@
 /** What is wrong with a cron expression or a time zone, before a scheduler stumbles over it. */
 import { Cron } from 'croner';
-import { validate } from 'node-cron';
+import { validateDetailed } from 'node-cron';
 
 /**
  * A few words about what is wrong with `expression`; nothing when it can be scheduled.
@@ -15,8 +15,10 @@ export function cronFault(expression: string): string | undefined {
   }
   try {
     const calendar = new Cron(expression, { mode: '5-part', paused: true });
-    if (!validate(expression)) return 'is no cron expression we take';
-    return calendar.nextRun() === null ? 'never fires: there is no such day' : undefined;
+    if (calendar.nextRun() === null) return 'never fires: there is no such day';
+    const { errors } = validateDetailed(expression);
+    const [first] = errors;
+    return first && `is no cron expression we take (${first.message.replace(/\.$/, '')})`;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w*: /, '').replace(/\.$/, '') : '';
     return `is no cron expression we take${why === '' ? '' : ` (${why})`}`;

@@ -81,7 +81,7 @@ function nameTwice(
   const first = taken.get(name);
   const place = [...path, 'name'];
   if (first === undefined) {
-    taken.set(name, `${yaml.file}:${yaml.lineOf(place)}`);
+    taken.set(name, yaml.placeOf(place));
     return undefined;
   }
   return yaml.finding(place, { message: `The name "${name}" is taken already, in ${first}.` });

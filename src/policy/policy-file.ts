@@ -10,14 +10,16 @@ import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
 import { duration } from '../settings/duration.ts';
 import { parsePercent, percent } from '../settings/percent.ts';
+import { suggestionFor } from '../settings/suggest.ts';
 import { cronFault, timezoneFault } from './cron.ts';
 import { overlaps } from './policy.ts';
 
-/** A schema that refuses what `fault` finds a sentence for. */
-const judged = (fault: (text: string) => string | undefined) =>
+/** A schema that refuses what `fault` finds words for, and looks for what was meant among `names`. */
+const judged = (fault: (text: string) => string | undefined, names: () => readonly string[] = () => []) =>
   z.string().superRefine((text, context) => {
     const message = fault(text);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
+    if (message === undefined) return;
+    context.addIssue({ code: 'custom', message, params: { suggestion: suggestionFor(text, names()) } });
   });
 
 const whole = (least: number, most: number) =>
@@ -33,7 +35,7 @@ const name = z
     'takes small letters, digits and hyphens, up to 63, such as nightly-sync',
   );
 
-const timezone = judged(timezoneFault);
+const timezone = judged(timezoneFault, () => Intl.supportedValuesOf('timeZone'));
 const cron = judged(cronFault);
 
 const Blackout = z

@@ -19,8 +19,9 @@ export function explain(error: ParseError | TypeFault, subject: string, fields: 
       return { offset, ...unknownField(name, error.node, subject, fields) };
     case 'unknown_variable':
       return { offset, message: `"${name}" is not known.`, suggestion: variable(name, subject, fields) };
-    case 'no_such_overload':
     case 'no_matching_overload':
+      return { offset, message: `There is no function ${calledAs(error.summary)}.` };
+    case 'no_such_overload':
       return { offset, ...mismatch(error.summary) };
     default:
       return { offset, message: `This is no condition in CEL: ${inWords(error.summary)}.` };
@@ -36,9 +37,8 @@ function unknownField(
   const receiver = node?.op === '.' ? (node.args as [ASTNode, string])[0] : undefined;
   const path = receiver && pathOf(receiver);
   const known = path?.[0] === subject ? fieldsAt(fields, path.slice(1)) : undefined;
-  const owner = known && path ? path.join('.') : 'it';
   return {
-    message: `"${name}" is no field of ${owner}.`,
+    message: known && path ? `${path.join('.')} has no field "${name}".` : `There is no field "${name}".`,
     suggestion: suggestionFor(name, known ? Object.keys(known) : allNames(fields)),
   };
 }
@@ -71,7 +71,7 @@ const variable = (name: string, subject: string, fields: FieldTree): string | un
   Object.hasOwn(fields, name) ? `did you mean ${subject}.${name}?` : suggestionFor(name, [subject, 'now']);
 
 function mismatch(summary: string): Omit<Fault, 'offset'> {
-  const words = inWords(summary.replace(/^(no such overload: |found no matching overload for )/, ''));
+  const words = inWords(summary.replace('no such overload: ', ''));
   const message = `These kinds do not go together: ${words}.`;
   if (/\bnull\b/.test(words)) {
     return { message, suggestion: 'nothing is null here: what is missing is "", 0, false or 1970-01-01' };
@@ -81,6 +81,9 @@ function mismatch(summary: string): Omit<Fault, 'offset'> {
   }
   return { message };
 }
+
+const calledAs = (summary: string): string =>
+  inWords(summary.replace('found no matching overload for ', '')).replaceAll("'", '');
 
 const inWords = (summary: string): string =>
   summary

@@ -35,7 +35,7 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
     return undefined;
   } catch (error) {
     // Wrong kinds and unknown functions are the type check's to tell.
-    if (!(error instanceof EvaluationError)) return undefined;
+    if (!(error instanceof EvaluationError) || error.code === 'no_matching_overload') return undefined;
     return { message: `${error.summary}.`, offset: args[0]?.start ?? node.start, suggestion: examples[name] };
   }
 }

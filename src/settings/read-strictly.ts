@@ -54,13 +54,23 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown): [Path, Remark
     ]);
   }
   const subject = subjectOf(issue.path);
-  const message = `${subject}${issue.message.replace(/\.$/, '')}.`;
-  if (issue.code === 'invalid_key') return [[issue.path, { at: 'key', message }]];
   const written = valueAt(value, issue.path);
+  if (written === undefined && issue.code !== 'custom') {
+    return [[issue.path, { message: `${subject}is missing.` }]];
+  }
+  const says = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
+  const message = `${subject}${(says ?? issue.message).replace(/\.$/, '')}.`;
+  if (issue.code === 'invalid_key') return [[issue.path, { at: 'key', message }]];
   if (issue.code === 'invalid_value' && typeof written === 'string') {
     return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
   }
-  return [[issue.path, { message }]];
+  return [[issue.path, { message, suggestion: ownSuggestion(issue) }]];
+}
+
+/** A schema that judges by itself may also say what was meant: `params: { suggestion }`. */
+function ownSuggestion(issue: Issue): string | undefined {
+  const params: Record<string, unknown> = issue.code === 'custom' ? (issue.params ?? {}) : {};
+  return typeof params['suggestion'] === 'string' ? params['suggestion'] : undefined;
 }
 
 /** The values themselves are in the sentence already: only a likely one is worth a hint. */
@@ -88,7 +98,6 @@ function valueAt(value: unknown, path: Path): unknown {
 function predicate(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      if (issue.input === undefined) return 'is missing';
       return `takes ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'invalid_value':
       return `takes ${listing(issue.values.map(String))}`;

@@ -19,7 +19,7 @@ import {
   visit,
 } from 'yaml';
 import { systemCodeOf } from '../errors.ts';
-import { type Finding, fileFinding, pathText } from './finding.ts';
+import { type Finding, fileFinding, pathText, shortFile } from './finding.ts';
 import { frameOf } from './frame.ts';
 import { sourceOffset } from './scalar-offset.ts';
 
@@ -78,7 +78,8 @@ export class YamlFile {
       merge: false,
       resolveKnownTags: false,
       stringKeys: true,
-      logLevel: 'silent',
+      // Not 'silent': that would also hide a second document, whose policies would be missing unnoticed.
+      logLevel: 'error',
     });
     const yaml = new YamlFile(file, text, document, lines);
     const faults = [...document.errors, ...document.warnings].slice(0, 20);
@@ -112,8 +113,9 @@ export class YamlFile {
   }
 
   /** Where a key or value stands, for findings that point to a second place: `config/a.yaml:3:5`. */
-  lineOf(path: Path): number {
-    return this.#lines.linePos(this.#span(path, 'value', undefined)[0]).line;
+  placeOf(path: Path): string {
+    const { line, col } = this.#lines.linePos(this.#span(path, 'value', undefined)[0]);
+    return `${shortFile(this.file)}:${line}:${col}`;
   }
 
   #span(path: Path, at: 'key' | 'value', offset: number | undefined): [number, number] {

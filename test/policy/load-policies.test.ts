@@ -1,0 +1,338 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
+import { renderFinding } from '../../src/settings/finding.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
+import { folderWith } from '../settings/folder.ts';
+import { registry } from './tiny-job.ts';
+
+const load = (files: Record<string, string>) => loadPolicies({ dir: folderWith(files), registry });
+
+/** One policy with these lines in it. */
+const policyWith = (lines: string) =>
+  `policies:\n  - name: p\n    job: site-sync\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
+
+function onlyPolicy(lines: string): Policy {
+  const { policies, findings } = load({ 'p.yaml': policyWith(lines) });
+  const [policy] = policies;
+  if (!policy) throw new Error(findings[0]?.message);
+  return policy;
+}
+
+/** Places are counted from the first of the lines. */
+function mistakesOf(lines: string): string[] {
+  return load({ 'p.yaml': policyWith(lines) }).findings.map(
+    ({ line, column, message, suggestion }) =>
+      `${line - 3}:${column - 4} ${message}${suggestion ? ` ${suggestion}` : ''}`,
+  );
+}
+
+test('who writes filter instead of filters is shown the place, the lines around it and what was meant', () => {
+  const dir = folderWith({
+    'nightly.yaml': `policies:
+  - name: nightly
+    job: site-sync
+    select:
+      filter: { connection_status: { eq: connected } }
+      sort: last_sync_at,asc
+`,
+  });
+
+  const { policies, findings } = loadPolicies({ dir, registry });
+
+  expect(policies).toEqual([]);
+  expect(findings).toHaveLength(1);
+  expect(findings[0]).toMatchObject({
+    file: join(dir, 'nightly.yaml'),
+    line: 5,
+    column: 7,
+    path: 'policies[0].select.filter',
+    suggestion: 'did you mean filters?',
+  });
+  expect(findings.map((finding) => renderFinding(finding, { color: false }))).toEqual([
+    [
+      `${join(dir, 'nightly.yaml')}:5:7: "filter" is not known here. Did you mean filters?`,
+      '    3 |     job: site-sync',
+      '    4 |     select:',
+      '  > 5 |       filter: { connection_status: { eq: connected } }',
+      '      |       ^^^^^^',
+      '    6 |       sort: last_sync_at,asc',
+      '    7 |',
+    ].join('\n'),
+  ]);
+});
+
+test('a policy of two lines has every default', () => {
+  const policy = onlyPolicy('');
+  expect(policy).toMatchObject({
+    name: 'p',
+    account: 'default',
+    job: 'site-sync',
+    select: { filters: {} },
+    options: { depth: 'full' },
+    limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
+    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+    notify: [],
+  });
+  expect(policy.schedule).toBeUndefined();
+  expect(policy.limits.stopAfterFailures).toBeUndefined();
+});
+
+test('a schedule of one line has every default', () => {
+  expect(onlyPolicy('schedule: { cron: "0 2 * * *" }').schedule).toEqual({
+    cron: ['0 2 * * *'],
+    timezone: 'UTC',
+    jitterMs: 0,
+    overlap: 'skip',
+    catchupMs: 0,
+    blackout: [],
+  });
+});
+
+test('everything that is written arrives', () => {
+  const policy = onlyPolicy(`description: One
+schedule:
+  cron: ["0 2 * * *", "0 14 * * 6"]
+  timezone: Europe/Berlin
+  jitter: 10m
+  overlap: cancel-running
+  catchup: 2h
+  blackout: [{ from: 2026-12-20, to: 2027-01-03 }]
+  pause_after_failures: 3
+select:
+  filters: { connection_status: { eq: connected }, tags: { in: ["12"] } }
+  where: site.sync.last_sync_at < now - duration("20h")
+  sort: last_sync_at,asc
+  timezone: Europe/Berlin
+  limit: 500
+with: { message: Nightly, depth: quick }
+limits: { concurrency: 50, max_targets: 20, max_percent: 12.5%, stop_after_failures: 10% }
+retry: { attempts: 1, backoff: fixed, delay: 5s, max_delay: 5s }
+timeout: { target: 10m, run: 1h30m }
+notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`);
+
+  const { file, hash, ...rest } = policy;
+  expect(rest).toEqual({
+    name: 'p',
+    description: 'One',
+    account: 'default',
+    job: 'site-sync',
+    schedule: {
+      cron: ['0 2 * * *', '0 14 * * 6'],
+      timezone: 'Europe/Berlin',
+      jitterMs: 600_000,
+      overlap: 'cancel-running',
+      catchupMs: 7_200_000,
+      blackout: [{ from: '2026-12-20', to: '2027-01-03' }],
+      pauseAfterFailures: 3,
+    },
+    select: {
+      filters: { connection_status: { eq: 'connected' }, tags: { in: ['12'] } },
+      where: 'site.sync.last_sync_at < now - duration("20h")',
+      sort: 'last_sync_at,asc',
+      timezone: 'Europe/Berlin',
+      limit: 500,
+    },
+    options: { message: 'Nightly', depth: 'quick' },
+    limits: { concurrency: 50, maxTargets: 20, maxPercent: 12.5, stopAfterFailures: { percent: 10 } },
+    retry: { attempts: 1, backoff: 'fixed', delayMs: 5000, maxDelayMs: 5000 },
+    timeout: { targetMs: 600_000, runMs: 5_400_000 },
+    notify: [
+      { on: ['failed', 'blocked'], to: 'ops' },
+      { on: ['failed', 'partial', 'stopped', 'blocked'], to: 'ops' },
+    ],
+  });
+  expect([file.endsWith('p.yaml'), /^[0-9a-f]{16}$/.test(hash)]).toEqual([true, true]);
+});
+
+test.each([
+  ['select: { filters: { tag: { in: [1] } } }', '1:22 Cannot filter by "tag". did you mean tags?'],
+  [
+    'select: { filters: { connection_status: { eq: conected } } }',
+    '1:47 "conected" is not one of its values. did you mean connected?',
+  ],
+  [
+    'select: { filters: { created_at: { gt: 2026-01-01 } } }',
+    '1:36 "created_at" does not take "gt". did you mean gte?',
+  ],
+  [
+    'select: { filters: { created_at: { gte: today } } }',
+    '1:41 "created_at" takes a moment such as 2026-11-21T02:00:00Z.',
+  ],
+  [
+    'select: { filters: { paused: true } }',
+    '1:30 "paused" takes an operator with a value, such as { eq: connected }.',
+  ],
+  ['select: { sort: "last_sync,asc" }', '1:17 Cannot sort by "last_sync". did you mean last_sync_at?'],
+  ['select: { sort: url }', '1:17 Sort is written "url,asc" or "url,desc".'],
+  [
+    'select: { timezone: Europe/Berlinn }',
+    '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
+  ],
+  ['select: { where: site.urll == "x" }', '1:23 site has no field "urll". did you mean url?'],
+  ['with: { mesage: x }', '1:9 "mesage" is not known here. did you mean message?'],
+  ['with: { depth: ful }', '1:16 "depth" takes full or quick. did you mean full?'],
+  ['schedule: { cron: "0 0 31 2 *" }', '1:19 "cron" never fires: there is no such day.'],
+  ['schedule: { cron: 5 }', '1:19 "cron" takes a cron expression or a list of them.'],
+  ['schedule: { cron: [] }', '1:19 "cron" takes at least 1 entry.'],
+  ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
+  [
+    'schedule: { cron: "0 2 * * *", overlap: wait }',
+    '1:41 "overlap" takes skip, queue, cancel-running or allow.',
+  ],
+  [
+    'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-01, to: 2026-01-01 }] }',
+    '1:67 "to" takes a day that is not before "from".',
+  ],
+  [
+    'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-30, to: 2026-03-01 }] }',
+    '1:51 "from" takes a day such as 2026-12-20.',
+  ],
+  ['limits: { max_percent: 120% }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
+  ['limits: { concurrency: 2.5 }', '1:24 "concurrency" takes a whole number from 1 to 1000.'],
+  [
+    'limits: { stop_after_failures: 0 }',
+    '1:32 "stop_after_failures" takes a number of targets from 1, or a share such as 10%.',
+  ],
+  ['retry: { delay: 20m }', '1:8 "max_delay" takes a duration that is not shorter than "delay".'],
+  ['timeout: { target: 9h }', '1:20 "target" takes a duration that is not longer than "run".'],
+  [
+    'notify: [{ on: [fail], to: ops }]',
+    '1:17 Entry 1 of "on" takes succeeded, partial, failed, cancelled, skipped, stopped or blocked. did you mean failed?',
+  ],
+  ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
+  ['jobs: x', '1:1 "jobs" is not known here. did you mean job?'],
+])('%s is a mistake', (lines, mistake) => {
+  expect(mistakesOf(lines)).toEqual([mistake]);
+});
+
+test('a filter called as something that every object has is no filter', () => {
+  expect(mistakesOf('select: { filters: { constructor: { eq: 1 } } }')[0]).toContain(
+    'Cannot filter by "constructor".',
+  );
+});
+
+test('a mistake in a condition over several lines is shown where it stands', () => {
+  expect(
+    mistakesOf('select:\n  where: >-\n    site.url.contains("x") &&\n      site.sync.last_synk_at < now'),
+  ).toEqual(['4:17 site.sync has no field "last_synk_at". did you mean last_sync_at?']);
+});
+
+test('a mistake in one part does not hide those in the others', () => {
+  const lines =
+    'select:\n  filter: {}\n  filters: { tag: { in: [1] }, paused: yes }\n  sort: name,asc\nwith: { depth: x }';
+  expect(mistakesOf(lines).map((mistake) => mistake.split(' ')[0])).toEqual([
+    '2:3',
+    '3:14',
+    '3:40',
+    '4:9',
+    '5:16',
+  ]);
+});
+
+test('a run that is shorter than the usual time for a target bounds the target as well', () => {
+  expect(onlyPolicy('timeout: { run: 30m }').timeout).toEqual({ targetMs: 1_800_000, runMs: 1_800_000 });
+});
+
+test('a broken policy is left out and the good ones are there', () => {
+  const { policies, findings } = load({
+    'b.yml': 'policies:\n  - { name: one, job: site-sync }\n  - { name: two, job: site-sink }\n',
+    'a.yaml': 'policies: [{ name: three, job: site-sync }]\n',
+    'broken.yaml': 'policies: [\n',
+    'empty.yaml': '# nothing yet\n',
+    'notes.txt': 'no policy',
+  });
+
+  expect(policies.map(({ name }) => name)).toEqual(['three', 'one']);
+  expect(findings.map(({ message, suggestion }) => [message, suggestion])).toEqual([
+    ['There is no job "site-sink".', 'did you mean site-sync?'],
+    [expect.stringContaining('This is not the YAML we take'), undefined],
+  ]);
+});
+
+test('of two policies with one name the second is refused and told where the first stands', () => {
+  const dir = folderWith({
+    'a.yaml': 'policies: [{ name: twin, job: site-sync, description: first }]\n',
+    'b.yaml': 'policies:\n  - name: twin\n    job: site-sync\n',
+  });
+
+  const { policies, findings } = loadPolicies({ dir, registry });
+
+  expect(policies.map(({ description }) => description)).toEqual(['first']);
+  expect(findings).toMatchObject([
+    { line: 2, column: 11, message: `The name "twin" is taken already, in ${join(dir, 'a.yaml')}:1:20.` },
+  ]);
+});
+
+test.each(['Nightly', 'a b', '-a', 'x'.repeat(64), 'a:b', ''])('"%s" is no name for a policy', (name) => {
+  const { findings } = load({ 'a.yaml': `policies: [{ name: "${name}", job: site-sync }]\n` });
+  expect(findings[0]?.message).toContain('"name" takes small letters');
+});
+
+test('accounts and notifications have to be in the settings', () => {
+  const settings = loadSettings({
+    cwd: folderWith({
+      'config/caretaker.yaml':
+        'accounts: { main: {} }\nnotifications: { ops: { webhook: { url: "https://h.example/x" } } }\n',
+    }),
+    env: {},
+  });
+  const dir = folderWith({ 'p.yaml': policyWith('account: mian\nnotify: [{ to: opps }]') });
+
+  const { findings } = loadPolicies({ dir, registry, settings });
+
+  expect(findings.map(({ message, suggestion }) => `${message} ${suggestion}`)).toEqual([
+    'There is no account "mian". did you mean main?',
+    'There is no notification "opps". did you mean ops?',
+  ]);
+});
+
+test('only the files that are asked for are read', () => {
+  const dir = folderWith({ 'a.yaml': policyWith(''), 'b.yaml': 'policies: 3\n' });
+  const { policies, findings } = loadPolicies({ dir, files: [join(dir, 'a.yaml')], registry });
+  expect([policies.length, findings.length]).toEqual([1, 0]);
+});
+
+test('a file or folder that is not there is a finding', () => {
+  const files = loadPolicies({ dir: '/none', files: ['/none/a.yaml'], registry });
+  expect(files.findings).toMatchObject([{ file: '/none/a.yaml', message: 'The file does not exist.' }]);
+  const folder = loadPolicies({ dir: '/none', registry });
+  expect(folder.findings).toMatchObject([{ file: '/none', suggestion: 'run caretaker init' }]);
+});
+
+test('a policy cannot be changed by whoever has it', () => {
+  expect(() => {
+    onlyPolicy('').limits.maxTargets = 1_000_000;
+  }).toThrow(TypeError);
+});
+
+test('the hash is that of what the policy does, not of how it is written', () => {
+  const hash = (lines: string) => onlyPolicy(lines).hash;
+  const written = 'limits: { max_targets: 5, concurrency: 2 }\nselect: { limit: 3 }';
+
+  expect(hash(`description: other\nselect: { limit: 3 }\nlimits: { concurrency: 2, max_targets: 5 }`)).toBe(
+    hash(written),
+  );
+  expect(hash('')).toBe(hash('retry: { delay: 30s }'));
+  expect(hash('select: { limit: 4 }')).not.toBe(hash('select: { limit: 3 }'));
+  expect(hash('with: { depth: quick }')).not.toBe(hash(''));
+});
+
+test('every key of a policy is described in the JSON Schema', () => {
+  interface Schema {
+    description?: string;
+    properties?: Record<string, Schema>;
+    items?: Schema;
+  }
+  const undescribed = ({ properties = {}, items }: Schema, path: string): string[] => [
+    ...(items ? undescribed(items, `${path}[]`) : []),
+    ...Object.entries(properties).flatMap(([key, inner]) => [
+      ...(inner.description ? [] : [`${path}.${key}`]),
+      ...undescribed(inner, `${path}.${key}`),
+    ]),
+  ];
+  expect(undescribed(policyFileJsonSchema() as Schema, '')).toEqual([]);
+});

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { fieldsOfItem } from '../../src/contract/fields.ts';
+import { compileWhere, compileWhereOf, WhereError } from '../../src/policy/where.ts';
+import { tinyJob } from './tiny-job.ts';
+
+const now = new Date('2026-11-21T02:00:00Z');
+const site = {
+  id: '7',
+  url: 'https://a.example',
+  created_at: '2026-11-01T00:00:00Z',
+  client: { id: '3', email: 'a@b.example' },
+  tags: [
+    { id: '12', name: 'gold' },
+    { id: '15', name: 'eu' },
+  ],
+  sync: { last_sync_at: '2026-11-20T01:00:00Z', in_progress: false },
+  backups: { enabled: true, available_snapshots: 5 },
+  connection: { status: 'connected' },
+};
+
+const holds = (condition: string, candidate: unknown = site) =>
+  compileWhereOf(tinyJob, condition).test(candidate, now);
+
+function faultOf(condition: string): {
+  offset: number | undefined;
+  message: string;
+  suggestion: string | undefined;
+} {
+  try {
+    compileWhereOf(tinyJob, condition);
+  } catch (error) {
+    if (error instanceof WhereError) return error;
+    throw error;
+  }
+  throw new Error('The condition was taken.');
+}
+
+test.each([
+  'site.sync.last_sync_at < now - duration("20h")',
+  'now - site.sync.last_sync_at > duration("24h30m")',
+  'site.created_at >= timestamp("2026-11-01T00:00:00Z")',
+  'site.tags.exists(tag, tag.name == "gold")',
+  'site.tags.exists(tag, tag.id in ["12", "99"])',
+  'site.tags[1].name == "eu"',
+  'size(site.tags) == 2',
+  'site.backups.available_snapshots == 5 && site.backups.available_snapshots in [4, 5]',
+  'site.backups.available_snapshots + 1 > 5 && 2 * site.backups.available_snapshots <= 10.0',
+  'site.url.re("^https://[a-c]\\\\.") && !site.url.contains("staging")',
+  'site.client.id != "" && site.backups.enabled',
+  'now.getHours("Europe/Berlin") == 3',
+  'site.connection.status == "connected" ? true : false',
+])('%s holds', (condition) => {
+  expect(holds(condition)).toBe(true);
+});
+
+test.each([{ last_sync_at: null }, {}, { last_sync_at: 'rubbish' }])(
+  'a site that was never synced (%j) counts as synced in 1970',
+  (sync) => {
+    expect(holds('site.sync.last_sync_at < now - duration("20h")', { ...site, sync })).toBe(true);
+    expect(holds('site.sync.last_sync_at == timestamp("1970-01-01T00:00:00Z")', { ...site, sync })).toBe(
+      true,
+    );
+  },
+);
+
+test.each([{}, { client: null, tags: null, backups: null }, null, 'no object'])(
+  'what is missing in %j is empty, zero or false',
+  (candidate) => {
+    const empty = 'site.url == "" && site.client.id == "" && site.tags.size() == 0';
+    expect(
+      holds(`${empty} && site.backups.available_snapshots == 0 && !site.backups.enabled`, candidate),
+    ).toBe(true);
+  },
+);
+
+test.each([
+  [
+    'site.sync.last_synk_at < now',
+    10,
+    'site.sync has no field "last_synk_at".',
+    'did you mean last_sync_at?',
+  ],
+  ['site.statsu == "x"', 5, 'site has no field "statsu".', undefined],
+  ['site.tags.exists(t, t.nam == "x")', 22, 'There is no field "nam".', 'did you mean name?'],
+  ['url == "x"', 0, '"url" is not known.', 'did you mean site.url?'],
+  ['sit.url == "x"', 0, '"sit" is not known.', 'did you mean site?'],
+  ['site.constructor == 1', 5, 'site has no field "constructor".', undefined],
+  ['site.url > 3', 0, 'These kinds do not go together: string > int.', undefined],
+  [
+    'site.created_at > "2026-01-01"',
+    0,
+    'These kinds do not go together: timestamp > string.',
+    'write timestamp("2026-11-21T02:00:00Z")',
+  ],
+  [
+    'site.sync.last_sync_at == null',
+    0,
+    'These kinds do not go together: timestamp == null.',
+    'nothing is null here: what is missing is "", 0, false or 1970-01-01',
+  ],
+  ['site.url', 0, 'The condition is to be true or false, but it is string.', undefined],
+  ['site.url ==', 11, 'This is no condition in CEL: Unexpected token: the end.', undefined],
+  ['', 0, 'This is no condition in CEL: Unexpected token: the end.', undefined],
+  [
+    'now - site.created_at > duration("5x")',
+    33,
+    'Invalid duration string: 5x.',
+    'write hours, minutes and seconds: duration("1h30m")',
+  ],
+  [
+    'true || site.created_at > timestamp("tomorrow")',
+    36,
+    'timestamp() requires a string in ISO 8601 format.',
+    'write a moment with its zone: timestamp("2026-11-21T02:00:00Z")',
+  ],
+  ['now.getHours("Europe/Berlinn") == 2', 13, 'There is no time zone "Europe/Berlinn".', undefined],
+  [
+    'site.url.matches("a")',
+    9,
+    'matches() can take forever on some texts and is not offered.',
+    'use re(), which takes the same patterns',
+  ],
+  [
+    'has(site.client)',
+    0,
+    'has() is always true here: what is missing is "", 0, false, empty or 1970-01-01.',
+    'compare with that value',
+  ],
+  [
+    'site.url.re("(")',
+    12,
+    'The pattern is no regular expression: error parsing regexp: missing closing ): `(`.',
+    undefined,
+  ],
+  ['foo(1) == 2', 0, 'There is no function foo(int).', undefined],
+  ['site.url.foo()', 0, 'There is no function string.foo().', undefined],
+])('%s is refused with its place', (condition, offset, message, suggestion) => {
+  const fault = faultOf(condition);
+  expect({ offset: fault.offset, message: fault.message }).toEqual({ offset, message });
+  if (suggestion !== undefined) expect(fault.suggestion).toBe(suggestion);
+});
+
+test('a condition that is far too long or too deep is refused', () => {
+  expect(faultOf(`site.url == "${'x'.repeat(5000)}"`).message).toContain('longer than 4000');
+  expect(faultOf(`${'('.repeat(200)}true${')'.repeat(200)}`).message).toContain('no condition in CEL');
+  expect(faultOf(Array(600).fill('true').join('||')).message).toContain('no condition in CEL');
+});
+
+test('a pattern that is slow elsewhere is quick here', () => {
+  const where = compileWhereOf(tinyJob, 'site.url.re("^(a+)+$")');
+  const started = performance.now();
+  expect(where.test({ url: `${'a'.repeat(5000)}!` }, now)).toBe(false);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('a condition that cannot be answered for a candidate says so in a sentence', () => {
+  const where = compileWhereOf(tinyJob, 'site.tags[5].name == "gold"');
+  expect(() => where.test(site, now)).toThrow(WhereError);
+  expect(() => where.test(site, now)).toThrow(
+    /^The condition could not be answered for a site: .*index 5.*\.$/,
+  );
+});
+
+test('any item of the service can be the subject', () => {
+  const where = compileWhere('task.status == "failed" && task.id != ""', 'task', fieldsOfItem('listTasks'));
+  expect(where.test({ id: '1', status: 'failed' }, now)).toBe(true);
+});
+
+test('ten thousand sites are asked in about a second', () => {
+  const where = compileWhereOf(
+    tinyJob,
+    'site.sync.last_sync_at < now - duration("20h") && site.url.contains("a")',
+  );
+  const started = performance.now();
+  for (let i = 0; i < 10_000; i++) where.test(site, now);
+  expect(performance.now() - started).toBeLessThan(2000);
+});

@@ -1,0 +1,255 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how variables are written in config files.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scrub } from '../../src/secrets.ts';
+import { configFileJsonSchema } from '../../src/settings/config-file.ts';
+import { InvalidFilesError, renderFinding } from '../../src/settings/finding.ts';
+import { loadSettings } from '../../src/settings/load-settings.ts';
+import { folderWith } from './folder.ts';
+
+type Env = Record<string, string>;
+
+function load(text: string, env: Env = {}, files: Record<string, string> = {}) {
+  const cwd = folderWith({ 'config/caretaker.yaml': text, ...files });
+  return loadSettings({ cwd, env });
+}
+
+function mistakesOf(text: string, env: Env = {}): string[] {
+  try {
+    load(text, env);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidFilesError)) throw error;
+    return error.findings.map(
+      ({ line, column, message, suggestion }) =>
+        `${line}:${column} ${message}${suggestion ? ` ${suggestion}` : ''}`,
+    );
+  }
+}
+
+test('a misspelt key is shown where it stands, with what was meant', () => {
+  const cwd = folderWith({ 'config/caretaker.yaml': 'redis: embedded\nacounts:\n  default: {}\n' });
+  try {
+    loadSettings({ cwd, env: {} });
+    expect.unreachable();
+  } catch (error) {
+    const [finding] = (error as InvalidFilesError).findings;
+    expect(finding && renderFinding(finding, { color: false })).toBe(
+      [
+        `${join(cwd, 'config/caretaker.yaml')}:2:1: "acounts" is not known here. Did you mean accounts?`,
+        '    1 | redis: embedded',
+        '  > 2 | acounts:',
+        '      | ^^^^^^^',
+        '    3 |   default: {}',
+        '    4 |',
+      ].join('\n'),
+    );
+  }
+});
+
+test('without any file the environment and the defaults do', () => {
+  const cwd = folderWith({});
+  const env = {
+    CARETAKER_BASE_URL: 'http://127.0.0.1:4010/api/v6/',
+    CARETAKER_API_TOKEN: 'sesame-open',
+    REDIS_URL: 'redis://r:1',
+  };
+
+  const settings = loadSettings({ cwd, env });
+
+  expect(settings).toEqual({
+    accounts: {
+      default: {
+        name: 'default',
+        baseUrl: 'http://127.0.0.1:4010/api/v6',
+        token: 'sesame-open',
+        unset: {},
+        budget: { requestsPerMinute: 200, reserve: 0.1 },
+      },
+    },
+    redis: { kind: 'url', url: 'redis://r:1' },
+    policiesDir: join(cwd, 'config/policies'),
+    dataDir: join(cwd, '.caretaker'),
+    daemon: { concurrency: 20 },
+    dashboard: { host: '127.0.0.1', port: 8480 },
+    notifications: {},
+    retention: { runsMs: 90 * 86_400_000 },
+  });
+});
+
+test('the settings cannot be changed by whoever has them', () => {
+  const settings = load('');
+  expect(() => {
+    settings.dashboard.port = 1;
+  }).toThrow(TypeError);
+});
+
+test('a key that is left out means what it means without a file', () => {
+  const settings = load('daemon: { concurrency: 5 }\n', {
+    REDIS_URL: 'redis://r:1',
+    CARETAKER_API_TOKEN: 'sesame-open',
+  });
+  expect(settings.redis).toEqual({ kind: 'url', url: 'redis://r:1' });
+  expect(settings.accounts['default']?.token).toBe('sesame-open');
+});
+
+test('an account without base URL and token is no mistake', () => {
+  expect(load('accounts: { default: { base_url: ${A}, token: ${B} } }\n').accounts['default']).toMatchObject({
+    unset: { baseUrl: 'A', token: 'B' },
+  });
+});
+
+test('a missing variable is named with its place, a default helps, and an empty one counts as missing for it', () => {
+  expect(mistakesOf('policies: ${FOLDER}\n')).toEqual([
+    '1:11 The environment variable FOLDER is not set. set it, or give a default: ${FOLDER:-...}',
+  ]);
+  expect(load('policies: ${FOLDER:-/rules}\n', { FOLDER: '' }).policiesDir).toBe('/rules');
+  expect(load('policies: "/${A}/${B:-b}"\n', { A: 'a' }).policiesDir).toBe('/a/b');
+});
+
+test('variables work inside braces without quotes, as numbers, and can be written literally', () => {
+  const text =
+    'dashboard: { host: 127.0.0.1, port: ${PORT:-8481}, password: ${SECRET:-a, b} }\ndata_dir: /$${X}\n';
+
+  const settings = load(text);
+
+  expect(settings.dashboard).toEqual({ host: '127.0.0.1', port: 8481, password: 'a, b' });
+  expect(settings.dataDir).toBe('/${X}');
+});
+
+test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is no variable', (text) => {
+  expect(mistakesOf(`policies: "${text}"\n`)).toEqual([
+    '1:11 A variable is written ${NAME} or ${NAME:-default}.',
+  ]);
+});
+
+test('no sentence and no frame shows the value of a variable', () => {
+  const env = { URL: 'https://hush.example/api', PORT: 'hush', REDIS: 'hush://hush' };
+  const text =
+    'accounts: { default: { base_url: "${URL}" } }\ndashboard: { port: ${PORT} }\nredis: ${REDIS}\n';
+
+  const cwd = folderWith({ 'config/caretaker.yaml': text });
+  try {
+    loadSettings({ cwd, env });
+    expect.unreachable();
+  } catch (error) {
+    const { findings, message } = error as InvalidFilesError;
+    expect(findings).toHaveLength(3);
+    expect(JSON.stringify(findings) + message).not.toContain('hush');
+  }
+});
+
+test('.env adds to the environment, and what is set already wins', () => {
+  const settings = load('policies: /${A}/${B}\n', { A: 'set' }, { '.env': 'A=file\nB=file\n' });
+  expect(settings.policiesDir).toBe('/set/file');
+});
+
+test('tokens and passwords cannot be printed once they were read', () => {
+  load(
+    'accounts: { x: { token: tok-4711 } }\ndashboard: { password: pass-4711 }\nredis: redis://:red-4711@r:1\n' +
+      'notifications: { ops: { webhook: { url: "https://h.example/hook-4711", secret: sec-4711xx } } }\n',
+  );
+  expect(scrub('tok-4711 pass-4711 red-4711 https://h.example/hook-4711 sec-4711xx')).not.toContain('4711');
+});
+
+test.each([
+  ['embedded', { kind: 'embedded' }],
+  ['rediss://:p@r:6380/2', { kind: 'url', url: 'rediss://:p@r:6380/2' }],
+  [
+    '{ sentinels: [a, "b:1"], name: main, password: secret-pw }',
+    {
+      kind: 'sentinel',
+      sentinels: [
+        { host: 'a', port: 26379 },
+        { host: 'b', port: 1 },
+      ],
+      name: 'main',
+      password: 'secret-pw',
+    },
+  ],
+  [
+    '{ cluster: [{ host: a, port: 7000 }, "[::1]:7001"] }',
+    {
+      kind: 'cluster',
+      nodes: [
+        { host: 'a', port: 7000 },
+        { host: '::1', port: 7001 },
+      ],
+    },
+  ],
+])('redis can be %s', (text, redis) => {
+  expect(load(`redis: ${text}\n`).redis).toEqual(redis);
+});
+
+test.each([
+  ['redis: postgres://x', '1:8 "redis" takes "embedded", or a redis:// or rediss:// address.'],
+  [
+    'redis: 6379',
+    '1:8 "redis" takes "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
+  ],
+  ['redis: { sentinels: [a], nam: x }', '1:8 "name" is missing.'],
+  [
+    'retention: { runs: 90 }',
+    '1:20 "runs" takes a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
+  ],
+  [
+    'accounts: { Main: {} }',
+    '1:13 "Main" takes a name of small letters, digits and hyphens, up to 63 characters.',
+  ],
+  ['accounts: { a: { base_url: ftp://x/api/v6 } }', '1:28 "base_url" takes an http:// or https:// address.'],
+  [
+    'accounts: { a: { budget: { reserve: 95% } } }',
+    '1:37 "reserve" takes a share from 0% to 90%, such as 10%.',
+  ],
+  ['dashboard: { port: 70000 }', '1:20 "port" takes a whole number from 0 to 65535.'],
+  ['policies: [a]', '1:11 "policies" takes a text, not a list.'],
+  ['policies:', '1:10 "policies" takes a text, not nothing.'],
+  ['- a', '1:1 The file takes a map of keys and values.'],
+])('%s is a mistake', (text, mistake) => {
+  expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);
+});
+
+test('a base URL ends with the version of the API', () => {
+  const [mistake] = mistakesOf('accounts: { a: { base_url: "https://x.example/api" } }\n');
+  expect(mistake).toContain('such as https://example.com/api/v6');
+});
+
+test('all mistakes are shown at once, from top to bottom', () => {
+  const text = 'dashbord: {}\nretention: { runs: x }\ndaemon: { concurrency: 0, threads: 1 }\n';
+  expect(mistakesOf(text).map((mistake) => mistake.split(' ')[0])).toEqual(['1:1', '2:20', '3:24', '3:27']);
+});
+
+test('a file that was asked for has to be there', () => {
+  const cwd = folderWith({});
+  const named = { cwd, env: { CARETAKER_CONFIG: 'other.yaml' } };
+  expect(() => loadSettings(named)).toThrow(
+    `${join(cwd, 'other.yaml')}: The config file that CARETAKER_CONFIG names does not exist.`,
+  );
+  expect(() => loadSettings({ ...named, configPath: 'this.yaml' })).toThrow('that --config names');
+});
+
+test('policies are looked for beside the config file, data in the current folder', () => {
+  const cwd = folderWith({ 'etc/c.yaml': 'policies: ./rules\ndata_dir: ./data\n' });
+  const settings = loadSettings({ cwd, env: {}, configPath: 'etc/c.yaml' });
+  expect(settings).toMatchObject({
+    file: join(cwd, 'etc/c.yaml'),
+    policiesDir: join(cwd, 'etc/rules'),
+    dataDir: join(cwd, 'data'),
+  });
+});
+
+test('every key of the config file is described in the JSON Schema', () => {
+  const undescribed = (schema: object, path: string): string[] => {
+    const { properties = {} } = schema as { properties?: Record<string, { description?: string }> };
+    return Object.entries(properties).flatMap(([key, inner]) => [
+      ...(inner.description ? [] : [`${path}.${key}`]),
+      ...undescribed(inner, `${path}.${key}`),
+    ]);
+  };
+  expect(undescribed(configFileJsonSchema(), '')).toEqual([]);
+});
+
+test('the config file we ship is right, and needs nothing to be set', () => {
+  const settings = loadSettings({ cwd: process.cwd(), env: {}, configPath: 'config/caretaker.yaml' });
+  expect(settings.policiesDir).toBe(join(process.cwd(), 'config/policies'));
+});

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { parsePercent, percent } from '../../src/settings/percent.ts';
+
+test('a share is read in percentage points', () => {
+  expect(['10%', '2.5%', '100 %', '0%'].map(parsePercent)).toEqual([10, 2.5, 100, 0]);
+});
+
+test.each(['10', '%', '101%', '-1%', 'ten%', ''])('%j is no share', (text) => {
+  expect(parsePercent(text)).toBeUndefined();
+});
+
+test('a share outside its bounds is refused', () => {
+  expect(percent(0, 90).safeParse('95%').success).toBe(false);
+  expect(percent(0, 90).parse('90%')).toBe(90);
+  expect(percent(0, 90).parse(15)).toBe(15);
+});
