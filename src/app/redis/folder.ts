@@ -85,8 +85,8 @@ function complaint(cause: unknown): string {
 }
 
 const notWritable =
-  'is not writable for us: give it to the user who runs Caretaker, or set data_dir to another.';
-const diskFull = 'is on a full disk: make room, or set data_dir to a folder on another.';
+  'is not writable for us: give it to the user who runs Caretaker, or set data_dir to another folder.';
+const diskFull = 'is on a full disk: make room, or set data_dir to a folder on another disk.';
 const inTheWay = 'cannot be made, since a file has that name or lies on the way: remove it, or set data_dir.';
 const complaints: Record<string, string> = {
   EACCES: notWritable,
