@@ -53,6 +53,7 @@ const guard = `
 server=$(command -v redis-server || command -v valkey-server) || { echo 'no redis-server on PATH'; exit 1; }
 "$server" "$@" &
 read -r word
+exec 2> /dev/null # nobody may be left to read that the server was killed
 kill -9 $!
 wait $!
 [ "$word" = keep ] || rm -rf "$DATA"
