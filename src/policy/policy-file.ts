@@ -154,7 +154,7 @@ const Timeout = z
   });
 
 /** What a policy may tell about: every end of a run, and that the account refuses us. */
-export const tellable = [...runStatuses.filter(isFinal), 'blocked' as const];
+const tellable = [...runStatuses.filter(isFinal), 'blocked' as const];
 
 const Notify = z.strictObject({
   on: z
@@ -187,7 +187,7 @@ export const PolicyEntry = z.strictObject({
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 
 /** A file of policies; its entries are read one by one, so that a broken one does not take the others with it. */
-export const PolicyFile = z.strictObject({
+const PolicyFile = z.strictObject({
   policies: z.array(PolicyEntry).describe('One or more policies.'),
 });
 export const PolicyFileOutline = z.strictObject({ policies: z.array(z.unknown()) });

@@ -59,7 +59,7 @@ function toSelect({ filters, where, sort, timezone, limit }: PolicyEntry['select
 }
 
 /** The same for the same meaning: the order of keys in the file does not count. */
-export function hashOf(value: unknown): string {
+function hashOf(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
 }
 

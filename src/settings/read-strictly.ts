@@ -140,6 +140,6 @@ function size(origin: string, bound: string, limit: number | bigint): string {
 }
 
 /** `a, b or c`. */
-export function listing(words: readonly string[]): string {
+function listing(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

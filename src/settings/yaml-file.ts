@@ -23,7 +23,7 @@ import { type Finding, fileFinding, pathText, shortFile } from './finding.ts';
 import { frameOf } from './frame.ts';
 import { sourceOffset } from './scalar-offset.ts';
 
-export const largestFile = 1024 * 1024;
+const largestFile = 1024 * 1024;
 const mostAliases = 50;
 
 export type Path = readonly PropertyKey[];
