@@ -97,18 +97,12 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
     ...(sort !== undefined && { sort }),
     ...(timezone !== undefined && { timezone }),
   };
-  const faults = list ? checkListQuery(withoutInherited(list), query) : [];
+  const faults = list ? checkListQuery(list, query) : [];
   return [
     ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
     ...(where === undefined ? [] : whereFindings(where, job, place)),
   ];
 }
-
-/** A filter called `constructor` is not one of the list's. */
-const withoutInherited = (list: List): List => ({
-  ...list,
-  filters: Object.assign(Object.create(null) as List['filters'], list.filters),
-});
 
 function faultRemark({ path, message, allowed }: QueryFault, select: Select, list?: List): Remark {
   const [part, field = '', operator] = path;

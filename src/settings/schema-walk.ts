@@ -16,7 +16,8 @@ export const keysOf = (schema: z.core.$ZodType): string[] =>
 
 function childrenOf(schema: z.core.$ZodType, part: PropertyKey): z.core.$ZodType[] {
   if (schema instanceof z.ZodObject) {
-    const child = (schema.shape as Record<PropertyKey, z.core.$ZodType | undefined>)[part];
+    const shape: Record<PropertyKey, z.core.$ZodType | undefined> = schema.shape;
+    const child = Object.hasOwn(shape, part) ? shape[part] : undefined;
     return child ? unwrapped(child) : [];
   }
   if (schema instanceof z.ZodArray) return unwrapped(schema.element);

@@ -303,6 +303,30 @@ test('a file or folder that is not there is a finding', () => {
   expect(folder.findings).toMatchObject([{ file: '/none', suggestion: 'run caretaker init' }]);
 });
 
+test.each(['[null]', '[3]', '[[]]', '[{}]', '{}', 'x', '[{ __proto__: { job: site-sync }, name: a }]'])(
+  'policies: %s is a mistake and harms nobody',
+  (text) => {
+    const { policies, findings } = load({ 'p.yaml': `policies: ${text}\n` });
+    expect(policies).toEqual([]);
+    expect(findings.length).toBeGreaterThan(0);
+  },
+);
+
+test('what policies have in common can be written once', () => {
+  const { policies, findings } = load({
+    'p.yaml': `policies:
+  - { name: a, job: site-sync, limits: &limits { concurrency: 7 } }
+  - { name: b, job: site-sync, limits: *limits }
+  - { name: c, job: site-sync, limits: *limits, select: { wher: x } }
+`,
+  });
+  expect(policies.map(({ name, limits }) => [name, limits.concurrency])).toEqual([
+    ['a', 7],
+    ['b', 7],
+  ]);
+  expect(findings).toMatchObject([{ line: 4, suggestion: 'did you mean where?' }]);
+});
+
 test('a policy cannot be changed by whoever has it', () => {
   expect(() => {
     onlyPolicy('').limits.maxTargets = 1_000_000;
