@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SiteControl } from '../../src/sandbox/controls.ts';
 import { startCalling } from './calling.ts';
 
 const SECOND = 1000;
@@ -54,4 +55,90 @@ describe('a sync', () => {
     await clock.advance(90 * SECOND);
     expect(sandbox.site(id).state().lastSyncStatus).toBe('succeeded');
   });
+});
+
+describe('a sync is refused', () => {
+  const refusal = async (given: (control: SiteControl) => void) => {
+    const { sandbox, post } = await startCalling({ sites: 1 });
+    given(sandbox.site('site-0001'));
+    const { status, body } = await post('/sites/site-0001/sync');
+    expect(sandbox.journal.effects).toEqual([]);
+    return [status, body.error.code];
+  };
+
+  test('with 409 while another one runs', async () => {
+    expect(await refusal((site) => site.startSync())).toEqual([409, 'sync_in_progress']);
+  });
+
+  test('with 422 while the site is under maintenance', async () => {
+    expect(await refusal((site) => site.underMaintenance(true))).toEqual([422, 'site_under_maintenance']);
+  });
+
+  test('with 422 when the daily limit is reached', async () => {
+    expect(await refusal((site) => site.useUpDailySyncs())).toEqual([422, 'daily_sync_limit_reached']);
+  });
+
+  test('with 422 when the site is disconnected', async () => {
+    expect(await refusal((site) => site.disconnect())).toEqual([422, 'site_disconnected']);
+  });
+
+  test('with 422 when the site is locked', async () => {
+    expect(await refusal((site) => site.lock(true))).toEqual([422, 'site_locked']);
+  });
+});
+
+describe('a site', () => {
+  test('takes five syncs a day on demand, and more on the next UTC day', async () => {
+    const { sandbox, clock, post } = await startCalling({ sites: 1, startsAt: '2026-11-21T22:00:00Z' });
+    sandbox.site('site-0001').syncTakes(30 * SECOND);
+    for (let count = 1; count <= 5; count += 1) {
+      expect((await post('/sites/site-0001/sync')).status).toBe(200);
+      await clock.advance(30 * SECOND);
+    }
+    expect((await post('/sites/site-0001/sync')).body.error.code).toBe('daily_sync_limit_reached');
+
+    await clock.advance(2 * 3600 * SECOND);
+    expect((await post('/sites/site-0001/sync')).status).toBe(200);
+    expect(sandbox.journal.effectsOf('syncSite')).toHaveLength(6);
+  });
+
+  test('can be synced while its daily syncs are paused', async () => {
+    const { sandbox, clock, get, post } = await startCalling({ sites: 1 });
+    sandbox.site('site-0001').pause(true);
+    expect((await post('/sites/site-0001/sync')).status).toBe(200);
+    await clock.advance(90 * SECOND);
+    const { sync } = (await get('/sites/site-0001')).body.site;
+    expect(sync).toMatchObject({ paused: true, last_sync_status: 'succeeded', next_sync_at: null });
+  });
+
+  test('without backups is synced and given a snapshot id, but shows no snapshot', async () => {
+    const { clock, get, post } = await startCalling();
+    const [site] = (await get('/sites?filters[backups:eq]=false&filters[connection_status:eq]=connected'))
+      .body.sites;
+    const started = await post(`/sites/${site.id}/sync`);
+    expect(started.body.sync.snapshot_id).not.toBe('');
+    await clock.advance(90 * SECOND);
+    const after = (await get(`/sites/${site.id}`)).body.site;
+    expect(after.sync.last_sync_status).toBe('succeeded');
+    expect(after.backups).toMatchObject({ latest_snapshot: null, available_snapshots: 0 });
+  });
+
+  test('that is deleted in the middle of its sync is gone for good', async () => {
+    const { clock, get, post, remove } = await startCalling({ sites: 1 });
+    await post('/sites/site-0001/sync');
+    expect((await remove('/sites/site-0001')).status).toBe(204);
+    await clock.advance(90 * SECOND);
+    expect((await get('/sites/site-0001')).status).toBe(404);
+    expect((await get('/sites')).body.sites).toEqual([]);
+  });
+});
+
+test('with a speed of 60 a sync of a minute is over in a second', async () => {
+  const { sandbox, clock, post } = await startCalling({ sites: 1, speed: 60 });
+  sandbox.site('site-0001').syncTakes(60 * SECOND);
+  await post('/sites/site-0001/sync');
+  await clock.advance(999);
+  expect(sandbox.site('site-0001').state().syncInProgress).toBe(true);
+  await clock.advance(1);
+  expect(sandbox.site('site-0001').state().syncInProgress).toBe(false);
 });

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { startCalling } from './calling.ts';
+
+test('a site is registered, disconnected at first, and its answer is the reduced view', async () => {
+  const { sandbox, get, post } = await startCalling({ sites: 1 });
+  const { status, body } = await post('/sites', { site: { url: 'https://new.example/' } });
+  expect(status).toBe(201);
+  expect(Object.keys(body.site).sort()).toEqual(['connection', 'created_at', 'id', 'updated_at', 'url']);
+  expect(body.site).toMatchObject({ url: 'https://new.example', connection: { status: 'disconnected' } });
+
+  const { site } = (await get(`/sites/${body.site.id}`)).body;
+  expect(site.sync).toMatchObject({ last_sync_at: null, last_sync_status: null, in_progress: false });
+  expect(sandbox.journal.effectsOf('createSite')).toEqual([body.site.id]);
+});
+
+test('an address that is none or known already is refused', async () => {
+  const { get, post } = await startCalling({ sites: 1 });
+  const known = (await get('/sites/site-0001')).body.site.url;
+  expect((await post('/sites', { site: { url: 'new.example' } })).body.error.code).toBe('invalid_url');
+  expect((await post('/sites', { site: { url: known } })).body.error.code).toBe('site_exists');
+});
+
+test('credentials are shown only where they are configured, and only in the single view', async () => {
+  const { get, post } = await startCalling({ sites: 1 });
+  const http_auth = { username: 'guest', password: 'secret' };
+  expect((await get('/sites/site-0001')).body.site.connection).toEqual({ status: 'connected' });
+
+  await post('/sites/site-0001/update', { site: { connection: { sticky_ip: '192.0.2.7', http_auth } } });
+  expect((await get('/sites/site-0001')).body.site.connection).toEqual({
+    status: 'connected',
+    sticky_ip: '192.0.2.7',
+    http_auth,
+  });
+  expect((await get('/sites')).body.sites[0].connection).toEqual({ status: 'connected' });
+
+  await post('/sites/site-0001/update', { site: { connection: { http_auth: null } } });
+  expect((await get('/sites/site-0001')).body.site.connection).toEqual({
+    status: 'connected',
+    sticky_ip: '192.0.2.7',
+  });
+});
+
+test('a change of the daily sync time moves the next sync and is answered', async () => {
+  const { sandbox, get, post } = await startCalling({ sites: 1 });
+  const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });
+  const { body } = await update();
+  expect(body.site.sync).toEqual({ daily_sync_time: '13:37Z' });
+  expect((await get('/sites/site-0001')).body.site.sync.next_sync_at).toBe('2026-11-21T13:37:00.000Z');
+  await update();
+  expect(sandbox.journal.effectsOf('updateSite')).toEqual(['site-0001']);
+});
+
+test('a time of day that does not exist is refused and nothing is changed', async () => {
+  const { sandbox, post } = await startCalling({ sites: 1 });
+  const site = { url: 'https://other.example', sync: { daily_sync_time: '25:00Z' } };
+  expect((await post('/sites/site-0001/update', { site })).status).toBe(422);
+  expect(sandbox.journal.effects).toEqual([]);
+});
+
+test('a deleted site is gone from its client and its tags', async () => {
+  const { get, remove } = await startCalling();
+  const [tag] = (await get('/tags')).body.tags.filter(({ site_ids }: { site_ids: string[] }) => site_ids[0]);
+  const [id] = tag.site_ids;
+  const { client } = (await get(`/sites/${id}`)).body.site;
+  await remove(`/sites/${id}`);
+  expect((await get(`/tags/${tag.id}`)).body.tag.site_ids).not.toContain(id);
+  if (client) expect((await get(`/clients/${client.id}`)).body.client.site_ids).not.toContain(id);
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { startCalling } from './calling.ts';
+
+const SECOND = 1000;
+
+/** A task over two sites that runs for a hundred seconds. */
+async function startWithTask(ends: 'completed' | 'failed' | 'aborted' = 'completed') {
+  const calling = await startCalling({ sites: 2 });
+  const input = calling.sandbox.siteIds().map((id) => ({ id }));
+  const id = calling.sandbox.startTask({ type: 'restore', input, takesMs: 100 * SECOND, ends });
+  const show = async () => (await calling.get(`/tasks/${id}`)).body.task;
+  return { ...calling, id, show };
+}
+
+describe('a task', () => {
+  test('goes from initializing through running to completed, with progress by site and step', async () => {
+    const { clock, show } = await startWithTask();
+    expect(await show()).toMatchObject({ status: 'initializing', progress: { percent: 0 } });
+
+    await clock.advance(3 * SECOND + 60 * SECOND);
+    const running = await show();
+    expect(running).toMatchObject({
+      status: 'running',
+      progress: { percent: 60, metrics: { sites: { done: 1, total: 2 } } },
+    });
+    expect(running.details.sites).toMatchObject([
+      { id: 'site-0001', status: 'completed', progress: { percent: 100 } },
+      { id: 'site-0002', status: 'running', progress: { percent: 19 } },
+    ]);
+
+    await clock.advance(40 * SECOND);
+    const done = await show();
+    expect(done).toMatchObject({
+      status: 'completed',
+      updated_at: '2026-11-21T12:01:43.000Z',
+      progress: { percent: 100, metrics: { sites: { done: 2 } } },
+    });
+  });
+
+  test.each(['failed', 'aborted'] as const)('that is %s says so down to the step', async (end) => {
+    const { clock, show } = await startWithTask(end);
+    await clock.advance(200 * SECOND);
+    const { status, details } = await show();
+    expect(status).toBe(end);
+    expect(details.sites.map((site: { status: string }) => site.status)).toEqual(['completed', end]);
+    const last = details.sites[1].steps.at(-1);
+    expect(last).toMatchObject({ status: end, error: { code: `step_${end}` } });
+    expect(details.sites[0].steps[0].error).toEqual({});
+  });
+
+  test('is cancelled with all that is left of it, and stays as it was then', async () => {
+    const { sandbox, clock, post, show, id } = await startWithTask();
+    await clock.advance(63 * SECOND);
+
+    const cancelled = await post(`/tasks/${id}/cancel`);
+    expect(cancelled.status).toBe(200);
+    expect(cancelled.body.task).toMatchObject({ status: 'cancelled', progress: { percent: 60 } });
+    expect(cancelled.body.task.details.sites.map((site: { status: string }) => site.status)).toEqual([
+      'completed',
+      'cancelled',
+    ]);
+    await clock.advance(500 * SECOND);
+    expect(await show()).toEqual(cancelled.body.task);
+    expect(sandbox.journal.effectsOf('cancelTask')).toEqual([id]);
+  });
+
+  test('that has ended cannot be cancelled', async () => {
+    const { sandbox, clock, post, id } = await startWithTask();
+    await clock.advance(103 * SECOND);
+    const { status, body } = await post(`/tasks/${id}/cancel`);
+    expect([status, body.error.code]).toEqual([422, 'task_ended']);
+    expect(sandbox.journal.effects).toEqual([]);
+  });
+});
+
+describe('the list of tasks', () => {
+  test('has ended and running ones from the start, filtered by status and type', async () => {
+    const { get, ids } = await startCalling();
+    const { tasks } = (await get('/tasks')).body;
+    const statuses = new Set(tasks.map((task: { status: string }) => task.status));
+    expect(statuses).toEqual(new Set(['completed', 'failed', 'aborted', 'running']));
+    expect(tasks[0]).not.toHaveProperty('details');
+
+    const updates = await ids('/tasks?filters[type:eq]=wp_site_update');
+    const running = await ids('/tasks?filters[status:eq]=running&filters[type:eq]=wp_site_update');
+    expect(updates).toHaveLength(3);
+    expect(running).toEqual([updates[0]]);
+  });
+
+  test('follows the tasks as they end', async () => {
+    const { clock, ids } = await startCalling();
+    expect(await ids('/tasks?filters[status:eq]=running')).toHaveLength(2);
+    await clock.advance(3 * 3600 * SECOND);
+    expect(await ids('/tasks?filters[status:eq]=running')).toEqual([]);
+  });
+});
