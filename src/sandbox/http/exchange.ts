@@ -1,4 +1,5 @@
 /** One request from its headers to its answer: the order in which the service looks at it. No sockets here. */
+import type { Operation } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
 import { handlers } from '../handlers/table.ts';
@@ -68,21 +69,33 @@ function perform(service: Service, { route, asksForDescription, ...sent }: Reque
   if (!handler) {
     throw new Refusal(501, 'not_built', `The sandbox does not have ${route.operation} yet.`);
   }
-  const input = readInput(route.operation, route.params, sent);
-  const now = service.now();
-  settle(service.world, now);
-  const given = handler({
-    operation,
-    world: service.world,
-    now,
-    params: route.params,
-    ...input,
-    changed: (resource) => service.noteEffect(route.operation, resource),
+  const given = withinRow(operation, () => {
+    const input = readInput(route.operation, route.params, sent);
+    const now = service.now();
+    settle(service.world, now);
+    return handler({
+      operation,
+      world: service.world,
+      now,
+      params: route.params,
+      ...input,
+      changed: (resource) => service.noteEffect(route.operation, resource),
+    });
   });
   if (operation.success === 204) return { status: 204, body: undefined };
   const faults = contractFaults(route.operation, given);
   if (faults.length > 0) throw new Error(`${route.operation} would answer against the contract: ${faults}`);
   return { status: operation.success, body: JSON.stringify(given) };
+}
+
+/** Runs `act`; a refusal with a status that the operation's row does not have is a mistake of ours. */
+function withinRow<T>({ errors, path }: Operation, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof Refusal) || errors.includes(error.status)) throw error;
+    throw new Error(`${path} does not answer ${error.status} (${error.message})`, { cause: error });
+  }
 }
 
 /** A handler without its operation's types, which a table looked up by a name from outside cannot keep. */

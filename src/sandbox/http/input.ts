@@ -20,13 +20,14 @@ export interface CheckedInput {
 
 /**
  * The query and body of a request, as the contract wants them. Nothing is silently dropped: what the operation does not
- * take is refused, except a body where it takes none (some HTTP clients send `{}` with every POST).
+ * take is refused, except a body where it takes none (some HTTP clients send `{}` with every POST) and a query where
+ * the operation's row has no 400.
  *
  * @throws {Refusal} 400 for a wrong shape; 422 for a body of the right shape with a value that will not do.
  */
 export function readInput(id: OperationId, params: Record<string, string>, sent: Sent): CheckedInput {
   const operation = operationOf(id);
-  const query = operation.list ? readListQuery(operation.list, sent.search) : readFlatQuery(sent.search);
+  const query = readQuery(operation, sent.search);
   const body = operation.body ? readJson(sent.body) : undefined;
   // An id that looks like none is just not found.
   const names = new Set(pathParameters(operation.path));
@@ -48,6 +49,12 @@ function refusalFor({ body: schema, errors }: Operation, body: unknown, faults: 
   return errors.includes(422) && isInBodyAlone && !isShape
     ? new Refusal(422, 'invalid_value', message)
     : malformed(message);
+}
+
+/** An operation whose row has no 400 has nothing to say about a query string. */
+function readQuery({ list, errors }: Operation, search: URLSearchParams): Record<string, unknown> {
+  if (list) return readListQuery(list, search);
+  return errors.includes(400) ? readFlatQuery(search) : {};
 }
 
 function readFlatQuery(search: URLSearchParams): Record<string, string> {

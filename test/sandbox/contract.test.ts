@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { operations } from '../../src/contract/operations.ts';
+import { handlers, notBuilt } from '../../src/sandbox/handlers/table.ts';
+import { startCalling } from './calling.ts';
+
+test('every operation of the contract is either built or said not to be', () => {
+  expect([...Object.keys(handlers), ...notBuilt].sort()).toEqual(Object.keys(operations).sort());
+});
+
+test('nothing the seeded account shows is against the contract', async () => {
+  const { sandbox, get, ids } = await startCalling();
+  for (const id of await ids('/clients')) await get(`/clients/${id}`);
+  for (const id of await ids('/tags')) await get(`/tags/${id}`);
+  for (const id of await ids('/tasks')) await get(`/tasks/${id}`);
+  for (const site of sandbox.siteIds()) {
+    await get(`/sites/${site}`);
+    if ((await get(`/sites/${site}/snapshots?filters[created_at:gte]=2026-01-01`)).status !== 200) continue;
+    const [latest] = await ids(`/sites/${site}/snapshots?filters[created_at:gte]=2026-01-01`);
+    if (latest !== undefined) await get(`/sites/${site}/snapshots/${latest}`);
+  }
+  expect(sandbox.journal.requests.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
+  expect(sandbox.journal.requests.length).toBeGreaterThan(200);
+});
+
+test('an operation whose row has no 400 has nothing to say about a query', async () => {
+  const { get } = await startCalling({ sites: 1 });
+  expect((await get('/sites/site-0001?page=zero')).status).toBe(200);
+});
