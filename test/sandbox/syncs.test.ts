@@ -40,13 +40,16 @@ describe('a sync', () => {
   test('that fails says so on the site and on its snapshot', async () => {
     const { sandbox, clock, get, post } = await startCalling({ sites: 3 });
     const [id = ''] = sandbox.siteIds();
+    const before = (await get(`/sites/${id}`)).body.site;
     sandbox.site(id).failNextSync('The disk is full.');
 
     const { snapshot_id } = (await post(`/sites/${id}/sync`)).body.sync;
     await clock.advance(90 * SECOND);
 
-    const { sync } = (await get(`/sites/${id}`)).body.site;
+    const { sync, backups } = (await get(`/sites/${id}`)).body.site;
     expect(sync).toMatchObject({ last_sync_status: 'failed', last_sync_error: 'The disk is full.' });
+    expect(backups.available_snapshots).toBe(before.backups.available_snapshots);
+    expect(backups.latest_snapshot).toMatchObject({ id: snapshot_id, status: 'failed' });
     expect((await get(`/sites/${id}/snapshots/${snapshot_id}`)).body.snapshot).toMatchObject({
       status: 'failed',
       error_message: 'The disk is full.',
