@@ -84,7 +84,7 @@ export function renderFinding(finding: Finding, { color }: { color: boolean }): 
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `config/caretaker.yaml:3:5`; of a finding about a file as a whole, only the file. */
-function placeOf({ file, line, column, frame }: Finding): string {
+export function placeOf({ file, line, column, frame }: Finding): string {
   return frame === '' ? shortFile(file) : `${shortFile(file)}:${line}:${column}`;
 }
 

@@ -1,0 +1,114 @@
+/**
+ * The rooms put together: one opened Caretaker is a connection to Redis with records, queues, engine and accounts on
+ * it. Commands and daemon alike work through it.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { openBudget } from '../budget/budget.ts';
+import { openClient } from '../client/client.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { createEngine, type Engine } from '../engine/engine.ts';
+import type { AccountLink } from '../engine/parts.ts';
+import type { Registry } from '../job/registry.ts';
+import type { Log } from '../log.ts';
+import { openQueues, type Queues } from '../queue/queues.ts';
+import { openRecords, type Records } from '../records/records.ts';
+import { accountOf } from '../settings/account.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type Connected, connectRedis, redisClock } from './connect.ts';
+import { loadJobs } from './jobs.ts';
+
+export interface Caretaker {
+  readonly settings: Settings;
+  readonly records: Records;
+  readonly queues: Queues;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Unique for this process and this opening. */
+  readonly owner: string;
+  /** Where Redis is, safe to show. */
+  readonly redis: Connected;
+  /** The link to an account, opened when first asked for. */
+  link(account: string): AccountLink;
+  /** Answers that deviated from the contract, by operation and field, since opening. */
+  readonly drift: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+export interface CaretakerOptions {
+  settings: Settings;
+  log: Log;
+  /** Default: the machine's, set right by Redis's. A test hands in its own. */
+  clock?: Clock;
+}
+
+/** Different deviations that are remembered; a service that invents new ones without end is only counted. */
+const MOST_DRIFT = 200;
+
+/**
+ * Opens Caretaker on the Redis of the settings. Nothing is asked of the service yet.
+ *
+ * @throws {RedisUnreachableError} {RedisMissingError}
+ */
+export async function openCaretaker({ settings, log, clock: given }: CaretakerOptions): Promise<Caretaker> {
+  const [redis, registry] = await Promise.all([
+    connectRedis(settings.redis, settings.dataDir, log),
+    loadJobs(),
+  ]);
+  const clock = given ?? (await redisClock(redis.store, systemClock));
+  const records = openRecords(redis.store);
+  const queues = openQueues(redis.store, log);
+  const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const links = new Map<string, AccountLink>();
+  const drift = new Map<string, number>();
+
+  const link = (name: string): AccountLink => {
+    const open = links.get(name);
+    if (open) return open;
+    const account = accountOf(settings, name);
+    const budget = openBudget(redis.store, clock, name, account.budget);
+    const client = openClient({
+      account,
+      budget,
+      clock,
+      onDrift({ operation, field, message }) {
+        const key = `${operation} ${field}`;
+        if (!drift.has(key) && drift.size < MOST_DRIFT) log.warn({ operation, field }, `drift: ${message}`);
+        if (drift.has(key) || drift.size < MOST_DRIFT) drift.set(key, (drift.get(key) ?? 0) + 1);
+      },
+    });
+    links.set(name, { client, budget });
+    return { client, budget };
+  };
+
+  const engine = createEngine({
+    records,
+    queues,
+    registry,
+    clock,
+    log,
+    link,
+    owner,
+  });
+
+  return {
+    settings,
+    records,
+    queues,
+    engine,
+    registry,
+    clock,
+    log,
+    owner,
+    redis,
+    link,
+    drift,
+    async close() {
+      await Promise.all([...links.values()].map(({ client }) => client.close()));
+      await queues.close();
+      await redis.close();
+    },
+  };
+}

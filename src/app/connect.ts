@@ -1,0 +1,140 @@
+/** Connections to Redis, wherever the settings say it is. */
+import { Cluster, Redis } from 'ioredis';
+import { type Clock, shiftedClock } from '../clock.ts';
+import { CaretakerError, messageOf, systemCodeOf } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../records/redis.ts';
+import { scrub } from '../secrets.ts';
+import type { RedisSettings } from '../settings/settings.ts';
+import { type EmbeddedRedis, openEmbeddedRedis } from './embedded-redis.ts';
+
+/** Redis does not answer where the settings say it is. */
+export class RedisUnreachableError extends CaretakerError {
+  readonly code = 'REDIS_UNREACHABLE';
+  constructor(where: string, why: string, options?: ErrorOptions) {
+    super(`Redis cannot be reached at ${where}: ${why}. Start it, or set REDIS_URL.`, options);
+  }
+}
+
+export interface Connected {
+  store: Store;
+  /** Where Redis is, safe to show. */
+  where: string;
+  /** Set when the server is ours. */
+  embedded?: EmbeddedRedis;
+  close(): Promise<void>;
+}
+
+const FIRST_CONTACT_MS = 5_000;
+
+/**
+ * Once connected, a command waits for as long as Redis is away, and is sent again when it is back: work stands still
+ * and goes on, it does not fail. Only the first contact has a time limit.
+ */
+const patient = {
+  maxRetriesPerRequest: null,
+  retryStrategy: (times: number) => Math.min(times * 100, 1_000),
+  connectTimeout: FIRST_CONTACT_MS,
+  lazyConnect: true,
+};
+
+/**
+ * Opens the connection, starting the embedded server where that is what the settings ask for.
+ *
+ * @throws {RedisUnreachableError} when Redis does not answer within five seconds.
+ * @throws {RedisMissingError} when an embedded one is asked for and no server program is installed.
+ */
+export async function connectRedis(settings: RedisSettings, dataDir: string, log: Log): Promise<Connected> {
+  if (settings.kind === 'embedded') {
+    const embedded = await openEmbeddedRedis({ dataDir, log });
+    const { store } = await contact(
+      new Redis({ ...patient, path: embedded.socketPath }),
+      'the embedded server',
+      log,
+    );
+    return {
+      store,
+      where: `embedded in ${dataDir}`,
+      embedded,
+      async close() {
+        await hangUp(store);
+        await embedded.close();
+      },
+    };
+  }
+  const { client, where } = externalClient(settings);
+  return contact(client, where, log);
+}
+
+function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>): {
+  client: Store;
+  where: string;
+} {
+  switch (settings.kind) {
+    case 'url':
+      return { client: new Redis(settings.url, patient), where: scrub(settings.url) };
+    case 'sentinel': {
+      const password = settings.password === undefined ? {} : { password: settings.password };
+      const client = new Redis({
+        ...patient,
+        ...password,
+        sentinels: settings.sentinels,
+        name: settings.name,
+      });
+      return { client, where: `the Sentinel group "${settings.name}"` };
+    }
+    case 'cluster': {
+      const password = settings.password === undefined ? {} : { password: settings.password };
+      const client = new Cluster(settings.nodes, {
+        lazyConnect: true,
+        redisOptions: { ...password, maxRetriesPerRequest: null, connectTimeout: FIRST_CONTACT_MS },
+        clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
+      });
+      return { client, where: 'the Redis Cluster' };
+    }
+  }
+}
+
+async function contact(store: Store, where: string, log: Log): Promise<Connected> {
+  let first: Error | undefined;
+  let met = false;
+  store.on('error', (error: Error) => {
+    first ??= error;
+    if (met) log.warn(`Redis is away (${messageOf(error)}); work goes on when it is back`);
+  });
+  const given = new Promise<never>((_, reject) => {
+    setTimeout(
+      () => reject(new Error(`no answer within ${FIRST_CONTACT_MS / 1000} s`)),
+      FIRST_CONTACT_MS,
+    ).unref();
+  });
+  try {
+    await Promise.race([store.connect().then(() => store.ping()), given]);
+  } catch (error) {
+    store.disconnect();
+    const cause = first ?? error;
+    const refused = systemCodeOf(cause) === 'ECONNREFUSED';
+    throw new RedisUnreachableError(where, refused ? 'nothing listens there' : messageOf(cause), { cause });
+  }
+  met = true;
+  return { store, where, close: () => hangUp(store) };
+}
+
+async function hangUp(store: Store): Promise<void> {
+  await Promise.race([
+    store.quit().catch(() => undefined),
+    new Promise((done) => setTimeout(done, 1_000).unref()),
+  ]);
+  store.disconnect();
+}
+
+/**
+ * A clock that shows Redis's time, so that machines whose clocks differ agree on what is due. Costs one command; the
+ * difference is measured once, since clocks drift by milliseconds a day.
+ */
+export async function redisClock(store: Store, clock: Clock): Promise<Clock> {
+  const before = clock.now();
+  const [seconds = 0, micros = 0] = (await store.time()).map(Number);
+  const middle = (before + clock.now()) / 2;
+  return shiftedClock(clock, Math.round(seconds * 1000 + micros / 1000 - middle));
+}

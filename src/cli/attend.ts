@@ -1,0 +1,137 @@
+/**
+ * Attending a run from the command line: this process takes part in the work, shows progress, and sees the end.
+ *
+ * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at once. Either
+ * way nothing is lost: everything that matters is in Redis before it is acted upon.
+ */
+import type { Caretaker } from '../app/caretaker.ts';
+import { isFinal } from '../run/moves.ts';
+import { toReport } from '../run/report.ts';
+import type { Run, Target } from '../run/run.ts';
+import { exit } from './exit.ts';
+import { clockTime, countsLine, endLines, progressLine, targetTable } from './show-run.ts';
+import type { Terminal } from './terminal.ts';
+
+const LOOK_MS = 250;
+/** Where nothing may move, a line is printed so often at most. */
+const LINE_MS = 10_000;
+
+export interface Attending {
+  json?: boolean | undefined;
+  /** Show every target at the end, not only those that did not succeed. */
+  allTargets?: boolean;
+  /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
+  callOffIfRefused: boolean;
+}
+
+/** Works until the run has ended, and prints it; gives the exit code. */
+export async function attend(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  const interrupt = new AbortController();
+  const onSignal = () => {
+    if (interrupt.signal.aborted) process.exit(exit.interrupted);
+    interrupt.abort();
+    terminal.say('Stopping: what is under way is being recorded. Ctrl-C again stops at once.');
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
+  let stopped: Promise<void> | undefined;
+  try {
+    const last = await watch(caretaker, run.id, terminal, interrupt.signal);
+    stopped = working.stop();
+    await stopped;
+    const now = (await caretaker.records.runs.get(run.id)) ?? last;
+    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
+    if (interrupt.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal);
+    return await standstill(caretaker, now, terminal, attending);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+    await (stopped ?? working.stop());
+  }
+}
+
+/** Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts. */
+async function watch(
+  caretaker: Caretaker,
+  id: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Run> {
+  const { records, clock } = caretaker;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let said = '';
+  for (;;) {
+    const run = await records.runs.get(id);
+    if (!run) throw new Error(`the run ${id} is gone`);
+    if (isFinal(run.status) || standsStill(run) || signal.aborted) {
+      terminal.clear();
+      return run;
+    }
+    if (terminal.interactive) terminal.show(progressLine(run, clock.now(), terminal));
+    else {
+      const line = `${run.id} ${run.status}: ${countsLine(run, terminal)} of ${run.counts.planned}`;
+      if (line !== said && clock.now() - saidAt >= LINE_MS) {
+        terminal.say(`${line}, ${clockTime(clock.now() - run.createdAt)}`);
+        saidAt = clock.now();
+        said = line;
+      }
+    }
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** The account refuses us, or the service was not there when the plan was to be made. */
+const standsStill = (run: Run): boolean =>
+  run.status === 'blocked' || (run.status === 'planning' && run.detail !== undefined);
+
+async function printEnd(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  const targets: Target[] = [];
+  for await (const target of caretaker.records.targets.all(run.id)) targets.push(target);
+  if (attending.json) terminal.json(toReport(run, targets));
+  else {
+    const shown = attending.allTargets ? targets : targets.filter(({ outcome }) => outcome !== 'succeeded');
+    if (shown.length > 0) terminal.data(targetTable(shown, terminal));
+    for (const line of endLines(run, terminal)) terminal.data(line);
+    if (run.counts.failed > 0) terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);
+  }
+  return run.status === 'succeeded' || run.status === 'skipped' ? exit.ok : exit.notAllWell;
+}
+
+async function sayHowToGoOn(caretaker: Caretaker, run: Run, terminal: Terminal): Promise<number> {
+  const others = await caretaker.records.presence.here(caretaker.clock.now());
+  const worker = others.find(({ roles }) => roles.includes('worker'));
+  terminal.say(
+    `${run.id} is ${run.status}: ${countsLine(run, terminal)} of ${run.counts.planned} planned. Nothing is lost.`,
+  );
+  terminal.say(
+    worker
+      ? `The daemon on ${worker.host} (pid ${worker.pid}) goes on with it.`
+      : `Go on with it: caretaker runs continue ${run.id}   Call it off: caretaker runs cancel ${run.id}`,
+  );
+  return exit.interrupted;
+}
+
+async function standstill(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  terminal.say(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
+  if (attending.callOffIfRefused && !run.planComplete) {
+    await caretaker.engine.cancel(run.id);
+    terminal.say('Nothing was begun; the run was called off.');
+  } else terminal.say(`The run waits. When the cause is mended: caretaker runs continue ${run.id}`);
+  return exit.unreachable;
+}

@@ -1,0 +1,145 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Client } from '../../client/client.ts';
+import { allItems } from '../../client/pages.ts';
+import {
+  type Input,
+  isOperationId,
+  type ListId,
+  type OperationId,
+  operationOf,
+  operations,
+} from '../../contract/operations.ts';
+import { messageOf } from '../../errors.ts';
+import { accountOf } from '../../settings/account.ts';
+import { suggestionFor } from '../../settings/suggest.ts';
+import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+interface ApiOptions extends GlobalOptions {
+  list?: boolean;
+  account: string;
+  param?: string[];
+  filter?: string[];
+  sort?: string;
+  all?: boolean;
+  body?: string;
+  output?: string;
+}
+
+/** A PDF larger than this is cut off: nobody's report is, and a disk is filled by nothing else. */
+const MAX_DOWNLOAD_BYTES = 200 * 1024 * 1024;
+
+/** Calls one operation of the API by its name and prints what it answers. Costs one request, or one a page with `--all`. */
+export async function api(
+  terminal: Terminal,
+  word: string | undefined,
+  options: ApiOptions,
+): Promise<number> {
+  if (options.list || word === undefined) return listOperations(terminal, options);
+  if (!isOperationId(word)) {
+    const hint = suggestionFor(word, Object.keys(operations));
+    throw new UsageError(
+      `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
+    );
+  }
+  const settings = settingsOf(options);
+  accountOf(settings, options.account);
+  const input = inputOf(word, options);
+  return withCaretaker(options, settings, async ({ link }) => {
+    const { client } = link(options.account);
+    if (operationOf(word).answers === 'pdf') return download(client, word, input, options, terminal);
+    if (options.all) return printAll(client, word, input, terminal);
+    const answer = await client.call(word, input as Input<typeof word>, { priority: 'person' });
+    if (answer === undefined) terminal.say(`${word}: done.`);
+    else terminal.json(answer);
+    return exit.ok;
+  });
+}
+
+function listOperations(terminal: Terminal, { json }: GlobalOptions): number {
+  const all = (Object.keys(operations) as OperationId[]).map((id) => ({ id, ...operationOf(id) }));
+  if (json)
+    terminal.json(
+      all.map(({ id, method, path, summary, section }) => ({ id, method, path, summary, section })),
+    );
+  else {
+    const rows = all.map(({ id, method, path, summary }) => [id, method, path, summary]);
+    terminal.data(table(['operation', 'method', 'path', 'does'], rows, terminal.paint));
+  }
+  return exit.ok;
+}
+
+/** The words of the command line as one input; whether it is right, the contract says when it is called. */
+function inputOf(id: OperationId, options: ApiOptions): Record<string, unknown> {
+  const operation = operationOf(id);
+  const input: Record<string, unknown> = {};
+  for (const pair of options.param ?? []) {
+    const [name, value] = split(pair, '=', '--param takes name=value');
+    input[name] = (name === 'page' || name === 'perPage') && operation.list ? Number(value) : value;
+  }
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (const one of options.filter ?? []) {
+    const [place, value] = split(one, '=', '--filter takes field:operator=value');
+    const [field, operator] = split(place, ':', '--filter takes field:operator=value');
+    filters[field] = { ...filters[field], [operator]: operator === 'in' ? value.split(',') : value };
+  }
+  if (options.filter) input['filters'] = filters;
+  if (options.sort) input['sort'] = options.sort;
+  if (options.body !== undefined) input['body'] = bodyFrom(options.body);
+  return input;
+}
+
+function split(text: string, at: string, usage: string): [string, string] {
+  const index = text.indexOf(at);
+  if (index < 1) throw new UsageError(`${usage}, not "${text}".`);
+  return [text.slice(0, index), text.slice(index + 1)];
+}
+
+function bodyFrom(file: string): unknown {
+  const where = file === '-' ? 'standard input' : file;
+  try {
+    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`The body cannot be read from ${where}: ${messageOf(error)}.`);
+  }
+}
+
+async function printAll(client: Client, id: OperationId, input: object, terminal: Terminal): Promise<number> {
+  const { list } = operationOf(id);
+  if (!list) throw new UsageError(`${id} is no list: --all does not go with it.`);
+  const items: unknown[] = [];
+  const pages = allItems(id as ListId, (page) =>
+    client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, { priority: 'person' }),
+  );
+  for await (const item of pages) items.push(item);
+  terminal.json({ [list.key]: items });
+  return exit.ok;
+}
+
+async function download(
+  client: Client,
+  id: OperationId,
+  input: Record<string, unknown>,
+  { output }: ApiOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (!output) throw new UsageError(`${id} answers a PDF: say where to put it with --output.`);
+  let size = 0;
+  const stream = await client.download(id, input, { priority: 'person' });
+  await pipeline(
+    stream,
+    async function* bounded(chunks) {
+      for await (const chunk of chunks as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > MAX_DOWNLOAD_BYTES)
+          throw new UsageError(`The PDF is larger than ${MAX_DOWNLOAD_BYTES} bytes; it was cut off.`);
+        yield chunk;
+      }
+    },
+    createWriteStream(output, { flags: 'wx' }),
+  );
+  terminal.say(`${output}: ${size} bytes.`);
+  return exit.ok;
+}

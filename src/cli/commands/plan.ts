@@ -1,0 +1,87 @@
+import type { Preview } from '../../engine/preview.ts';
+import { accountOf } from '../../settings/account.ts';
+import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { exit } from '../exit.ts';
+import { clockTime } from '../show-run.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+/** So many rows are printed for a person; `--json` has all. */
+const ROWS = 50;
+
+/** Shows what a policy would do. Costs the requests of planning, changes nothing. */
+export async function plan(
+  terminal: Terminal,
+  name: string,
+  options: GlobalOptions & { target?: string[] },
+): Promise<number> {
+  const settings = settingsOf(options);
+  const policy = await policyNamed(name, settings, terminal);
+  accountOf(settings, policy.account);
+  const preview = await withCaretaker(options, settings, ({ engine }) =>
+    engine.preview(policy, options.target),
+  );
+  if (options.json) terminal.json(asJson(preview));
+  else print(preview, terminal);
+  return exit.ok;
+}
+
+function asJson({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Preview) {
+  return {
+    policy,
+    job,
+    targets,
+    not_eligible: unfit,
+    left_out: leftOut,
+    stopped_by: stoppedBy ?? null,
+    cost: {
+      planning: cost.planning,
+      acting: cost.acting,
+      following: cost.following,
+      at_least_seconds: cost.atLeastMs / 1000,
+    },
+  };
+}
+
+function print({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Preview, terminal: Terminal): void {
+  const { paint, data } = terminal;
+  data(`${paint('bold', policy)} (${job}) would work on ${targets.length} targets:`);
+  if (targets.length > 0)
+    data(
+      rows(
+        ['target', 'label'],
+        targets.map(({ id, label }) => [id, label]),
+        terminal,
+      ),
+    );
+  if (unfit.length > 0) {
+    data(`\n${unfit.length} would be recorded as skipped, without a request:`);
+    data(
+      rows(
+        ['target', 'label', 'why'],
+        unfit.map(({ id, label, why }) => [id, label, why]),
+        terminal,
+      ),
+    );
+  }
+  if (leftOut.length > 0) {
+    data(`\n${leftOut.length} are left out:`);
+    data(
+      rows(
+        ['target', 'label', 'why'],
+        leftOut.map(({ id, label, why }) => [id, label, why]),
+        terminal,
+      ),
+    );
+  }
+  const rest = cost.acting + cost.following;
+  const time =
+    cost.atLeastMs > 0 ? `, which takes at least ${clockTime(cost.atLeastMs)} of the account's budget` : '';
+  data(`\nIt cost ${cost.planning} requests to plan and would cost about ${rest} more${time}.`);
+  if (stoppedBy !== undefined)
+    data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
+}
+
+function rows(headings: string[], all: string[][], { paint }: Terminal): string {
+  const shown = table(headings, all.slice(0, ROWS), paint);
+  return all.length > ROWS ? `${shown}\n… and ${all.length - ROWS} more (--json has all)` : shown;
+}

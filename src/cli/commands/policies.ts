@@ -1,0 +1,109 @@
+import { userInfo } from 'node:os';
+import type { Policy } from '../../policy/policy.ts';
+import { nextMoments } from '../../schedule/calendar.ts';
+import {
+  type GlobalOptions,
+  policiesOf,
+  policyNamed,
+  sayFindings,
+  settingsOf,
+  withCaretaker,
+} from '../context.ts';
+import { exit } from '../exit.ts';
+import { moment, paintStatus } from '../show-run.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+/** Lists policies with their next and last runs. Files that are broken are said to be. */
+export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
+  const settings = settingsOf(options);
+  const { policies, findings } = await policiesOf(settings);
+  await withCaretaker(options, settings, async ({ records, clock }) => {
+    const rows = await Promise.all(
+      policies.map(async (policy) => {
+        const [state, [last]] = await Promise.all([
+          records.policies.state(policy.name),
+          records.runs.list({ policy: policy.name, limit: 1 }),
+        ]);
+        const nextAt = state.pause ? undefined : nextOf(policy, clock.now());
+        return { policy, pause: state.pause, last, nextAt };
+      }),
+    );
+    if (options.json) {
+      terminal.json(
+        rows.map(({ policy, pause, last, nextAt }) => ({
+          name: policy.name,
+          description: policy.description ?? null,
+          job: policy.job,
+          account: policy.account,
+          cron: policy.schedule?.cron ?? [],
+          timezone: policy.schedule?.timezone ?? null,
+          next: nextAt === undefined ? null : new Date(nextAt).toISOString(),
+          paused: pause
+            ? { at: new Date(pause.at).toISOString(), by: pause.by, reason: pause.reason ?? null }
+            : null,
+          last_run: last ? { run: last.id, status: last.status } : null,
+        })),
+      );
+      return;
+    }
+    if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
+    else {
+      const cells = rows.map(({ policy, pause, last, nextAt }) => [
+        policy.name,
+        policy.job,
+        policy.schedule ? `${policy.schedule.cron.join(' and ')} ${policy.schedule.timezone}` : 'by hand',
+        pause
+          ? terminal.paint('yellow', `paused: ${pause.reason ?? `by ${pause.by}`}`)
+          : nextAt === undefined
+            ? ''
+            : moment(nextAt),
+        last ? `${paintStatus(last.status, terminal)} ${moment(last.createdAt)}` : '',
+      ]);
+      terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
+    }
+  });
+  sayFindings(findings, terminal);
+  return findings.length > 0 ? exit.badInput : exit.ok;
+}
+
+const nextOf = (policy: Policy, now: number): number | undefined =>
+  policy.schedule ? nextMoments(policy.schedule, now, 1)[0] : undefined;
+
+/** Shows one policy as it was read, every default filled in. */
+export async function showPolicy(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
+  const settings = settingsOf(options);
+  const policy = await policyNamed(name, settings, terminal);
+  terminal.json(policy);
+  return exit.ok;
+}
+
+/** Keeps a policy from firing until it is resumed; survives restarts and edits of its file. */
+export async function pausePolicy(
+  terminal: Terminal,
+  name: string,
+  options: GlobalOptions & { reason?: string },
+): Promise<number> {
+  const settings = settingsOf(options);
+  await policyNamed(name, settings, terminal);
+  await withCaretaker(options, settings, async ({ records, clock }) => {
+    const reason = options.reason ? { reason: options.reason } : {};
+    await records.policies.pause(name, { at: clock.now(), by: userInfo().username, ...reason });
+  });
+  terminal.say(`${name} is paused. "caretaker policies resume ${name}" lets it fire again.`);
+  return exit.ok;
+}
+
+/** Lets a paused policy fire again; what was due meanwhile is not made up for. */
+export async function resumePolicy(
+  terminal: Terminal,
+  name: string,
+  options: GlobalOptions,
+): Promise<number> {
+  const settings = settingsOf(options);
+  await policyNamed(name, settings, terminal);
+  const was = await withCaretaker(options, settings, ({ records, clock }) =>
+    records.policies.resume(name, clock.now()),
+  );
+  terminal.say(was ? `${name} fires again.` : `${name} was not paused.`);
+  return exit.ok;
+}

@@ -1,0 +1,78 @@
+/** What commands start from: the settings, the policies, and an opened Caretaker that is closed again. */
+import { type Caretaker, openCaretaker } from '../app/caretaker.ts';
+import { loadJobs } from '../app/jobs.ts';
+import { type Log, openLog } from '../log.ts';
+import { loadPolicies } from '../policy/load-policies.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type Finding, InvalidFilesError, renderFinding } from '../settings/finding.ts';
+import { loadSettings } from '../settings/load-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import { suggestionFor } from '../settings/suggest.ts';
+import { UsageError } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  config?: string;
+  verbose?: boolean;
+  json?: boolean;
+}
+
+export function settingsOf({ config }: GlobalOptions): Settings {
+  return loadSettings({ configPath: config, cwd: process.cwd(), env: process.env });
+}
+
+/** The log of a command that a person runs: quiet unless asked, since the command itself says what matters. */
+export function commandLog({ verbose }: GlobalOptions): Promise<Log> {
+  return openLog({ level: verbose ? 'info' : 'error', form: process.stderr.isTTY ? 'pretty' : 'json' });
+}
+
+export interface KnownPolicies {
+  policies: Policy[];
+  findings: Finding[];
+}
+
+export async function policiesOf(settings: Settings): Promise<KnownPolicies> {
+  return loadPolicies({ dir: settings.policiesDir, registry: await loadJobs(), settings });
+}
+
+/**
+ * The policy called `name`. Mistakes in other policies are only counted aloud.
+ *
+ * @throws {InvalidFilesError} when the policy is not among the usable ones and there are mistakes that may be why.
+ * @throws {UsageError} when there is no such policy.
+ */
+export async function policyNamed(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
+  const { policies, findings } = await policiesOf(settings);
+  const policy = policies.find((one) => one.name === name);
+  if (policy) {
+    if (findings.length > 0) {
+      terminal.say(`${findings.length} mistakes in other policies; "caretaker validate" shows them.`);
+    }
+    return policy;
+  }
+  if (findings.length > 0) throw new InvalidFilesError(findings);
+  const hint = suggestionFor(
+    name,
+    policies.map((one) => one.name),
+  );
+  throw new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
+}
+
+/** Opens a Caretaker for as long as `use` takes. */
+export async function withCaretaker<T>(
+  options: GlobalOptions,
+  settings: Settings,
+  use: (caretaker: Caretaker) => Promise<T>,
+): Promise<T> {
+  const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
+  try {
+    return await use(caretaker);
+  } finally {
+    await caretaker.close();
+  }
+}
+
+export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
+  for (const finding of findings) terminal.say(renderFinding(finding, { color: terminal.color }));
+}

@@ -1,0 +1,56 @@
+/** Exit codes (DESIGN 3.2), and the sentence for whatever was thrown. */
+import { CaretakerError, messageOf } from '../errors.ts';
+import { InvalidFilesError, renderFinding } from '../settings/finding.ts';
+import type { Terminal } from './terminal.ts';
+
+export const exit = {
+  /** All is well. */
+  ok: 0,
+  /** A run ended `partial`, `failed`, `stopped` or `cancelled`, or what was asked for was not done. */
+  notAllWell: 1,
+  /** Bad usage, config or policy. */
+  badInput: 2,
+  /** Redis or the API cannot be reached, or the account refuses us. */
+  unreachable: 3,
+  /** Interrupted by Ctrl-C, as shells expect it. */
+  interrupted: 130,
+} as const;
+
+/** Bad usage that commander itself cannot see. */
+export class UsageError extends CaretakerError {
+  readonly code = 'USAGE';
+}
+
+const codes: Record<string, number> = {
+  USAGE: exit.badInput,
+  INVALID_FILES: exit.badInput,
+  INVALID_INPUT: exit.badInput,
+  ACCOUNT_NOT_SET_UP: exit.badInput,
+  RUN: exit.badInput,
+  INVALID_WHERE: exit.badInput,
+  REDIS_UNREACHABLE: exit.unreachable,
+  REDIS_MISSING: exit.unreachable,
+  REDIS_NOT_STARTED: exit.unreachable,
+  DATA_FOLDER_UNUSABLE: exit.unreachable,
+  DATA_FOLDER_BUSY: exit.unreachable,
+  UNAVAILABLE: exit.unreachable,
+  ACCOUNT_REFUSED: exit.unreachable,
+  REDIRECTED: exit.unreachable,
+};
+
+/** Says what went wrong, in one sentence or one finding each, and gives the exit code. */
+export function explain(error: unknown, terminal: Terminal): number {
+  const { paint, say } = terminal;
+  if (error instanceof InvalidFilesError) {
+    for (const finding of error.findings) say(renderFinding(finding, { color: terminal.color }));
+    return exit.badInput;
+  }
+  if (error instanceof CaretakerError) {
+    say(`${paint('red', 'error')}: ${error.message}`);
+    return codes[error.code] ?? exit.notAllWell;
+  }
+  say(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
+  if (process.env['CARETAKER_DEBUG'] && error instanceof Error) say(error.stack ?? '');
+  else say('Set CARETAKER_DEBUG=1 to see where. This is a mistake of ours; please report it.');
+  return exit.notAllWell;
+}

@@ -1,0 +1,183 @@
+/**
+ * The `caretaker` command. Each command is a file in `commands/`, loaded when it is called, so that `--help` is quick.
+ */
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { exit, explain } from './exit.ts';
+import { openTerminal } from './terminal.ts';
+import { version } from './version.ts';
+
+const wholeNumber = (least: number) => (text: string) => {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < least)
+    throw new InvalidArgumentError(`It is a whole number from ${least}.`);
+  return number;
+};
+
+const collect = (value: string, before: string[] = []) => [...before, value];
+
+/** Runs one command line; gives the exit code. Never throws, never exits. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const terminal = openTerminal();
+  let code: number = exit.ok;
+  /** A command's action: its file is loaded, called with the options of all levels, and its exit code kept. */
+  const does =
+    <A extends unknown[]>(
+      load: () => Promise<(terminal: import('./terminal.ts').Terminal, ...args: A) => Promise<number>>,
+    ) =>
+    async (...args: unknown[]) => {
+      const command = args.at(-1) as Command;
+      const run = await load();
+      code = await run(terminal, ...([...args.slice(0, -2), command.optsWithGlobals()] as unknown as A));
+    };
+
+  const program = new Command('caretaker')
+    .description('Looks after fleets of remote content-management sites, by policies.')
+    .version(version, '--version', 'print the version')
+    .option(
+      '--config <file>',
+      'the configuration file (default: CARETAKER_CONFIG, then config/caretaker.yaml)',
+    )
+    .option('--verbose', 'say on standard error what is being done')
+    .helpOption('--help', 'show help')
+    .helpCommand(false)
+    .showHelpAfterError('("caretaker --help" lists the commands)')
+    .configureOutput({ writeErr: (text) => process.stderr.write(text) })
+    .exitOverride();
+  const json = () => new Option('--json', 'print JSON to standard output');
+
+  program
+    .command('validate')
+    .argument('[file...]', 'policy files; default: those of the policies folder')
+    .description('check configuration and policies')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/validate.ts')).validate));
+  program
+    .command('plan')
+    .argument('<policy>')
+    .description('show what a policy would work on, what it leaves out and why, and what it would cost')
+    .option('--target <id...>', 'only these targets')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/plan.ts')).plan));
+  program
+    .command('run')
+    .argument('<policy>')
+    .description('fire a policy now and follow it to its end')
+    .option('--dry-run', 'only plan')
+    .option('--target <id...>', 'only these targets')
+    .option('--detach', 'leave the work to the daemon')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/run.ts')).run));
+  program
+    .command('daemon')
+    .description('fire policies when they are due, work, and serve the dashboard')
+    .option('--roles <roles>', 'which of scheduler,worker,dashboard', 'scheduler,worker,dashboard')
+    .action(does(async () => (await import('./commands/daemon.ts')).daemon));
+
+  const policies = program
+    .command('policies')
+    .description('list policies with their next and last runs')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/policies.ts')).listPolicies));
+  policies
+    .command('show')
+    .argument('<name>')
+    .description('show one policy as it was read')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/policies.ts')).showPolicy));
+  policies
+    .command('pause')
+    .argument('<name>')
+    .description('let it fire no more until it is resumed')
+    .option('--reason <text>', 'why, for whoever asks later')
+    .action(does(async () => (await import('./commands/policies.ts')).pausePolicy));
+  policies
+    .command('resume')
+    .argument('<name>')
+    .description('let it fire again')
+    .action(does(async () => (await import('./commands/policies.ts')).resumePolicy));
+
+  const runs = program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--policy <name>', 'only of this policy')
+    .option('--status <status>', 'only in this status')
+    .option('--since <when>', 'only since then: 2026-11-01, 2026-11-01T08:00Z, or 7d ago')
+    .option('--limit <n>', 'at most so many', wholeNumber(1), 20)
+    .addOption(json())
+    .action(does(async () => (await import('./commands/runs.ts')).listRuns));
+  runs
+    .command('show')
+    .argument('<id>')
+    .description('show a run and what became of each target')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/runs.ts')).showRun));
+  runs
+    .command('cancel')
+    .argument('<id>')
+    .description('begin nothing more; what is in flight is followed to its end')
+    .action(does(async () => (await import('./commands/runs.ts')).cancelRun));
+  runs
+    .command('retry')
+    .argument('<id>')
+    .description('fire again for the targets that failed, and follow them to the end')
+    .option('--detach', 'leave the work to the daemon')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/runs.ts')).retryRun));
+  runs
+    .command('continue')
+    .argument('<id>')
+    .description('go on with a run that was interrupted, and follow it to its end')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/runs.ts')).continueRun));
+
+  program
+    .command('api')
+    .argument('[operation]', 'an operation by its name in the specification')
+    .description('call any operation of the API')
+    .option('--list', 'list all operations')
+    .option('--account <name>', 'the account to ask', 'default')
+    .option('--param <k=v>', 'a path or query parameter; may be given again', collect)
+    .option('--filter <field:op=v>', 'a filter of a list; may be given again', collect)
+    .option('--sort <field,direction>', 'the order of a list')
+    .option('--all', 'all pages of a list')
+    .option('--body <file>', 'a JSON body; - reads standard input')
+    .option('--output <file>', 'where to put a PDF')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/api.ts')).api));
+  program
+    .command('sandbox')
+    .description('serve the whole API from a made-up fleet, to try things without an account')
+    .option('--host <address>', 'where to listen', '127.0.0.1')
+    .option('--port <n>', '0 = any free one', wholeNumber(0), 4010)
+    .option('--sites <n>', 'sites in the fleet', wholeNumber(0), 60)
+    .option('--seed <n>', 'the same seed makes the same fleet', wholeNumber(0), 1)
+    .option('--token <token>', 'what requests must carry', 'sandbox-token')
+    .option('--speed <x>', 'how much faster than the clock its time runs', Number, 1)
+    .option('--rate-limit <n>', 'requests a window; 0 = no limit', wholeNumber(0), 200)
+    .option('--window <duration>', 'length of the window', '60s')
+    .action(does(async () => (await import('./commands/sandbox.ts')).sandbox));
+  program
+    .command('doctor')
+    .description('check configuration, Redis, the API and the token')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/doctor.ts')).doctor));
+  program
+    .command('schema')
+    .argument('<what>', 'policy or config')
+    .description('print the JSON Schema of policy or configuration files')
+    .action(does(async () => (await import('./commands/schema.ts')).schema));
+  program
+    .command('demo')
+    .description('run the shipped policies against a made-up fleet of 60 sites')
+    .action(does(async () => (await import('./commands/demo.ts')).demo));
+
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    // commander has already said what is wrong; help and version are no mistakes.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.badInput;
+    return explain(error, terminal);
+  }
+}

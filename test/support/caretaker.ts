@@ -1,0 +1,149 @@
+/**
+ * A whole small world for a test: a Redis of its own, the service, and a Caretaker at work on both, all real. One clock
+ * runs through it, sped up, so that a sync of a minute ends in a fraction of a second and nothing has to sleep.
+ */
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
+import type { Clock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { CaretakerEvent } from '../../src/events.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { isFinal } from '../../src/run/moves.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { keptLog } from './quiet.ts';
+import { startTestRedis, type TestRedis } from './redis.ts';
+
+/** A clock that runs `speed` times as fast as the wall's. */
+export function fastClock(speed: number): Clock {
+  const start = Date.now();
+  return {
+    now: () => Math.round(start + (Date.now() - start) * speed),
+    sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+  };
+}
+
+export interface World {
+  sandbox: Sandbox;
+  redis: TestRedis;
+  clock: Clock;
+  caretaker: Caretaker;
+  log: ReturnType<typeof keptLog>;
+  /** Another Caretaker on the same Redis and service, as on another machine. */
+  another(): Promise<Caretaker>;
+  /** Fires a policy by hand. */
+  fire(policy: Policy, only?: string[]): Promise<Run>;
+  /** The run once it has ended, or once `until` holds. */
+  ended(run: Run | string, until?: (run: Run) => boolean): Promise<Run>;
+  targets(run: Run | string): Promise<Target[]>;
+  /** What became of each target: `{ 'site-0001': 'done', ... }`. */
+  reasons(run: Run | string): Promise<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
+  /** How much faster than the wall clock everything runs; default 60. */
+  speedUp?: number;
+  budget?: { requestsPerMinute: number; reserve: number };
+  token?: string;
+  /** Whether the Caretaker takes part in the work at once; default yes. */
+  work?: boolean;
+}
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { speedUp = 60, budget = { requestsPerMinute: 1_000_000, reserve: 0 }, work = true } = options;
+  const clock = fastClock(speedUp);
+  const log = keptLog();
+  const redis = await startTestRedis();
+  const sandbox = await startSandbox({ rateLimit: 0, ...options, clock, speed: 1 });
+  const settings: Settings = {
+    accounts: { default: { name: 'default', baseUrl: sandbox.url, token: options.token ?? sandbox.token, budget, unset: {} } },
+    redis: { kind: 'url', url: redis.socketPath },
+    policiesDir: '/nowhere',
+    dataDir: '/nowhere',
+    daemon: { concurrency: 50 },
+    dashboard: { host: '127.0.0.1', port: 0 },
+    notifications: {},
+    retention: { runsMs: 90 * 86_400_000 },
+  };
+  const opened: Caretaker[] = [];
+  const working: { stop(): Promise<void> }[] = [];
+  const open = async (atWork: boolean) => {
+    const caretaker = await openCaretaker({ settings, log, clock });
+    opened.push(caretaker);
+    if (atWork) working.push(caretaker.engine.work(settings.daemon.concurrency));
+    return caretaker;
+  };
+  const caretaker = await open(work);
+  const idOf = (run: Run | string) => (typeof run === 'string' ? run : run.id);
+
+  const targets = async (run: Run | string) => {
+    const all: Target[] = [];
+    for await (const target of caretaker.records.targets.all(idOf(run))) all.push(target);
+    return all;
+  };
+
+  return {
+    sandbox,
+    redis,
+    clock,
+    caretaker,
+    log,
+    another: () => open(true),
+    fire: (policy, only) =>
+      caretaker.engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) }),
+    async ended(run, until = ({ status }) => isFinal(status)) {
+      return awaitRun(caretaker, idOf(run), until);
+    },
+    targets,
+    async reasons(run) {
+      return Object.fromEntries((await targets(run)).map(({ id, reason, state }) => [id, reason ?? state]));
+    },
+    async stop() {
+      await Promise.all(working.map((one) => one.stop()));
+      await Promise.all(opened.map((one) => one.close()));
+      await sandbox.stop();
+      await redis.stop();
+    },
+  };
+}
+
+/** Resolves with the run as soon as an event of it leaves it as `until` wants it. */
+async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => boolean): Promise<Run> {
+  const { records } = caretaker;
+  let hear: (event: CaretakerEvent) => void = () => undefined;
+  const stop = await records.listen((event) => hear(event));
+  try {
+    for (;;) {
+      const heard = new Promise<void>((resolve) => {
+        hear = (event) => {
+          if ('run' in event && event.run === id) resolve();
+        };
+      });
+      const run = await records.runs.get(id);
+      if (run && until(run)) return run;
+      // An event can be lost with a connection that was cut: the record is asked again after a second.
+      await Promise.race([heard, systemClock.sleep(1_000)]);
+    }
+  } finally {
+    await stop();
+  }
+}
+
+/** A policy as the loader would give it, with what a test cares about. */
+export function aPolicy(changes: Partial<Policy> = {}): Policy {
+  return {
+    name: 'nightly-sync',
+    account: 'default',
+    job: 'site-sync',
+    select: { filters: {} },
+    options: {},
+    limits: { concurrency: 20, maxTargets: 10_000, maxPercent: 100 },
+    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+    notify: [],
+    file: 'test.yaml',
+    hash: 'test',
+    ...changes,
+  };
+}
