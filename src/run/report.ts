@@ -1,0 +1,86 @@
+/**
+ * A run as everybody outside sees it: the one JSON object of `run --json`, `runs show --json` and
+ * `GET /api/v1/runs/{id}`. Here alone the names of our code become those of the outside, moments ISO 8601, and what
+ * is not known `null`.
+ */
+import { isoTime } from '../clock.ts';
+import type { Reason } from './reasons.ts';
+import type { Counts, Outcome, Run, RunStatus, Target, Trigger } from './run.ts';
+
+/** A run without its targets: one row of a list. */
+export interface RunSummary {
+  run: string;
+  policy: string;
+  job: string;
+  status: RunStatus;
+  /** One sentence: why it is blocked, was skipped, was stopped or failed. Left out when there is nothing to say. */
+  detail?: string;
+  trigger: Trigger;
+  scheduled_for: string;
+  started_at: string | null;
+  finished_at: string | null;
+  /** Requests to the service that it has cost so far. */
+  requests: number;
+  counts: Counts;
+}
+
+/** What became of a target so far; `outcome` and what explains it are null while it is at work. */
+export interface TargetReport {
+  id: string;
+  label: string;
+  outcome: Outcome | null;
+  reason: Reason | null;
+  detail: string | null;
+  task_id: string | null;
+  /** Tries that the service failed. */
+  attempts: number;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+/** A run with what became of each of its targets, in the order of its plan. */
+export interface RunReport extends RunSummary {
+  targets: TargetReport[];
+}
+
+/** A run with the targets given. */
+export const toReport = (run: Run, targets: readonly Target[]): RunReport => ({
+  ...toSummary(run),
+  targets: targets.map(toTargetReport),
+});
+
+/** A run without its targets. */
+export const toSummary = (run: Run): RunSummary => ({
+  run: run.id,
+  policy: run.policy,
+  job: run.job,
+  status: run.status,
+  ...(run.detail === undefined ? {} : { detail: run.detail }),
+  trigger: run.trigger,
+  scheduled_for: isoTime(run.scheduledFor),
+  started_at: timeOrNull(run.startedAt),
+  finished_at: timeOrNull(run.finishedAt),
+  requests: run.requests,
+  counts: {
+    planned: run.counts.planned,
+    succeeded: run.counts.succeeded,
+    failed: run.counts.failed,
+    skipped: run.counts.skipped,
+    cancelled: run.counts.cancelled,
+  },
+});
+
+/** One target of a run. */
+export const toTargetReport = (target: Target): TargetReport => ({
+  id: target.id,
+  label: target.label,
+  outcome: target.outcome ?? null,
+  reason: target.reason ?? null,
+  detail: target.detail ?? null,
+  task_id: target.taskId ?? null,
+  attempts: target.attempts,
+  started_at: timeOrNull(target.startedAt),
+  finished_at: timeOrNull(target.finishedAt),
+});
+
+const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
