@@ -14,6 +14,8 @@ export interface PolicyState {
   pause?: Pause;
   /** The moment up to which its firings have been dealt with. */
   cursor?: number;
+  /** The crons and time zone whose firings the cursor counts. */
+  moments?: string;
   /** How many runs in a row have failed. */
   failures: number;
 }
@@ -22,12 +24,20 @@ export class PolicyStore {
   constructor(private readonly store: Store) {}
 
   async state(name: string): Promise<PolicyState> {
-    const hash = await this.store.hgetall(keys.policy(name));
-    return {
-      failures: Number(hash['failures'] ?? 0),
-      ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
-      ...(hash['cursor'] ? { cursor: Number(hash['cursor']) } : {}),
-    };
+    return fromHash(await this.store.hgetall(keys.policy(name)));
+  }
+
+  /** The states of many policies by name, in one round trip. */
+  async many(names: readonly string[]): Promise<Map<string, PolicyState>> {
+    const reads = this.store.pipeline();
+    for (const name of names) reads.hgetall(keys.policy(name));
+    const answers = (await reads.exec()) ?? [];
+    return new Map(
+      answers.map(([error, hash], index) => {
+        if (error) throw error;
+        return [names[index] ?? '', fromHash(hash as Record<string, string>)];
+      }),
+    );
   }
 
   async pause(name: string, pause: Pause): Promise<void> {
@@ -42,12 +52,16 @@ export class PolicyStore {
     return removed > 0;
   }
 
-  /** Moves the cursor on; it never goes back, whatever the clocks of several daemons say. */
-  async moveCursor(name: string, to: number): Promise<void> {
+  /**
+   * Moves the cursor on, and notes whose firings it counts; it never goes back, whatever the clocks of several
+   * daemons say.
+   */
+  async moveCursor(name: string, to: number, moments: string): Promise<void> {
     const script = `
       local at = tonumber(redis.call('HGET', KEYS[1], 'cursor') or 0)
-      if tonumber(ARGV[1]) > at then redis.call('HSET', KEYS[1], 'cursor', ARGV[1]) end`;
-    await this.store.eval(script, 1, keys.policy(name), to);
+      if tonumber(ARGV[1]) > at then redis.call('HSET', KEYS[1], 'cursor', ARGV[1]) end
+      redis.call('HSET', KEYS[1], 'moments', ARGV[2])`;
+    await this.store.eval(script, 1, keys.policy(name), to, moments);
   }
 
   /** Counts a failed run, or starts the count anew; gives how many failed in a row. */
@@ -62,3 +76,10 @@ export class PolicyStore {
     await this.store.publish(keys.events, JSON.stringify(event));
   }
 }
+
+const fromHash = (hash: Record<string, string>): PolicyState => ({
+  failures: Number(hash['failures'] ?? 0),
+  ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
+  ...(hash['cursor'] ? { cursor: Number(hash['cursor']) } : {}),
+  ...(hash['moments'] ? { moments: hash['moments'] } : {}),
+});

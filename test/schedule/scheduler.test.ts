@@ -1,0 +1,386 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Policy, Schedule } from '../../src/policy/policy.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import type { Run } from '../../src/run/run.ts';
+import type { Tick } from '../../src/schedule/cron-tick.ts';
+import { startCronTick } from '../../src/schedule/cron-tick.ts';
+import {
+  type Agenda,
+  type ScheduledFiring,
+  type SchedulerParts,
+  startScheduler,
+  tickOnce,
+} from '../../src/schedule/scheduler.ts';
+import { type HeldClock, heldClock } from '../support/held-clock.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+let redis: TestRedis;
+let store: Redis;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+  store = new Redis(redis.options);
+});
+beforeEach(() => store.flushall());
+afterAll(async () => {
+  store.disconnect();
+  await redis.stop();
+});
+
+const everyMinute: Partial<Schedule> = { cron: ['* * * * *'] };
+const hourly: Partial<Schedule> = { cron: ['0 * * * *'] };
+
+function aPolicy(name: string, schedule: Partial<Schedule>, changes: Partial<Policy> = {}): Policy {
+  return {
+    name,
+    account: 'default',
+    job: 'site-sync',
+    schedule: {
+      cron: ['0 2 * * *'],
+      timezone: 'UTC',
+      jitterMs: 0,
+      overlap: 'skip',
+      catchupMs: 0,
+      blackout: [],
+      ...schedule,
+    },
+    select: { filters: {} },
+    options: {},
+    limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
+    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+    notify: [],
+    file: 'test.yaml',
+    hash: JSON.stringify(schedule),
+    ...changes,
+  };
+}
+
+/** Fires as the engine does, as far as a firing goes: one run for each policy and moment. */
+function firesInto(records: Records, clock: HeldClock) {
+  return async (policy: Policy, { trigger, scheduledFor }: ScheduledFiring) => {
+    const run: Run = {
+      id: `${policy.name}.${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`,
+      policy: policy.name,
+      job: policy.job,
+      account: policy.account,
+      status: 'queued',
+      trigger,
+      scheduledFor,
+      createdAt: clock.now(),
+      requests: 0,
+      counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+      policyJson: JSON.stringify(policy),
+      policyHash: policy.hash,
+    };
+    return records.runs.create(run, { concurrency: 20, targetMs: 1 });
+  };
+}
+
+/** A Caretaker as far as it schedules, at noon; `at` and `agenda` are what a daemon that starts has. */
+function aDaemon(policies: Policy[], clock = heldClock(NOON)) {
+  const records = openRecords(store);
+  const log = keptLog();
+  const parts: SchedulerParts = {
+    policies: () => policies,
+    fire: firesInto(records, clock),
+    records,
+    clock,
+    log,
+  };
+  const agenda: Agenda = new Map();
+  return {
+    policies,
+    clock,
+    records,
+    log,
+    parts,
+    tick: () => tickOnce(parts, agenda),
+    /** Goes on for so long, with a tick every five seconds. */
+    async live(ms: number) {
+      for (const end = clock.now() + ms; clock.now() < end; ) {
+        await clock.advance(5 * SECOND);
+        await tickOnce(parts, agenda);
+      }
+    },
+  };
+}
+
+async function firings(policy: string): Promise<string[]> {
+  const runs = await openRecords(store).runs.list({ policy, limit: 1_000 });
+  return runs
+    .sort((a, b) => a.scheduledFor - b.scheduledFor)
+    .map((run) => `${new Date(run.scheduledFor).toISOString().slice(11, 16)} ${run.trigger}`);
+}
+
+test('a policy fires at every one of its moments, once', async () => {
+  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  await daemon.tick();
+
+  await daemon.live(3 * MINUTE);
+
+  expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule']);
+});
+
+test('a policy that is seen for the first time catches nothing up', async () => {
+  const daemon = aDaemon([aPolicy('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
+
+  await daemon.live(MINUTE);
+
+  expect(await firings('sweep')).toEqual([]);
+});
+
+test('a policy without a schedule is left alone', async () => {
+  const { schedule: _, ...byHand } = aPolicy('by-hand', {});
+  const daemon = aDaemon([byHand]);
+
+  await daemon.live(MINUTE);
+
+  expect((await daemon.records.policies.state('by-hand')).cursor).toBeUndefined();
+});
+
+test('after three hours of standstill, one run catches up for what was missed within the catchup', async () => {
+  const policy = aPolicy('sweep', { ...hourly, catchupMs: 2 * HOUR });
+  const before = aDaemon([policy]);
+  await before.tick();
+
+  const after = aDaemon([policy], heldClock(NOON + 3 * HOUR + 30 * MINUTE));
+  await after.tick();
+
+  expect(await firings('sweep')).toEqual(['15:00 catch-up']);
+  expect(after.log.lines).toEqual([
+    expect.stringContaining('warn did not fire: it was missed by more than its catchup'),
+    expect.stringContaining('info did not fire by itself'),
+  ]);
+});
+
+test('after a standstill, a policy without catchup goes on with its next moment', async () => {
+  const policy = aPolicy('sweep', hourly);
+  await aDaemon([policy]).tick();
+
+  const after = aDaemon([policy], heldClock(NOON + 90 * MINUTE));
+  await after.live(31 * MINUTE);
+
+  expect(await firings('sweep')).toEqual(['14:00 schedule']);
+});
+
+test('a paused policy does not fire, says so, and catches nothing up when it is resumed', async () => {
+  const daemon = aDaemon([aPolicy('sweep', { ...everyMinute, catchupMs: HOUR })]);
+  await daemon.tick();
+  await daemon.records.policies.pause('sweep', { at: NOON, by: 'anna', reason: 'the big sale' });
+  await daemon.live(2 * MINUTE);
+  await daemon.records.policies.resume('sweep', daemon.clock.now());
+
+  await daemon.live(MINUTE);
+
+  expect(await firings('sweep')).toEqual(['12:03 schedule']);
+  expect(daemon.log.lines[0]).toMatch(/^info did not fire: the policy is paused .*"by":"anna".*the big sale/);
+});
+
+test('a policy that cannot be fired is told once and does not keep the others from firing', async () => {
+  const unreadable = aPolicy('unreadable', { cron: ['61 * * * *'] });
+  const refused = aPolicy('refused', everyMinute);
+  const daemon = aDaemon([unreadable, refused, aPolicy('sweep', everyMinute)]);
+  const fire = daemon.parts.fire;
+  daemon.parts.fire = async (policy, firing) => {
+    if (policy === refused) throw new Error('the account is not set up');
+    return fire(policy, firing);
+  };
+  await daemon.tick();
+
+  await daemon.live(MINUTE + 30 * SECOND);
+
+  expect(await firings('sweep')).toEqual(['12:01 schedule']);
+  expect(daemon.log.lines).toEqual([
+    expect.stringMatching(/^error the policy unreadable could not be fired: .*61/),
+    expect.stringMatching(/^error the policy refused could not be fired: the account is not set up/),
+  ]);
+});
+
+test('a firing that failed is made at the next tick', async () => {
+  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  const fire = daemon.parts.fire;
+  let attempts = 0;
+  daemon.parts.fire = async (policy, firing) => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('Redis hung up');
+    return fire(policy, firing);
+  };
+  await daemon.tick();
+
+  await daemon.live(MINUTE + 5 * SECOND);
+
+  expect(await firings('sweep')).toEqual(['12:01 schedule']);
+});
+
+test('a daemon that dies between firing and noting it does not make the firing happen twice', async () => {
+  const policy = aPolicy('sweep', everyMinute);
+  const dying = aDaemon([policy]);
+  await dying.tick();
+  await dying.clock.advance(MINUTE);
+  const cut = new Error('killed');
+  const { policies } = dying.records;
+  await expect(
+    tickOnce(
+      {
+        ...dying.parts,
+        log: keptLog(),
+        records: {
+          ...dying.records,
+          policies: Object.assign(Object.create(policies), { moveCursor: () => Promise.reject(cut) }),
+        },
+      },
+      new Map(),
+    ),
+  ).resolves.toBeUndefined();
+  expect(await firings('sweep')).toEqual(['12:01 schedule']);
+
+  const next = aDaemon([policy], dying.clock);
+  await next.live(MINUTE);
+
+  expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule']);
+});
+
+test('two daemons that answer every tick at the same moment fire each of 100 moments once', async () => {
+  const policy = aPolicy('sweep', everyMinute);
+  const clock = heldClock(NOON);
+  const [one, two] = [aDaemon([policy], clock), aDaemon([policy], clock)];
+  await Promise.all([one.tick(), two.tick()]);
+
+  for (let minute = 0; minute < 100; minute += 1) {
+    await clock.advance(MINUTE);
+    await Promise.all([one.tick(), two.tick()]);
+  }
+
+  expect(await openRecords(store).runs.list({ policy: 'sweep', limit: 1_000 })).toHaveLength(100);
+});
+
+test('the second of two daemons goes on when the first is killed', async () => {
+  const policy = aPolicy('sweep', everyMinute);
+  const clock = heldClock(NOON);
+  const [killed, left] = [aDaemon([policy], clock), aDaemon([policy], clock)];
+  await Promise.all([killed.tick(), left.tick()]);
+  await killed.live(2 * MINUTE);
+
+  await left.live(2 * MINUTE);
+
+  const times = await firings('sweep');
+  expect(times).toEqual(['12:01 schedule', '12:02 schedule', '12:03 schedule', '12:04 schedule']);
+});
+
+test('an edited schedule counts from its edit: nothing it would have had before is caught up', async () => {
+  const daily = aPolicy('sweep', { cron: ['0 2 * * *'], catchupMs: 24 * HOUR });
+  const daemon = aDaemon([daily]);
+  await daemon.tick();
+  await daemon.clock.advance(30 * MINUTE);
+  await daemon.tick();
+  daemon.policies[0] = aPolicy('sweep', { cron: ['15 * * * *'], catchupMs: 24 * HOUR });
+
+  await daemon.live(HOUR);
+
+  expect(await firings('sweep')).toEqual(['13:15 schedule']);
+});
+
+test('a removed policy never fires again', async () => {
+  const daemon = aDaemon([aPolicy('sweep', everyMinute), aPolicy('other', everyMinute)]);
+  await daemon.tick();
+  daemon.policies.shift();
+
+  await daemon.live(2 * MINUTE);
+
+  expect(await firings('sweep')).toEqual([]);
+  expect(await firings('other')).toEqual(['12:01 schedule', '12:02 schedule']);
+});
+
+test('a firing with jitter waits for it, and the daemon that takes over waits as long', async () => {
+  const policy = aPolicy('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
+  const daemon = aDaemon([policy]);
+  await daemon.tick();
+  await daemon.live(HOUR + 5 * SECOND);
+  expect(await firings('sweep')).toEqual([]);
+
+  const next = aDaemon([policy], daemon.clock);
+  await next.live(30 * MINUTE);
+
+  expect(await firings('sweep')).toEqual(['13:00 schedule']);
+});
+
+test('a tick at which none of 1,000 policies is due asks Redis nothing', async () => {
+  const policies = Array.from({ length: 1_000 }, (_, i) => aPolicy(`policy-${i}`, hourly));
+  const daemon = aDaemon(policies);
+  await daemon.tick();
+  const asked: string[][] = [];
+  const monitor = await store.monitor();
+  monitor.on('monitor', (_time: string, command: string[]) => asked.push(command));
+
+  for (let i = 0; i < 10; i += 1) await daemon.tick();
+
+  await store.echo('over');
+  expect(asked.map(([command]) => command)).toEqual(['echo']);
+  monitor.disconnect();
+});
+
+test('node-cron has each of its calls answered by one of two daemons, and by the other when one is gone', async () => {
+  const records = openRecords(store);
+  const calls: string[] = [];
+  let heard: () => void = () => undefined;
+  const start = (name: string): Tick =>
+    startCronTick({
+      every: '* * * * * *',
+      locks: records.locks,
+      log: keptLog(),
+      async answer() {
+        calls.push(`${name} ${Math.floor(Date.now() / SECOND)}`);
+        heard();
+      },
+    });
+  const untilCalls = async (count: number) => {
+    while (calls.length < count)
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+  };
+  const [one, two] = [start('one'), start('two')];
+  await untilCalls(2);
+
+  await one.stop();
+  const answered = calls.length;
+  await untilCalls(answered + 2);
+  await two.stop();
+
+  const seconds = calls.map((call) => call.split(' ')[1]);
+  expect(new Set(seconds).size).toBe(calls.length);
+  expect(calls.slice(answered).every((call) => call.startsWith('two'))).toBe(true);
+});
+
+test('a scheduler that is stopped has finished its tick and fires no more', async () => {
+  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  let answer: () => Promise<void> = () => Promise.resolve();
+  let stopped = false;
+  const scheduler = startScheduler({
+    ...daemon.parts,
+    tick(given) {
+      answer = given;
+      return {
+        stop: async () => {
+          stopped = true;
+        },
+      };
+    },
+  });
+  await answer();
+  await daemon.clock.advance(MINUTE);
+  await answer();
+
+  await scheduler.stop();
+
+  expect(stopped).toBe(true);
+  expect(await firings('sweep')).toEqual(['12:01 schedule']);
+});
