@@ -185,7 +185,11 @@ async function errorOf(id: OperationId, account: string, reply: Reply): Promise<
     if (meaning === 'refused') return new AccountRefusedError(account, status === 403 ? 403 : 401);
     return meaning === 'gone' ? new GoneError(id) : new RedirectedError(id, status);
   }
-  const text = await readBody(id, reply, 'text').catch(() => '');
+  // Why something was rejected decides what follows; of the others the status says all that matters.
+  const text = await readBody(id, reply, 'text').catch((error: unknown) => {
+    if (meaning === 'rejected') throw error;
+    return '';
+  });
   const problem = problemOf(parsed(String(text)));
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);

@@ -36,6 +36,8 @@ const IN_FLIGHT = 1_000;
 export class Follower {
   private readonly nextSweepAt = new Map<Watch['kind'], number>();
   private readonly lookedAt = new Map<string, number>();
+  /** Requests sent and not yet counted on a run. */
+  private uncounted = 0;
 
   constructor(
     private readonly parts: Parts,
@@ -60,12 +62,11 @@ export class Follower {
     const oldestAge = Math.max(...followed.map(({ watch }) => now - watch.since));
     // Set before the requests: a round that fails is not repeated at once.
     this.nextSweepAt.set(kind, now + nextSweepAfterMs(usual, oldestAge));
-    let requests = 0;
     const options: CallOptions = {
       priority: 'follow',
       whenSpent: 'leave',
       onRequest: () => {
-        requests += 1;
+        this.uncounted += 1;
       },
     };
     try {
@@ -74,7 +75,7 @@ export class Follower {
     } catch (error) {
       await this.excuse(error);
     } finally {
-      await records.runs.countRequests(mostConcerned(followed), requests);
+      await records.runs.countRequests(mostConcerned(followed), this.takeUncounted());
     }
   }
 
@@ -149,11 +150,21 @@ export class Follower {
     const { clock, records } = this.parts;
     const at = clock.now();
     const end = concluded(target, verdict, at);
-    if (!(await records.targets.settle(run, end, { from: ['following'], requests: 0, at }))) return;
+    if (
+      !(await records.targets.settle(run, end, { from: ['following'], requests: this.takeUncounted(), at }))
+    )
+      return;
     if (verdict.is === 'done' && !watch.adopted) {
       await records.accounts.learnDuration(this.account, watch.kind, at - watch.since);
     }
     await afterTarget(this.parts, run, end);
+  }
+
+  /** Counted with the target that ends, so that a run which ends by it has its whole cost. */
+  private takeUncounted(): number {
+    const requests = this.uncounted;
+    this.uncounted = 0;
+    return requests;
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {

@@ -1,13 +1,124 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());
 
-test('a night over sixty sites ends with an outcome for each, and every sync was asked for once', async () => {
-  world = await startWorld({ sites: 60 });
-  const run = await world.ended(await world.fire(aPolicy()));
-  const reasons = await world.reasons(run);
-  console.log(run, reasons, world.sandbox.journal.effects.length, world.sandbox.journal.requests.length);
-  expect(Object.keys(reasons)).toHaveLength(60);
+/** How many sites the sandbox is syncing right now. */
+const syncsInFlight = ({ sandbox }: World) =>
+  sandbox.siteIds().filter((id) => sandbox.site(id).state().syncInProgress).length;
+
+describe('a night over the fleet', () => {
+  test('ends with an outcome for each of sixty sites, each sync asked for once, and no poll per site', async () => {
+    world = await startWorld({ sites: 60 });
+
+    const run = await world.ended(await world.fire(aPolicy()));
+
+    expect(run.status).toBe('partial');
+    expect(run.counts).toMatchObject({ planned: 60, cancelled: 0 });
+    const reasons = Object.values(await world.reasons(run));
+    expect(reasons.filter((reason) => reason === 'daily-limit')).toHaveLength(2);
+    expect(reasons.filter((reason) => reason === 'maintenance')).toHaveLength(3);
+    expect(reasons.filter((reason) => reason === 'task-failed')).toHaveLength(2);
+    expect(reasons.filter((reason) => reason === 'not-eligible')).toHaveLength(7);
+    expect(reasons.filter((reason) => reason === 'done')).toHaveLength(46);
+    const { journal } = world.sandbox;
+    expect(new Set(journal.effectsOf('syncSite')).size).toBe(journal.effectsOf('syncSite').length);
+    expect(journal.countOf('showSite')).toBe(0);
+    expect(journal.countOf('showSiteSnapshot')).toBe(0);
+    expect(run.requests).toBe(journal.requests.length);
+  });
+
+  test('never has more sites in flight than the policy allows', async () => {
+    world = await startWorld({ sites: 40 });
+    let most = 0;
+    const run = await world.fire(aPolicy({ limits: { concurrency: 5, maxTargets: 100, maxPercent: 100 } }));
+    await world.ended(run, (now) => {
+      most = Math.max(most, syncsInFlight(world));
+      return now.status === 'partial' || now.status === 'succeeded';
+    });
+    expect(most).toBeGreaterThan(2);
+    expect(most).toBeLessThanOrEqual(5);
+  });
+
+  test('lets a small run pass a large one that began before', async () => {
+    world = await startWorld({ sites: 120 });
+    const large = await world.fire(
+      aPolicy({ name: 'large', limits: { concurrency: 4, maxTargets: 1000, maxPercent: 100 } }),
+    );
+    await world.ended(large, ({ counts }) => counts.succeeded > 2);
+    const small = await world.fire(aPolicy({ name: 'small' }), ['site-0002', 'site-0003']);
+    await world.ended(small);
+    const largeNow = await world.caretaker.records.runs.get(large.id);
+    expect(largeNow?.status).toBe('running');
+  });
+});
+
+describe('what goes wrong with one site', () => {
+  test('a sync that is already running is adopted and followed to its end', async () => {
+    world = await startWorld({ sites: 5 });
+    const [first = ''] = world.sandbox.siteIds();
+    world.sandbox.site(first).startSync();
+
+    const run = await world.ended(await world.fire(aPolicy()));
+
+    expect(await world.reasons(run)).toMatchObject({ [first]: 'adopted' });
+    expect(world.sandbox.journal.effectsOf('syncSite')).not.toContain(first);
+  });
+
+  test('a connection that is cut after the sync began is followed, not asked for again', async () => {
+    world = await startWorld({ sites: 5 });
+    world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-after');
+
+    const run = await world.ended(await world.fire(aPolicy()));
+
+    expect(run.status).toBe('succeeded');
+    expect(world.sandbox.journal.effectsOf('syncSite').sort()).toEqual([...world.sandbox.siteIds()].sort());
+  });
+
+  test('a connection that is cut before the service saw the request costs nothing but a second try', async () => {
+    world = await startWorld({ sites: 5 });
+    world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-before');
+
+    const run = await world.ended(await world.fire(aPolicy()));
+
+    expect(run.status).toBe('succeeded');
+    expect(world.sandbox.journal.effectsOf('syncSite').sort()).toEqual([...world.sandbox.siteIds()].sort());
+  });
+});
+
+describe('what goes wrong with everything', () => {
+  test.each(['refuse', 'status-503', 'reset-before', 'truncate'] as const)(
+    'an API that is down for a minute (%s) delays the run and changes nothing else',
+    async (kind) => {
+      world = await startWorld({ sites: 20 });
+      const fired = await world.fire(
+        aPolicy({ limits: { concurrency: 4, maxTargets: 100, maxPercent: 100 } }),
+      );
+      await world.ended(fired, ({ counts }) => counts.succeeded > 1);
+      world.sandbox.outage.begin(kind);
+      await world.clock.sleep(60_000);
+      world.sandbox.outage.end();
+
+      const run = await world.ended(fired);
+
+      expect(run.counts).toMatchObject({ planned: 20, failed: 0 });
+      const synced = world.sandbox.journal.effectsOf('syncSite');
+      expect(new Set(synced).size).toBe(synced.length);
+    },
+  );
+
+  test('a Redis that is killed and started again loses nothing', async () => {
+    world = await startWorld({ sites: 20 });
+    const fired = await world.fire(aPolicy({ limits: { concurrency: 4, maxTargets: 100, maxPercent: 100 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded > 1);
+    await world.redis.kill();
+    await world.redis.restart();
+
+    const run = await world.ended(fired);
+
+    expect(run.counts.planned).toBe(20);
+    const synced = world.sandbox.journal.effectsOf('syncSite');
+    expect(new Set(synced).size).toBe(synced.length);
+  });
 });
