@@ -1,0 +1,47 @@
+/** What a receiver is told about a run: the run as everybody outside sees it, and one sentence for people. */
+import { type RunSummary, toSummary } from '../run/report.ts';
+import type { Counts, Run, RunStatus } from '../run/run.ts';
+import { redact } from '../secrets.ts';
+
+/** The body of a notification. Receivers made for people, such as Slack's, show `text` alone. */
+export interface Message extends RunSummary {
+  text: string;
+}
+
+/** The message about a run, with no secret of ours in it. */
+export const messageAbout = (run: Run): Message =>
+  redact({ text: sentenceAbout(run), ...toSummary(run) }) as Message;
+
+const verbs: Record<RunStatus, string> = {
+  queued: 'is waiting',
+  planning: 'is being planned',
+  running: 'is under way',
+  blocked: 'is blocked because the account refuses us',
+  succeeded: 'succeeded',
+  partial: 'ended with failures',
+  failed: 'failed',
+  cancelled: 'was cancelled',
+  skipped: 'was skipped',
+  stopped: 'was stopped by a safety limit',
+};
+
+/** What happened, in one sentence: "nightly-sync failed: of 12 targets, 10 failed and 2 were skipped." */
+export function sentenceAbout({ policy, status, counts, detail }: Run): string {
+  const tally = tallyOf(counts);
+  const said = `${policy} ${verbs[status]}${tally === '' ? '' : `: ${tally}`}`;
+  return detail === undefined ? `${said}.` : `${said} (${detail.replace(/\.$/, '')}).`;
+}
+
+function tallyOf(counts: Counts): string {
+  const parts = [
+    counts.succeeded > 0 && `${counts.succeeded} succeeded`,
+    counts.failed > 0 && `${counts.failed} failed`,
+    counts.skipped > 0 && `${counts.skipped} ${were(counts.skipped)} skipped`,
+    counts.cancelled > 0 && `${counts.cancelled} ${were(counts.cancelled)} cancelled`,
+  ].filter((part) => part !== false);
+  if (parts.length === 0) return '';
+  const targets = counts.planned === 1 ? 'target' : 'targets';
+  return `of ${counts.planned} ${targets}, ${new Intl.ListFormat('en').format(parts)}`;
+}
+
+const were = (count: number): string => (count === 1 ? 'was' : 'were');

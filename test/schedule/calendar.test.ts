@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest';
+import {
+  blackoutOn,
+  dueAt,
+  jitterOf,
+  MOST_MOMENTS,
+  momentsBetween,
+  nextMoments,
+  previousMoment,
+} from '../../src/schedule/calendar.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+const at = Date.parse;
+const iso = (moment: number) => new Date(moment).toISOString().replace(':00.000Z', 'Z');
+const schedule = (cron: string | string[], timezone = 'UTC') => ({ cron: [cron].flat(), timezone });
+const between = (cron: string | string[], timezone: string, after: string, until: string) =>
+  momentsBetween(schedule(cron, timezone), at(after), at(until)).map(iso);
+
+test('the moments between two times exclude the first time and include the last', () => {
+  expect(between('0 * * * *', 'UTC', '2026-11-21T12:00:00Z', '2026-11-21T14:00:00Z')).toEqual([
+    '2026-11-21T13:00Z',
+    '2026-11-21T14:00Z',
+  ]);
+  expect(between('0 * * * *', 'UTC', '2026-11-21T12:59:59.999Z', '2026-11-21T13:00:00.001Z')).toEqual([
+    '2026-11-21T13:00Z',
+  ]);
+  expect(between('0 * * * *', 'UTC', '2026-11-21T13:00:00.001Z', '2026-11-21T13:59:59.999Z')).toEqual([]);
+});
+
+test('a moment that two expressions name is one moment', () => {
+  const both = ['0 2,14 * * *', '0 14,15 * * *'];
+  expect(between(both, 'UTC', '2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z')).toEqual([
+    '2026-11-21T02:00Z',
+    '2026-11-21T14:00Z',
+    '2026-11-21T15:00Z',
+  ]);
+  expect(nextMoments(schedule(both), at('2026-11-21T13:00:00Z'), 3).map(iso)).toEqual([
+    '2026-11-21T14:00Z',
+    '2026-11-21T15:00Z',
+    '2026-11-22T02:00Z',
+  ]);
+  expect(iso(previousMoment(schedule(both), at('2026-11-21T15:00:00Z')) ?? 0)).toBe('2026-11-21T14:00Z');
+});
+
+test('of the moments of a very long time, the newest are given', () => {
+  const until = at('2026-11-21T12:00:00Z');
+  const moments = momentsBetween(schedule(['* * * * *', '*/2 * * * *']), 0, until);
+
+  expect(moments).toHaveLength(MOST_MOMENTS);
+  expect(moments.at(-1)).toBe(until);
+  expect(moments[0]).toBe(until - (MOST_MOMENTS - 1) * MINUTE);
+});
+
+test('a schedule for a day that never comes has no moments', () => {
+  const never = schedule('0 0 31 2 *');
+  expect(nextMoments(never, at('2026-01-01T00:00:00Z'), 5)).toEqual([]);
+  expect(previousMoment(never, at('2026-01-01T00:00:00Z'))).toBeUndefined();
+  expect(momentsBetween(never, 0, at('2026-01-01T00:00:00Z'))).toEqual([]);
+});
+
+test('the 29th of February, the end of a month and the first Monday are found', () => {
+  expect(nextMoments(schedule('0 0 29 2 *'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
+    '2028-02-29T00:00Z',
+    '2032-02-29T00:00Z',
+  ]);
+  expect(nextMoments(schedule('0 0 L * *'), at('2026-01-31T00:00:00Z'), 2).map(iso)).toEqual([
+    '2026-02-28T00:00Z',
+    '2026-03-31T00:00Z',
+  ]);
+  expect(nextMoments(schedule('0 0 * * 1#1'), at('2026-01-06T00:00:00Z'), 1).map(iso)).toEqual([
+    '2026-02-02T00:00Z',
+  ]);
+});
+
+test('a day of month and a day of week together both have to hold, as node-cron reads them', () => {
+  expect(nextMoments(schedule('0 0 13 * 5'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
+    '2026-02-13T00:00Z',
+    '2026-03-13T00:00Z',
+  ]);
+});
+
+/** A zone, the days around its change of clocks, an expression, and when it fires. */
+const changes: [string, string, string, string, string[]][] = [
+  // The hour from 02:00 to 03:00 is skipped on 29 March.
+  [
+    'Europe/Berlin',
+    '30 2 * * *',
+    '2026-03-28T12:00Z',
+    '2026-03-30T12:00Z',
+    ['2026-03-29T01:00Z', '2026-03-30T00:30Z'],
+  ],
+  ['Europe/Berlin', '0 2,3 * * *', '2026-03-28T12:00Z', '2026-03-29T12:00Z', ['2026-03-29T01:00Z']],
+  [
+    'America/New_York',
+    '30 2,14 * * *',
+    '2026-03-07T20:00Z',
+    '2026-03-08T20:00Z',
+    ['2026-03-08T07:00Z', '2026-03-08T18:30Z'],
+  ],
+  // It goes on by half an hour: 02:00 to 02:30 is skipped on 4 October.
+  ['Australia/Lord_Howe', '15 2 * * *', '2026-10-03T00:00Z', '2026-10-04T00:00Z', ['2026-10-03T15:30Z']],
+  // The day begins at 01:00 on 6 September.
+  ['America/Santiago', '0 0 * * *', '2026-09-05T12:00Z', '2026-09-06T12:00Z', ['2026-09-06T04:00Z']],
+  // The hour from 02:00 to 03:00 comes twice on 25 October.
+  [
+    'Europe/Berlin',
+    '30 2 * * *',
+    '2026-10-24T12:00Z',
+    '2026-10-26T12:00Z',
+    ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
+  ],
+  ['America/New_York', '30 1 * * *', '2026-10-31T12:00Z', '2026-11-01T12:00Z', ['2026-11-01T05:30Z']],
+  ['Australia/Lord_Howe', '45 1 * * *', '2026-04-04T00:00Z', '2026-04-05T00:00Z', ['2026-04-04T14:45Z']],
+  // What counts on goes on counting in real time.
+  [
+    'America/New_York',
+    '*/30 * * * *',
+    '2026-11-01T04:59Z',
+    '2026-11-01T07:00Z',
+    ['2026-11-01T05:00Z', '2026-11-01T05:30Z', '2026-11-01T06:00Z', '2026-11-01T06:30Z', '2026-11-01T07:00Z'],
+  ],
+];
+
+test.each(changes)(
+  'in %s, %s fires once for an hour that is skipped or comes twice (%s to %s)',
+  (timezone, cron, after, until, moments) => {
+    expect(between(cron, timezone, after, until)).toEqual(moments);
+  },
+);
+
+test.each([
+  'Europe/Berlin',
+  'America/New_York',
+  'America/St_Johns',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Asia/Kathmandu',
+  'Pacific/Chatham',
+  'Antarctica/Troll',
+])('in %s, looking ahead and looking back find the same moments all year', (timezone) => {
+  const [from, until] = [at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')];
+  for (const cron of ['30 2 * * *', '0 0,2 * * 0', '15 1-3 * * 6,0']) {
+    const ahead: number[] = [];
+    for (let [next] = nextMoments(schedule(cron, timezone), from, 1); next !== undefined && next <= until; ) {
+      ahead.push(next);
+      [next] = nextMoments(schedule(cron, timezone), next, 1);
+    }
+    expect(momentsBetween(schedule(cron, timezone), from, until)).toEqual(ahead);
+  }
+});
+
+test('jitter is the same for the same firing, and spread over the whole of its length', () => {
+  const moments = Array.from({ length: 1_000 }, (_, day) => at('2026-01-01T02:00:00Z') + day * DAY);
+  const jitters = moments.map((moment) => jitterOf('nightly-sync', moment, 10 * MINUTE));
+
+  expect(jitters).toEqual(moments.map((moment) => jitterOf('nightly-sync', moment, 10 * MINUTE)));
+  expect(jitters.every((jitter) => Number.isInteger(jitter) && jitter >= 0 && jitter < 10 * MINUTE)).toBe(
+    true,
+  );
+  const inEachMinute = Array.from(
+    { length: 10 },
+    (_, minute) => jitters.filter((jitter) => Math.floor(jitter / MINUTE) === minute).length,
+  );
+  expect(Math.min(...inEachMinute)).toBeGreaterThan(60);
+  expect(Math.max(...inEachMinute)).toBeLessThan(140);
+  expect(jitterOf('nightly-sync', moments[0] ?? 0, 0)).toBe(0);
+});
+
+test('two policies of the same moment have different jitters', () => {
+  const moment = at('2026-01-01T02:00:00Z');
+  expect(jitterOf('one', moment, DAY)).not.toBe(jitterOf('two', moment, DAY));
+});
+
+test('jitter longer than the time between two moments never makes them change places', () => {
+  const often = { ...schedule('*/5 * * * *'), jitterMs: 60 * MINUTE };
+  const moments = nextMoments(often, at('2026-01-01T00:00:00Z'), 50);
+  const dues = moments.map((moment) => dueAt('sweep', often, moment));
+
+  dues.forEach((due, index) => {
+    expect(due).toBeGreaterThanOrEqual(moments[index] ?? Number.NaN);
+    expect(due).toBeLessThan((moments[index] ?? Number.NaN) + 5 * MINUTE);
+  });
+});
+
+test('a blackout holds from the midnight of its first day to the midnight after its last, where the schedule lives', () => {
+  const holidays = { blackout: [{ from: '2026-12-20', to: '2027-01-03' }], timezone: 'Europe/Berlin' };
+  const outside = ['2026-12-19T22:59:59Z', '2027-01-03T23:00:00Z'];
+  const inside = ['2026-12-19T23:00:00Z', '2026-12-31T12:00:00Z', '2027-01-03T22:59:59Z'];
+
+  expect(outside.map((time) => blackoutOn(holidays, at(time)))).toEqual([undefined, undefined]);
+  expect(inside.map((time) => blackoutOn(holidays, at(time)))).toEqual(
+    inside.map(() => holidays.blackout[0]),
+  );
+  expect(blackoutOn({ blackout: [], timezone: 'UTC' }, at('2026-12-24T00:00:00Z'))).toBeUndefined();
+});
