@@ -11,6 +11,7 @@ import { createEngine, type Engine } from '../engine/engine.ts';
 import type { AccountLink } from '../engine/parts.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
+import { createNotifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
 import { openRecords, type Records } from '../records/records.ts';
 import { accountOf } from '../settings/account.ts';
@@ -32,6 +33,8 @@ export interface Caretaker {
   readonly redis: Connected;
   /** The link to an account, opened when first asked for. */
   link(account: string): AccountLink;
+  /** Where links were opened: the accounts that this process has to do with. */
+  linked(): string[];
   /** Answers that deviated from the contract, by operation and field, since opening. */
   readonly drift: ReadonlyMap<string, number>;
   close(): Promise<void>;
@@ -83,6 +86,9 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     return { client, budget };
   };
 
+  // Told beside the work, which must not wait for a slow receiver; waited for when closing.
+  const tellings = new Set<Promise<void>>();
+  const notifier = createNotifier({ settings, clock, log });
   const engine = createEngine({
     records,
     queues,
@@ -91,6 +97,10 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     log,
     link,
     owner,
+    onRunEnded(run, policy) {
+      const telling = notifier.runEnded(run, policy).finally(() => tellings.delete(telling));
+      tellings.add(telling);
+    },
   });
 
   return {
@@ -104,8 +114,10 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     owner,
     redis,
     link,
+    linked: () => [...links.keys()],
     drift,
     async close() {
+      await Promise.all(tellings);
       await Promise.all([...links.values()].map(({ client }) => client.close()));
       await queues.close();
       await redis.close();

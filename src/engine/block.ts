@@ -19,7 +19,7 @@ export async function blockAccount(
     if (run.status === 'queued' || run.status === 'blocked') continue;
     if (!(await records.runs.move(run, 'blocked', { at, detail: refusal.message }))) continue;
     log.warn({ run: run.id, account }, refusal.message);
-    await parts.onRunEnded?.({ ...run, status: 'blocked', detail: refusal.message }, policyOf(run));
+    parts.onRunEnded?.({ ...run, status: 'blocked', detail: refusal.message }, policyOf(run));
   }
 }
 

@@ -63,7 +63,7 @@ export async function concludeRun(
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
   await countFailures(parts, ended);
-  await parts.onRunEnded?.(ended, policyOf(ended));
+  parts.onRunEnded?.(ended, policyOf(ended));
   return true;
 }
 

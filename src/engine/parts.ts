@@ -26,7 +26,7 @@ export interface Parts {
   /** Who holds leases and is present: unique for the process. */
   owner: string;
   /** Told once, by the process that ended it, about every run that came to its end or is blocked. */
-  onRunEnded?: (run: Run, policy: Policy) => Promise<void>;
+  onRunEnded?: (run: Run, policy: Policy) => void;
 }
 
 /** The policy a run was started with: edits since then do not change it. */

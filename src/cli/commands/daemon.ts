@@ -1,0 +1,56 @@
+import { openCaretaker } from '../../app/caretaker.ts';
+import { type Role, roles, startDaemon } from '../../app/daemon.ts';
+import { openLog } from '../../log.ts';
+import { suggestionFor } from '../../settings/suggest.ts';
+import { type GlobalOptions, settingsOf } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { untilSignal } from '../signals.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** After so long the process ends even if something of it does not; what was under way is picked up by the next. */
+const STOP_MS = 28_000;
+
+/** Runs until it is told to stop; then takes nothing new, records what is under way, and ends. */
+export async function daemon(
+  terminal: Terminal,
+  options: GlobalOptions & { roles: string },
+): Promise<number> {
+  const given = rolesOf(options.roles);
+  const settings = settingsOf(options);
+  const log = await openLog({
+    level: options.verbose ? 'debug' : 'info',
+    form: process.stderr.isTTY ? 'pretty' : 'json',
+  });
+  const asked = untilSignal();
+  const caretaker = await openCaretaker({ settings, log });
+  const running = await startDaemon({ caretaker, roles: given }).catch(async (error: unknown) => {
+    await caretaker.close();
+    throw error;
+  });
+  if (running.dashboard) {
+    const { url, signInLink } = running.dashboard;
+    terminal.say(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
+  }
+  log.info({ roles: given, redis: caretaker.redis.where }, 'the daemon is at work');
+
+  const signal = await asked;
+  log.info({ signal }, 'stopping: nothing new is begun, what is under way is being recorded');
+  const late = setTimeout(() => {
+    log.warn('stopped without waiting any longer; what was under way is picked up by the next daemon');
+    process.exit(exit.ok);
+  }, STOP_MS);
+  await running.stop();
+  await caretaker.close();
+  clearTimeout(late);
+  log.info('stopped');
+  return exit.ok;
+}
+
+function rolesOf(text: string): Role[] {
+  return text.split(',').map((word) => {
+    const role = roles.find((one) => one === word.trim());
+    if (role) return role;
+    const hint = suggestionFor(word, roles);
+    throw new UsageError(`There is no role "${word}", only ${roles.join(', ')}${hint ? `: ${hint}` : '.'}`);
+  });
+}

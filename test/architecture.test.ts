@@ -1,0 +1,88 @@
+/** The map of the rooms, drawn from the imports: arrows point down, rooms of one level do not know each other. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const levels: Record<string, number> = {
+  contract: 1,
+  run: 1,
+  settings: 2,
+  budget: 2,
+  queue: 2,
+  records: 2,
+  client: 3,
+  sandbox: 3,
+  job: 4,
+  policy: 5,
+  engine: 6,
+  schedule: 6,
+  notify: 6,
+  dashboard: 7,
+  app: 8,
+  cli: 9,
+};
+/** Rooms that may know less than their level allows. */
+const tighter: Record<string, readonly string[]> = { sandbox: ['contract'], jobs: ['job', 'contract'] };
+
+interface Import {
+  from: string;
+  to: string;
+  file: string;
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(folder, file));
+
+const roomOf = (file: string): string => {
+  const [first = '', second = '', third] = file.split('/');
+  if (first === 'jobs') return 'jobs';
+  return third === undefined ? 'leaf' : second;
+};
+
+const imports: Import[] = [...filesIn('src'), ...filesIn('jobs')].flatMap((file) => {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => {
+    const target = relative(root, resolve(root, dirname(file), match[1] ?? ''));
+    return { from: roomOf(file), to: roomOf(target), file };
+  });
+});
+
+test('every folder of src is a room of the map', () => {
+  const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  expect(rooms.map(({ name }) => name).sort()).toEqual(Object.keys(levels).sort());
+});
+
+test('a file imports from its own room and from lower levels only', () => {
+  const upward = imports.filter(({ from, to }) => {
+    if (from === to || to === 'leaf') return false;
+    if (from === 'leaf') return true;
+    const allowed = tighter[from];
+    if (allowed) return !allowed.includes(to);
+    return (levels[to] ?? 99) >= (levels[from] ?? 0);
+  });
+  expect(upward.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+});
+
+test('there are at most five leaf files, and they import nothing of ours', () => {
+  const leaves = readdirSync(join(root, 'src')).filter((file) => file.endsWith('.ts'));
+  expect(leaves.length).toBeLessThanOrEqual(5);
+});
+
+test('every room and the jobs say in a README what they are for', () => {
+  const missing = [...Object.keys(levels).map((room) => `src/${room}`), 'jobs', 'src', 'config', '.'].filter(
+    (folder) => !readdirSync(join(root, folder)).includes('README.md'),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('no file is larger than four hundred lines: it would be about more than one thing', () => {
+  const large = [...filesIn('src'), ...filesIn('jobs')].filter(
+    (file) => readFileSync(join(root, file), 'utf8').split('\n').length > 400,
+  );
+  expect(large).toEqual([]);
+});

@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { isFinal } from '../../src/run/moves.ts';
+import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
+
+describe('safety limits', () => {
+  test('a plan over max_targets stops the run before anything is sent', async () => {
+    world = await startWorld({ sites: 30 });
+
+    const run = await world.ended(await world.fire(aPolicy({ limits: { ...limits, maxTargets: 10 } })));
+
+    expect(run.status).toBe('stopped');
+    expect(run.detail).toBe('The plan has more than 10 targets (limits.max_targets).');
+    expect(world.sandbox.journal.effects).toEqual([]);
+    const outcomes = (await world.targets(run)).map(({ outcome }) => outcome);
+    expect(outcomes).not.toContain(undefined);
+    expect(outcomes).not.toContain('succeeded');
+  });
+
+  test('a plan over max_percent of the account stops the run before anything is sent', async () => {
+    world = await startWorld({ sites: 30 });
+
+    const run = await world.ended(await world.fire(aPolicy({ limits: { ...limits, maxPercent: 30 } })));
+
+    expect(run.status).toBe('stopped');
+    expect(run.detail).toContain('of 30 targets, more than 30% (limits.max_percent)');
+    expect(world.sandbox.journal.effects).toEqual([]);
+  });
+
+  test('too many failures stop the run: what is in flight is followed to its end, the rest is not begun', async () => {
+    world = await startWorld({ sites: 19 });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
+    const policy = aPolicy({ limits: { ...limits, concurrency: 3, stopAfterFailures: { count: 3 } } });
+
+    const run = await world.ended(await world.fire(policy));
+
+    expect(run.status).toBe('stopped');
+    expect(run.detail).toMatch(/^Stopped after \d of 19 targets failed/);
+    const targets = await world.targets(run);
+    const begun = targets.filter(({ reason }) => reason === 'task-failed');
+    expect(begun.length).toBeGreaterThanOrEqual(3);
+    expect(begun.length).toBeLessThan(8);
+    expect(begun[0]?.detail).toBe('The disk is full.');
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(begun.length);
+    expect(targets.filter(({ reason }) => reason === 'safety-limit').length + begun.length).toBe(
+      targets.filter(({ reason }) => reason !== 'not-eligible').length,
+    );
+  });
+
+  test('a site that does not come to its end in time is failed with timeout, and the run ends', async () => {
+    world = await startWorld({ sites: 3 });
+    const [slow = ''] = world.sandbox.siteIds();
+    world.sandbox.site(slow).syncTakes(24 * 3_600_000);
+
+    const run = await world.ended(
+      await world.fire(aPolicy({ timeout: { targetMs: 180_000, runMs: 28_800_000 } })),
+    );
+
+    expect(run.status).toBe('partial');
+    expect((await world.reasons(run))[slow]).toBe('timeout');
+  });
+
+  test('a run that is over its time ends with an outcome for every site', async () => {
+    world = await startWorld({ sites: 6 });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(24 * 3_600_000);
+    const policy = aPolicy({
+      limits: { ...limits, concurrency: 2 },
+      timeout: { targetMs: 600_000, runMs: 120_000 },
+    });
+
+    const run = await world.ended(await world.fire(policy));
+
+    expect(run.status).toBe('failed');
+    expect(Object.values(await world.reasons(run))).toEqual(Array(6).fill('timeout'));
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(2);
+  });
+});
+
+describe('an account that refuses us', () => {
+  test('blocks its runs, uses nothing up, and lets them go on when it is mended', async () => {
+    world = await startWorld({ sites: 12 });
+    const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded > 0);
+    world.sandbox.account.deactivate();
+
+    const blocked = await world.ended(fired, ({ status }) => status === 'blocked');
+    expect(blocked.detail).toBe(
+      'The account "default" is inactive (HTTP 403): it must be activated at the service.',
+    );
+    const before = world.sandbox.journal.requests.length;
+    await world.clock.sleep(90_000);
+    expect(world.sandbox.journal.requests.length - before).toBeLessThanOrEqual(3);
+
+    world.sandbox.account.activate();
+    const run = await world.ended(fired);
+
+    expect(run.counts.failed).toBe(0);
+    expect(run.detail).toBeUndefined();
+    expect((await world.targets(run)).every(({ attempts }) => attempts === 0)).toBe(true);
+    const synced = world.sandbox.journal.effectsOf('syncSite');
+    expect(new Set(synced).size).toBe(synced.length);
+  });
+
+  test('a run that is refused while planning waits, and plans when it is let in', async () => {
+    world = await startWorld({ sites: 3 });
+    world.sandbox.account.changeToken('another-token');
+    const fired = await world.fire(aPolicy());
+    await world.ended(fired, ({ status }) => status === 'blocked');
+    world.sandbox.account.changeToken(world.sandbox.token);
+
+    const run = await world.ended(fired);
+
+    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: 3, succeeded: 3 } });
+  });
+});
+
+describe('what an operator does to a run', () => {
+  test('a cancelled run begins nothing more, and each of its sites has an outcome', async () => {
+    world = await startWorld({ sites: 15 });
+    const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 3 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded > 0);
+
+    await world.caretaker.engine.cancel(fired.id);
+    const begun = world.sandbox.journal.effectsOf('syncSite').length;
+    const run = await world.ended(fired);
+
+    expect(run.status).toBe('cancelled');
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(begun);
+    const { planned, succeeded, failed, skipped, cancelled } = run.counts;
+    expect(succeeded + failed + skipped + cancelled).toBe(planned);
+    expect(cancelled).toBeGreaterThan(5);
+  });
+
+  test('a retry works only on what failed', async () => {
+    world = await startWorld({ sites: 6 });
+    const [, bad = ''] = world.sandbox.siteIds();
+    world.sandbox.site(bad).failNextSync('The disk is full.');
+    const first = await world.ended(await world.fire(aPolicy()));
+    expect(first.status).toBe('partial');
+
+    const run = await world.ended(await world.caretaker.engine.retry(first.id));
+
+    expect(run).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: first.id });
+    expect(await world.reasons(run)).toEqual({ [bad]: 'done' });
+  });
+
+  test('nothing failed: a retry says so', async () => {
+    world = await startWorld({ sites: 2 });
+    const run = await world.ended(await world.fire(aPolicy()));
+    await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
+  });
+
+  test('a run of named targets works on these alone, for one request each to find them', async () => {
+    world = await startWorld({ sites: 200 });
+    const run = await world.ended(await world.fire(aPolicy(), ['site-0007', 'site-0150']));
+    expect(Object.keys(await world.reasons(run)).sort()).toEqual(['site-0007', 'site-0150']);
+    expect(world.sandbox.journal.requests.filter(({ query }) => query.includes('id%3Aeq'))).toHaveLength(2);
+  });
+});
+
+describe('a second run of the same policy while one is under way', () => {
+  const slow = { ...limits, concurrency: 1 };
+  const scheduled = (overlap: 'skip' | 'queue' | 'cancel-running' | 'allow') =>
+    aPolicy({
+      limits: slow,
+      schedule: { cron: ['0 2 * * *'], timezone: 'UTC', jitterMs: 0, overlap, catchupMs: 0, blackout: [] },
+    });
+
+  test('is skipped', async () => {
+    world = await startWorld({ sites: 3 });
+    const first = await world.fire(scheduled('skip'));
+    const second = await world.fire(scheduled('skip'));
+    expect(second).toMatchObject({ status: 'skipped', detail: expect.stringContaining(first.id) });
+    expect((await world.ended(first)).status).toBe('succeeded');
+  });
+
+  test('waits its turn when the policy says queue', async () => {
+    world = await startWorld({ sites: 2 });
+    const first = await world.fire(scheduled('queue'));
+    const second = await world.fire(scheduled('queue'));
+    expect(second.status).toBe('queued');
+    const ended = [await world.ended(first), await world.ended(second)];
+    expect(ended.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    expect(ended[1]?.startedAt).toBeGreaterThanOrEqual(ended[0]?.finishedAt ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('takes its place when the policy says cancel-running', async () => {
+    world = await startWorld({ sites: 3 });
+    const first = await world.fire(scheduled('cancel-running'));
+    await world.ended(first, ({ status }) => status === 'running');
+    const second = await world.fire(scheduled('cancel-running'));
+    expect((await world.ended(first)).status).toBe('cancelled');
+    expect((await world.ended(second)).status).toBe('succeeded');
+  });
+
+  test('goes ahead beside it when the policy says allow', async () => {
+    world = await startWorld({ sites: 3 });
+    const first = await world.fire(scheduled('allow'));
+    const second = await world.fire(scheduled('allow'));
+    const run = await world.ended(second, ({ status }) => status === 'running' || isFinal(status));
+    expect(run.status).toBe('running');
+    await world.ended(first);
+    await world.ended(second);
+  });
+});
+
+describe('several processes on one Redis', () => {
+  test('share a run, and each sync is asked for once', async () => {
+    world = await startWorld({ sites: 40 });
+    await Promise.all([world.another(), world.another()]);
+    const run = await world.ended(await world.fire(aPolicy()));
+    expect(run.counts.planned).toBe(40);
+    const synced = world.sandbox.journal.effectsOf('syncSite');
+    expect(new Set(synced).size).toBe(synced.length);
+  });
+});
