@@ -14,7 +14,8 @@ export function cronFault(expression: string): string | undefined {
     return `takes five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
   }
   try {
-    const calendar = new Cron(expression, { mode: '5-part', paused: true });
+    // As the calendar reads it: a day of month and a day of week both have to hold.
+    const calendar = new Cron(expression, { mode: '5-part', domAndDow: true, paused: true });
     if (calendar.nextRun() === null) return 'never fires: there is no such day';
     const { errors } = validateDetailed(expression);
     const [first] = errors;

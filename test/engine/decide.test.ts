@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+import { BudgetSpentError } from '../../src/budget/budget.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RedirectedError,
+  RejectedError,
+  UnavailableError,
+} from '../../src/client/errors.ts';
+import { type Circumstances, decide, ended, timedOut } from '../../src/engine/decide.ts';
+import type { Target } from '../../src/run/run.ts';
+
+const now = 1_000_000;
+const retry = { attempts: 3, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 100_000 } as const;
+const circumstances: Circumstances = { now, retry, answeredAt: now };
+const acting: Target = {
+  id: 'a',
+  label: 'A',
+  state: 'acting',
+  step: 2,
+  claimed: true,
+  attempts: 0,
+  waits: 0,
+  startedAt: 1,
+};
+const intent = { operation: 'syncSite', at: now - 5_000 };
+const watch = { kind: 'sync', siteId: 'a', snapshotId: 's1', since: now } as const;
+const failing = (error: unknown, target = acting, changes: Partial<Circumstances> = {}) =>
+  decide(target, { error }, { ...circumstances, ...changes });
+
+describe('what a job answers', () => {
+  test('an end is written with its outcome, and what was only needed on the way is dropped', () => {
+    const { target } = decide(
+      { ...acting, intent, deadline: 9 },
+      { is: 'done', reason: 'done' },
+      circumstances,
+    );
+    expect(target).toEqual({
+      id: 'a',
+      label: 'A',
+      state: 'ended',
+      step: 2,
+      attempts: 0,
+      waits: 0,
+      startedAt: 1,
+      outcome: 'succeeded',
+      reason: 'done',
+      finishedAt: now,
+    });
+  });
+
+  test('work that has started is followed: the intent has its result', () => {
+    const { target } = decide({ ...acting, intent }, { is: 'following', watch }, circumstances);
+    expect(target).toMatchObject({ state: 'following', watch, taskId: 's1' });
+    expect(target.intent).toBeUndefined();
+  });
+
+  test('a conflict waits longer each time, and uses up no attempt', () => {
+    const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
+    const second = decide(
+      { ...first.target, state: 'acting' },
+      { is: 'waiting', reason: 'conflict' },
+      circumstances,
+    );
+    const third = decide(
+      { ...second.target, state: 'acting' },
+      { is: 'waiting', reason: 'conflict' },
+      circumstances,
+    );
+    expect([first, second, third].map(({ dueAt }) => dueAt)).toEqual([
+      now + 30_000,
+      now + 60_000,
+      now + 100_000,
+    ]);
+    expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
+  });
+
+  test('a run that was called off gives the target its outcome', () => {
+    expect(decide(acting, { is: 'called-off', ending: 'cancelled' }, circumstances).target).toMatchObject({
+      outcome: 'cancelled',
+      reason: 'run-cancelled',
+    });
+    expect(decide(acting, { is: 'called-off', ending: 'safety-limit' }, circumstances).target).toMatchObject({
+      outcome: 'cancelled',
+      reason: 'safety-limit',
+    });
+  });
+
+  test('an effect that cannot be ruled out yet keeps its intent until it can', () => {
+    const { target, dueAt } = decide(
+      { ...acting, intent },
+      { is: 'too-early', at: now + 40_000 },
+      circumstances,
+    );
+    expect(target).toMatchObject({ state: 'waiting', intent });
+    expect(dueAt).toBe(now + 40_000);
+  });
+});
+
+describe('what the service answers', () => {
+  test.each([
+    ['400 and 422', new RejectedError('syncSite', 422, { message: 'No.' }), 'failed', 'rejected', 'No.'],
+    ['404', new GoneError('syncSite'), 'skipped', 'gone', undefined],
+    [
+      'a redirect',
+      new RedirectedError('syncSite', 302),
+      'failed',
+      'rejected',
+      expect.stringContaining('302'),
+    ],
+  ])('%s is an end', (_, error, outcome, reason, detail) => {
+    expect(failing(error).target).toMatchObject({
+      state: 'ended',
+      outcome,
+      reason,
+      ...(detail ? { detail } : {}),
+    });
+  });
+
+  test('a spent budget waits for the next window and uses nothing up', () => {
+    const { target, dueAt } = failing(new BudgetSpentError('default', now + 20_000));
+    expect(target).toMatchObject({ state: 'waiting', attempts: 0, waits: 0 });
+    expect(dueAt).toBe(now + 20_000);
+  });
+
+  test('a refused account is to be blocked; the target waits and uses nothing up', () => {
+    const error = new AccountRefusedError('default', 401);
+    const decision = failing(error);
+    expect(decision).toMatchObject({ refused: error, target: { state: 'waiting', attempts: 0 } });
+  });
+
+  test('409 waits', () => {
+    expect(failing(new ConflictError('syncSite', { message: 'Busy.' })).target).toMatchObject({
+      state: 'waiting',
+      reason: 'conflict',
+      detail: 'Busy.',
+    });
+  });
+});
+
+describe('no usable answer', () => {
+  const lost = new UnavailableError('syncSite', true, 'the connection was cut');
+  const neverSent = new UnavailableError('syncSite', false, 'nothing listens there');
+
+  test('a request that never left is tried again soon, and uses up no attempt however often', () => {
+    const { target, dueAt } = failing(neverSent);
+    expect(target).toMatchObject({ state: 'waiting', attempts: 0 });
+    expect(dueAt).toBe(now + 5_000);
+    expect(failing(neverSent, { ...acting, waits: 10 }).dueAt).toBe(now + 60_000);
+  });
+
+  test('a request that may have arrived keeps its intent and uses up an attempt', () => {
+    expect(failing(lost, { ...acting, intent }).target).toMatchObject({
+      state: 'waiting',
+      intent,
+      attempts: 1,
+    });
+  });
+
+  test('an outage uses up one attempt, not one for each try: the service answered nobody in between', () => {
+    const once = failing(lost).target;
+    const again = failing(
+      lost,
+      { ...once, state: 'acting' },
+      { now: now + 60_000, answeredAt: now - 1 },
+    ).target;
+    expect(again.attempts).toBe(1);
+    const alone = failing(
+      lost,
+      { ...once, state: 'acting' },
+      { now: now + 60_000, answeredAt: now + 1 },
+    ).target;
+    expect(alone.attempts).toBe(2);
+  });
+
+  test('the last attempt ends it, unless an effect may have happened: that is looked into first', () => {
+    const tried = { ...acting, attempts: 2 };
+    expect(failing(lost, tried).target).toMatchObject({
+      outcome: 'failed',
+      reason: 'unavailable',
+      attempts: 3,
+    });
+    expect(failing(lost, { ...tried, intent }).target).toMatchObject({ state: 'waiting', intent });
+  });
+
+  test('a reconcile that is refused leaves the effect unknown, and says so', () => {
+    const refused = failing(new RejectedError('showSite', 422, { message: 'No.' }), { ...acting, intent });
+    expect(refused.target).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+  });
+
+  test('what nobody foresaw is an end that says so, and is handed to the log', () => {
+    const bug = new TypeError('x is not a function');
+    expect(failing(bug)).toMatchObject({
+      unforeseen: bug,
+      target: { outcome: 'failed', reason: 'internal' },
+    });
+    expect(failing(bug, { ...acting, intent }).target.reason).toBe('unknown-effect');
+  });
+});
+
+describe('time is up', () => {
+  test('for work that was followed: timeout', () => {
+    expect(timedOut({ ...acting, state: 'following', watch }, now)).toMatchObject({
+      outcome: 'failed',
+      reason: 'timeout',
+    });
+  });
+  test('for a lost answer: unknown-effect, naming the operation', () => {
+    expect(timedOut({ ...acting, intent }, now)).toMatchObject({
+      reason: 'unknown-effect',
+      detail: 'The answer to syncSite was lost.',
+    });
+  });
+  test('for a conflict that never ended: conflict', () => {
+    expect(timedOut({ ...acting, state: 'waiting', reason: 'conflict' }, now).reason).toBe('conflict');
+  });
+  test('an ended record holds nothing but what a person may ask for', () => {
+    const record = ended(
+      { ...acting, intent, watch, deadline: 3, failedAt: 4 },
+      'failed',
+      'timeout',
+      undefined,
+      now,
+    );
+    expect(Object.keys(record).sort()).toEqual(
+      [
+        'attempts',
+        'finishedAt',
+        'id',
+        'label',
+        'outcome',
+        'reason',
+        'startedAt',
+        'state',
+        'step',
+        'waits',
+      ].sort(),
+    );
+  });
+});
