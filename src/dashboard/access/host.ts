@@ -1,0 +1,29 @@
+import { createMiddleware } from 'hono/factory';
+import type { Env } from '../http/parts.ts';
+
+/** Whether an address is reachable from this machine alone. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/**
+ * Answers only those who call a loopback dashboard by a loopback name: a page elsewhere whose name was made to point
+ * at this machine (DNS rebinding) gets nothing. The port is free, since tunnels change it.
+ */
+export const ownHostOnly = (listeningOn: string) =>
+  createMiddleware<Env>(async (c, next) => {
+    if (isLoopback(listeningOn) && !isLoopback(nameIn(c.req.header('host') ?? ''))) {
+      return c.text(
+        'This dashboard answers to 127.0.0.1 and localhost only. A proxy in front of it has to send one of them as Host.\n',
+        421,
+      );
+    }
+    return next();
+  });
+
+function nameIn(host: string): string {
+  try {
+    return new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '');
+  } catch {
+    return ''; // not a host at all, so none of ours
+  }
+}

@@ -1,0 +1,89 @@
+import type { Exchange } from '../http/parts.ts';
+
+/** The style sheet of every page of ours. A text, so that it is there after any build. */
+const style = `
+:root {
+  color-scheme: light dark;
+  --page: #f5f6f8; --card: #fff; --line: #dfe3e9; --text: #1c2430; --dim: #5d6878; --link: #1f5fbf;
+  --good: #1a7f45; --bad: #c2293d; --warn: #9a6200; --busy: #1f5fbf; --calm: #5d6878; --tint: 12%;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #12161c; --card: #1a2028; --line: #2c3541; --text: #e4e9f0; --dim: #97a3b4; --link: #7db0ff;
+    --good: #4cc883; --bad: #ff7b88; --warn: #e5b04d; --busy: #7db0ff; --calm: #97a3b4; --tint: 20%;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
+a { color: var(--link); text-decoration: none; }
+a:hover { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: .25rem 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.05rem; margin: 0 0 .6rem; }
+h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
+p { margin: .3rem 0; }
+code, .id { font: .86em ui-monospace, monospace; overflow-wrap: anywhere; }
+.dim { color: var(--dim); }
+
+header { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center; padding: .6rem 1.2rem;
+  background: var(--card); border-bottom: 1px solid var(--line); }
+header nav { display: flex; gap: 1.1rem; flex: 1; }
+.brand { font-weight: 700; color: var(--text); }
+main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.8rem; grid-template-columns: minmax(0, 1fr); }
+.narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
+#warnings:empty { display: none; }
+
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; color: inherit; }
+.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
+a.card:hover { text-decoration: none; border-color: var(--link); }
+
+.badge, .note { --tone: var(--calm); background: color-mix(in srgb, var(--tone) var(--tint), transparent); }
+.badge { display: inline-block; padding: 0 .5em; border-radius: 1em; font-size: .8rem; font-weight: 600;
+  line-height: 1.6; color: var(--tone); vertical-align: middle; white-space: nowrap; }
+.note { border-left: 4px solid var(--tone); padding: .5rem .8rem; border-radius: 4px; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+.is-succeeded { --tone: var(--good); }
+.is-failed, .is-stopped { --tone: var(--bad); }
+.is-partial, .is-blocked, .is-paused, .is-waiting { --tone: var(--warn); }
+.is-running, .is-planning, .is-acting, .is-following { --tone: var(--busy); }
+
+.bar { display: block; width: 100%; height: .55rem; margin: .6rem 0; border-radius: 3px; background: var(--line); }
+.bar rect { fill: var(--tone, var(--calm)); }
+
+dl { display: grid; gap: .7rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); margin: 1rem 0 0; }
+dt { color: var(--dim); font-size: .82rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+
+table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--card);
+  border: 1px solid var(--line); border-radius: 8px; }
+th { text-align: left; font-size: .82rem; font-weight: 600; color: var(--dim); white-space: nowrap; }
+th, td { padding: .5rem .8rem; vertical-align: top; }
+td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+td p { margin: 0; }
+td code { white-space: nowrap; }
+
+.filters, .pager { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .7rem; align-items: center; }
+.filters a { padding: .1rem .7rem; border: 1px solid var(--line); border-radius: 1em; background: var(--card); }
+.filters a[aria-current] { border-color: var(--link); font-weight: 600; }
+.pager { margin: .7rem 0 0; gap: 1rem; }
+
+form { margin: 0; }
+label { display: grid; gap: .3rem; margin: .6rem 0 .9rem; }
+input, button { font: inherit; padding: .45rem .7rem; border-radius: 6px; border: 1px solid var(--line); }
+input { width: 100%; background: var(--page); color: var(--text); }
+button { background: #1f5fbf; border-color: #1f5fbf; color: #fff; cursor: pointer; }
+button.quiet { background: none; border-color: transparent; color: var(--dim); padding: .2rem .4rem; }
+button.quiet:hover { color: var(--text); text-decoration: underline; }
+summary { cursor: pointer; }
+
+@media (max-width: 42rem) {
+  main { padding: .8rem; }
+  thead { display: none; }
+  tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
+  tbody tr:first-child { border-top: 0; }
+  td { display: block; position: relative; min-height: 1.9rem; border: 0; padding: .15rem .8rem .15rem 7.2rem; }
+  td::before { content: attr(data-label); position: absolute; left: .8rem; color: var(--dim); font-size: .82rem; }
+}
+`;
+
+export const sendStyle = (c: Exchange): Response =>
+  c.body(style, 200, { 'Content-Type': 'text/css; charset=UTF-8', 'Cache-Control': 'no-cache' });

@@ -1,0 +1,78 @@
+/** The front of the room: pages for people, JSON and metrics for programs, over one HTTP server. */
+import { Door } from './access/door.ts';
+import { isLoopback } from './access/host.ts';
+import { Sessions } from './access/sessions.ts';
+import { Tries } from './access/tries.ts';
+import { createApp } from './http/app.ts';
+import { DashboardError } from './http/dashboard-error.ts';
+import { listen, urlOf } from './http/listen.ts';
+import { openNews } from './live/news.ts';
+import { createMeters } from './machines/meters.ts';
+import type { DashboardOptions } from './options.ts';
+import { openReader } from './reading/reader.ts';
+
+export interface Dashboard {
+  /** `http://127.0.0.1:8480`, without a slash behind it. */
+  readonly url: string;
+  /** Signs one browser in; set when there is no password. Another one takes its place whenever it is asked for. */
+  readonly signInLink?: string;
+  /** Stops listening, and ends the connections that are open, live ones too. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts to serve.
+ *
+ * @throws {DashboardError} when the address cannot be listened on, or is open to others and no password is set.
+ */
+export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { host, port, records, queues, clock, log } = options;
+  const door = new Door(options.password);
+  if (!door.hasPassword && !isLoopback(host)) {
+    throw new DashboardError(
+      `The dashboard has no password, so it listens on this machine only, and not on ${host}: set dashboard.password (CARETAKER_DASHBOARD_PASSWORD), or dashboard.host to 127.0.0.1.`,
+    );
+  }
+  const closing = new AbortController();
+  const server = await listen(host, port);
+  const news = await openNews(records).catch(async (error) => {
+    await server.close();
+    throw error;
+  });
+  const url = urlOf(host, server.port);
+  const reader = openReader(records);
+  const app = createApp({
+    host,
+    port: server.port,
+    url,
+    door,
+    sessions: new Sessions(clock),
+    tries: new Tries(clock),
+    reader,
+    queues,
+    policies: options.policies,
+    health: options.health,
+    meters: createMeters({ ...options, reader, news }),
+    news,
+    clock,
+    log,
+    closing: closing.signal,
+  });
+  server.serve(app);
+  const link = () => door.linkAt(url);
+  return {
+    url,
+    ...(door.hasPassword
+      ? {}
+      : {
+          get signInLink() {
+            return link();
+          },
+        }),
+    async close() {
+      closing.abort();
+      await server.close();
+      await news.close();
+    },
+  };
+}

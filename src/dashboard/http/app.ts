@@ -1,0 +1,37 @@
+/** The hono app: what holds for every request, then the routes of the table, then bull-board. */
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import { timeout } from 'hono/timeout';
+import { guard } from '../access/guard.tsx';
+import { ownHostOnly } from '../access/host.ts';
+import { sameOriginOnly } from '../access/same-origin.ts';
+import { sendProblem } from '../pages/problem.tsx';
+import { BOARD_PATH, openBoard } from './board.ts';
+import { safeHeaders } from './headers.ts';
+import type { Env, Parts } from './parts.ts';
+import { routes } from './routes.ts';
+
+/** A form of ours is far smaller. */
+const LARGEST_BODY = 16_384;
+/** While Redis is away its commands wait; whoever looks at a page does not. */
+const PATIENCE_MS = 5_000;
+
+export function createApp(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  app.use(safeHeaders, ownHostOnly(parts.host), sameOriginOnly, bodyLimit({ maxSize: LARGEST_BODY }));
+  app.use(timeout(PATIENCE_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
+  for (const { method, path, access, handle } of routes) {
+    app.on(method, path, guard(access, parts), (c) => handle(c, parts));
+  }
+  app.use(`${BOARD_PATH}/*`, guard('person', parts));
+  app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
+  app.route(BOARD_PATH, openBoard(parts.queues));
+  app.all('*', guard('person', parts), (c) => sendProblem(c, 404, 'There is no such page.'));
+  app.onError((error, c) => {
+    if (error instanceof HTTPException) return sendProblem(c, error.status, error.message);
+    parts.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
+    return sendProblem(c, 500, 'Something went wrong here; the log of the daemon says what.');
+  });
+  return app;
+}

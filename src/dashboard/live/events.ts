@@ -1,0 +1,69 @@
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { isSignedIn } from '../access/cookie.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+
+/** What changed since the last message of a stream: the names of things to look at again, not what became of them. */
+interface Changes {
+  runs: Set<string>;
+  policies: Set<string>;
+}
+
+/** A page looks again at most this often, however fast a run goes. */
+const PAUSE_MS = 1_000;
+/** Something is sent at least this often, so that proxies keep the connection and lost ones are found. */
+const QUIET_MS = 20_000;
+const MOST_STREAMS = 200;
+const streamsOf = new WeakMap<Parts, number>();
+
+/**
+ * Tells a page which runs and policies changed (server-sent events). A page that reads slowly gets fewer and larger
+ * messages, never a backlog.
+ */
+export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Response> {
+  const open = streamsOf.get(parts) ?? 0;
+  if (open >= MOST_STREAMS) return c.text('Too many pages are open.\n', 503);
+  streamsOf.set(parts, open + 1);
+  return streamSSE(c, async (stream) => {
+    const ended = endOf(stream, parts.closing);
+    try {
+      await tell(stream, c, parts, ended);
+    } finally {
+      streamsOf.set(parts, (streamsOf.get(parts) ?? 1) - 1);
+    }
+  });
+}
+
+async function tell(stream: SSEStreamingApi, c: Exchange, parts: Parts, ended: AbortSignal): Promise<void> {
+  let changes: Changes = { runs: new Set(), policies: new Set() };
+  let wake = new AbortController();
+  const stop = parts.news.on((event) => {
+    if ('run' in event) changes.runs.add(event.run);
+    if ('policy' in event) changes.policies.add(event.policy);
+    wake.abort();
+  });
+  try {
+    await stream.writeSSE({ event: 'hello', data: '{}' });
+    while (!ended.aborted && isSignedIn(c, parts)) {
+      await parts.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
+      const { runs, policies } = changes;
+      changes = { runs: new Set(), policies: new Set() };
+      wake = new AbortController();
+      if (runs.size + policies.size === 0) await stream.write(': still here\n\n');
+      else
+        await stream.writeSSE({
+          event: 'changed',
+          data: JSON.stringify({ runs: [...runs], policies: [...policies] }),
+        });
+      await parts.clock.sleep(PAUSE_MS, ended);
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Aborts when the page goes away or the dashboard closes. */
+function endOf(stream: SSEStreamingApi, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  return AbortSignal.any([gone.signal, closing]);
+}

@@ -1,0 +1,24 @@
+import type { CaretakerEvent } from '../../events.ts';
+import type { Records } from '../../records/records.ts';
+
+/** The events of every process on this Redis, heard once and passed on to whoever listens here. */
+export interface News {
+  /** Passes events on until what it gives back is called. */
+  on(listener: (event: CaretakerEvent) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Begins to listen. */
+export async function openNews(records: Pick<Records, 'listen'>): Promise<News> {
+  const listeners = new Set<(event: CaretakerEvent) => void>();
+  const stop = await records.listen((event) => {
+    for (const listener of listeners) listener(event);
+  });
+  return {
+    on(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: stop,
+  };
+}

@@ -1,0 +1,94 @@
+/** Coming in and leaving: the only pages that need no session. */
+import { isSignedIn, signIn, signOut } from '../access/cookie.ts';
+import { addressOf, bounce, refuseGuessing } from '../access/guard.tsx';
+import { localPath } from '../access/local-path.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { asPage, Layout } from './layout.tsx';
+
+/** The sign-in page; with `?key=` of a one-time link, the way in itself. */
+export function showSignIn(c: Exchange, parts: Parts): Response | Promise<Response> {
+  const to = localPath(c.req.query('to') ?? '/');
+  if (isSignedIn(c, parts)) return c.redirect(to);
+  const key = c.req.query('key');
+  if (key === undefined) return asPage(c, <SignInPage parts={parts} to={to} />);
+  const refused = refuseGuessing(c, parts);
+  if (refused) return refused;
+  if (parts.door.useKey(key)) {
+    signIn(c, parts);
+    // A link followed from a page elsewhere would lose the new cookie on a redirect.
+    return c.req.header('sec-fetch-site') === 'cross-site' ? bounce(c, '/') : c.redirect('/');
+  }
+  parts.tries.count(addressOf(c));
+  return asPage(
+    c,
+    <SignInPage parts={parts} to={to} problem="This link has been used, or another has taken its place." />,
+    401,
+  );
+}
+
+/** Signs in by the password of the form. */
+export async function trySignIn(c: Exchange, parts: Parts): Promise<Response> {
+  const refused = refuseGuessing(c, parts);
+  if (refused) return refused;
+  const form = await c.req.parseBody();
+  const to = localPath(typeof form['to'] === 'string' ? form['to'] : '/');
+  if (typeof form['password'] === 'string' && parts.door.isPassword(form['password'])) {
+    signIn(c, parts);
+    return c.redirect(to, 303);
+  }
+  parts.tries.count(addressOf(c));
+  parts.log.warn({ address: addressOf(c) }, 'somebody failed to sign in to the dashboard');
+  return asPage(c, <SignInPage parts={parts} to={to} problem="That is not the password." />, 401);
+}
+
+/** Writes a new one-time link to the log, where whoever runs this machine finds it. */
+export function printLink(c: Exchange, parts: Parts): Response | Promise<Response> {
+  if (parts.door.hasPassword) return c.redirect('/sign-in', 303);
+  const refused = refuseGuessing(c, parts);
+  if (refused) return refused;
+  parts.tries.count(addressOf(c));
+  parts.door.renewKey();
+  parts.log.info(`Sign in to the dashboard, once: ${parts.door.linkAt(parts.url)}`);
+  return asPage(c, <SignInPage parts={parts} to="/" problem="A new link is in the log of the daemon." />);
+}
+
+/** Ends the session. */
+export function leave(c: Exchange, parts: Parts): Response {
+  signOut(c, parts);
+  return c.redirect('/sign-in', 303);
+}
+
+const SignInPage = ({ parts, to, problem }: { parts: Parts; to: string; problem?: string }) => (
+  <Layout title="Sign in" signedIn={false}>
+    <section class="narrow card">
+      <h1>Caretaker</h1>
+      {problem && (
+        <p class="note" role="status">
+          {problem}
+        </p>
+      )}
+      {parts.door.hasPassword ? <PasswordForm to={to} /> : <LinkForm />}
+    </section>
+  </Layout>
+);
+
+const PasswordForm = ({ to }: { to: string }) => (
+  <form method="post" action="/sign-in">
+    <input type="hidden" name="to" value={to} />
+    <label>
+      Password
+      <input type="password" name="password" autocomplete="current-password" required autofocus />
+    </label>
+    <button type="submit">Sign in</button>
+  </form>
+);
+
+const LinkForm = () => (
+  <form method="post" action="/sign-in/link">
+    <p>
+      No password is set, so this machine's own people sign in by a link. Caretaker printed one when it
+      started; it is good for one browser.
+    </p>
+    <button type="submit">Print a new link in the log</button>
+  </form>
+);

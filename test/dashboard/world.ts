@@ -1,0 +1,157 @@
+/** A dashboard for a test, over real HTTP and a Redis of its own. */
+import { Redis } from 'ioredis';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Dashboard, startDashboard } from '../../src/dashboard/dashboard.ts';
+import type { DashboardOptions, Health } from '../../src/dashboard/options.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { openQueues } from '../../src/queue/queues.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+export const PASSWORD = 'correct horse';
+
+export interface World {
+  dashboard: Dashboard;
+  records: Records;
+  redis: TestRedis;
+  log: ReturnType<typeof keptLog>;
+  /** What `health` answers; a test changes it in place. */
+  health: Health;
+  /** Asks without any session. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** Signs in by the password, and asks with the session from then on. */
+  signedIn(): Promise<(path: string, init?: RequestInit) => Promise<Response>>;
+  stop(): Promise<void>;
+}
+
+type Changes = Partial<Pick<DashboardOptions, 'host' | 'port' | 'metrics' | 'policies'>> & {
+  /** Default `PASSWORD`; null for none. */
+  password?: string | null;
+  clock?: Clock;
+};
+
+export async function startWorld({ password = PASSWORD, ...changes }: Changes = {}): Promise<World> {
+  const redis = await startTestRedis();
+  const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
+  store.on('error', () => undefined); // tests take Redis away
+  const log = keptLog();
+  const records = openRecords(store);
+  const queues = openQueues(store, log);
+  const health: Health = { redis: 'up', roles: ['dashboard'], waiting: [], brokenFiles: [] };
+  const opened = async () => {
+    await queues.close();
+    store.disconnect();
+    await redis.stop();
+  };
+  const dashboard = await startDashboard({
+    host: '127.0.0.1',
+    port: 0,
+    ...(password === null ? {} : { password }),
+    records,
+    queues,
+    policies: () => [],
+    health: async () => health,
+    clock: systemClock,
+    log,
+    ...changes,
+  }).catch(async (error) => {
+    await opened();
+    throw error;
+  });
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${dashboard.url}${path}`, { redirect: 'manual', ...init });
+  return {
+    dashboard,
+    records,
+    redis,
+    log,
+    health,
+    ask,
+    async signedIn() {
+      const cookie = sessionOf(await postForm(ask, dashboard.url, '/sign-in', { password: PASSWORD }));
+      return (path, init = {}) => ask(path, { ...init, headers: { ...init.headers, cookie } });
+    },
+    async stop() {
+      await dashboard.close();
+      await opened();
+    },
+  };
+}
+
+/** Sends a form as a page of the dashboard does. */
+export const postForm = (
+  ask: World['ask'],
+  origin: string,
+  path: string,
+  fields: Record<string, string> = {},
+): Promise<Response> => ask(path, { method: 'POST', headers: { origin }, body: new URLSearchParams(fields) });
+
+/** The session's cookie as a browser would send it back; empty when none was set. */
+export const sessionOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+
+const JULY = Date.UTC(2026, 6, 30, 2);
+
+export const aRun = (changes: Partial<Run> = {}): Run => ({
+  id: 'nightly-sync.20260730T020000Z',
+  policy: 'nightly-sync',
+  job: 'site-sync',
+  account: 'default',
+  status: 'queued',
+  trigger: 'schedule',
+  scheduledFor: JULY,
+  createdAt: JULY,
+  requests: 0,
+  counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+  policyJson: '{}',
+  policyHash: 'x',
+  ...changes,
+});
+
+export const aTarget = (id: string, changes: Partial<Target> = {}): Target => ({
+  id,
+  label: `${id}.example`,
+  state: 'pending',
+  step: 0,
+  attempts: 0,
+  waits: 0,
+  ...changes,
+});
+
+export const ended = (
+  id: string,
+  outcome: NonNullable<Target['outcome']>,
+  more: Partial<Target> = {},
+): Target =>
+  aTarget(id, {
+    state: 'ended',
+    outcome,
+    reason: outcome === 'succeeded' ? 'done' : 'rejected',
+    startedAt: JULY,
+    finishedAt: JULY + 90_000,
+    ...more,
+  });
+
+/** Remembers a run with its plan, moved on to `running`. */
+export async function remember(records: Records, run: Run, targets: readonly Target[]): Promise<void> {
+  await records.runs.create(run, { concurrency: 10, targetMs: 60_000 });
+  await records.runs.move(run, 'planning', { at: run.createdAt });
+  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.runs.move(run, 'running', { at: run.createdAt, planComplete: true });
+}
+
+export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy => ({
+  name,
+  account: 'default',
+  job: 'site-sync',
+  select: { filters: {} },
+  options: {},
+  limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
+  retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+  timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+  notify: [],
+  file: 'test.yaml',
+  hash: name,
+  ...changes,
+});
