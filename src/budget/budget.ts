@@ -5,7 +5,8 @@
  * the window ends (spec 8). We keep our own count of the window, lowered at once by every request that is let go and
  * corrected by every answer, so that other consumers of the account are seen too. When a window ends, the numbers of
  * the next one are unknown: a single request, the scout, goes ahead and everybody else waits for its answer. A change
- * of limit, a clock that differs, or somebody who drained the window thus costs one request, not one a process.
+ * of limit, a clock that differs, or somebody who drained the window thus costs one request, not one a process. Each
+ * request has a ticket of the window it was let go in, so that an answer that comes late is not taken for a scout's.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
@@ -24,7 +25,13 @@ export interface WindowNews {
   kind: 'answered' | 'limited' | 'failed';
 }
 
+/** Proof that a request was let go, and in which window; goes back with what became of it. */
+export interface Ticket {
+  readonly window: number;
+}
+
 export interface BudgetOptions {
+  /** What the account is allowed as long as the service has not told its own figure, which counts from then on. */
   requestsPerMinute: number;
   /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
   reserve: number;
@@ -32,6 +39,7 @@ export interface BudgetOptions {
 
 export interface BudgetState {
   limit: number;
+  /** Of the window as last seen, the reserve included; all of the limit once that window is over. */
   remaining: number;
   /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
   resetsAt: number;
@@ -51,18 +59,22 @@ export class BudgetSpentError extends CaretakerError {
 }
 
 export interface Budget {
-  /** Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason. */
-  take(priority: Priority, signal?: AbortSignal): Promise<void>;
+  /**
+   * Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason.
+   *
+   * Whoever takes must `learn` afterwards, whatever became of the request: others may be waiting for what it tells.
+   */
+  take(priority: Priority, signal?: AbortSignal): Promise<Ticket>;
   /**
    * Takes one request if it can be had at once or nearly so.
    *
    * @throws {BudgetSpentError} when it cannot: no slot and no connection is held while waiting for a window.
    */
-  takeNow(priority: Priority): Promise<void>;
+  takeNow(priority: Priority): Promise<Ticket>;
   /** Corrects the count by what an answer said, or frees the scout's place when no answer came (`undefined`). */
-  learn(news: WindowNews | undefined): Promise<void>;
+  learn(ticket: Ticket, news: WindowNews | undefined): Promise<void>;
   state(): Promise<BudgetState>;
-  /** How many requests of this window may still go out; endless while the window's numbers are unknown. */
+  /** How many requests may still go out in this window, as far as one can tell; when it is over, in the next one. */
   room(): Promise<number>;
 }
 
@@ -84,28 +96,31 @@ export function openBudget(
 ): Budget {
   const key = `{caretaker}:budget:${account}`;
 
-  /** 0 when a request may go, else the milliseconds after which to ask again. */
-  const ask = async (priority: Priority): Promise<number> =>
-    Number(
-      await redis.eval(
-        TAKE,
-        1,
-        key,
-        clock.now(),
-        requestsPerMinute,
-        reserve,
-        floors[priority],
-        WINDOW_MS,
-        SCOUT_MS,
-      ),
-    );
+  /** `waitMs` is 0 when a request may go, else the time after which to ask again. */
+  const ask = async (priority: Priority): Promise<{ waitMs: number; ticket: Ticket }> => {
+    const floor = floors[priority];
+    const [waitMs, window] = (await redis.eval(
+      TAKE,
+      1,
+      key,
+      clock.now(),
+      requestsPerMinute,
+      reserve,
+      floor,
+      WINDOW_MS,
+      SCOUT_MS,
+    )) as [number, number];
+    return { waitMs, ticket: { window } };
+  };
 
   const state = async (): Promise<BudgetState> => {
     const window = await redis.hgetall(key);
+    const limit = Number(window['limit'] ?? requestsPerMinute);
+    const resetsAt = Number(window['resets'] ?? 0);
     return {
-      limit: Number(window['limit'] ?? requestsPerMinute),
-      remaining: Number(window['remaining'] ?? requestsPerMinute),
-      resetsAt: Number(window['resets'] ?? 0),
+      limit,
+      remaining: clock.now() >= resetsAt ? limit : Number(window['remaining']),
+      resetsAt,
       answeredAt: Number(window['answered'] ?? 0),
     };
   };
@@ -114,22 +129,22 @@ export function openBudget(
     async take(priority, signal) {
       for (;;) {
         signal?.throwIfAborted();
-        const waitMs = await ask(priority);
-        if (waitMs === 0) return;
+        const { waitMs, ticket } = await ask(priority);
+        if (waitMs === 0) return ticket;
         await clock.sleep(waitMs, signal);
       }
     },
     async takeNow(priority) {
       const giveUpAt = clock.now() + SHORT_MS;
       for (;;) {
-        const waitMs = await ask(priority);
-        if (waitMs === 0) return;
+        const { waitMs, ticket } = await ask(priority);
+        if (waitMs === 0) return ticket;
         const now = clock.now();
         if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + waitMs);
         await clock.sleep(waitMs);
       }
     },
-    async learn(news) {
+    async learn({ window }, news) {
       const given = (value: number | undefined) => value ?? '';
       await redis.eval(
         LEARN,
@@ -141,13 +156,15 @@ export function openBudget(
         given(news?.remaining),
         given(news?.resetMs),
         WINDOW_MS,
+        window,
       );
     },
     state,
     async room() {
       const { limit, remaining, resetsAt } = await state();
-      if (clock.now() >= resetsAt) return Number.POSITIVE_INFINITY;
-      return Math.max(0, remaining - Math.round(limit * reserve));
+      const room = remaining - Math.round(limit * reserve);
+      // Somebody has to go ahead into a new window, however little it seems to have.
+      return Math.max(room, clock.now() >= resetsAt ? 1 : 0);
     },
   };
 }

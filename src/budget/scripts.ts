@@ -1,72 +1,80 @@
 /**
  * The two decisions about a window, each atomic in Redis.
  *
- * The hash holds: `limit`, `remaining`, `resets` (ms since 1970), `known` (1 once an answer of this window was seen),
- * `scout` (until when somebody is finding out), `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by)
- * and `answered` (when the service last answered anybody with anything but a failure).
+ * The hash holds: `window` (its number, which grows), `limit` (only once the service told it), `remaining`, `resets`
+ * (ms since 1970), `known` (1 once an answer of this window was seen), `scout` (until when somebody is finding out),
+ * `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by) and `answered` (when the service last answered
+ * anybody with anything but a failure).
  */
 
-/** ARGV: now, default limit, reserve share, floor share, window ms, scout ms. Gives 0 to go, else ms to wait. */
+/**
+ * ARGV: now, default limit, reserve share, floor share, window ms, scout ms.
+ * Gives 0 to go, else ms to wait, and the number of the window.
+ */
 export const TAKE = `
 local now, default_limit, reserve = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local floor, window, scout_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'scout')
+local floor, length, scout_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'scout', 'window')
 local limit, remaining = tonumber(h[1]) or default_limit, tonumber(h[2]) or default_limit
 local resets, known, scout = tonumber(h[3]) or 0, h[4] == '1', tonumber(h[5]) or 0
+local window = tonumber(h[6]) or 0
 
 if now >= resets or not known then
-  if now < scout then return math.min(scout - now, 40) end
-  redis.call('HSET', KEYS[1], 'limit', limit, 'remaining', limit - 1, 'resets', now + window, 'known', 0,
+  if now < scout then return {math.ceil(math.min(scout - now, 40)), window} end
+  -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
+  if known or window == 0 then window = window + 1 end
+  redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + length, 'known', 0,
     'scout', now + scout_ms)
-  redis.call('PEXPIRE', KEYS[1], window * 60)
-  return 0
+  redis.call('PEXPIRE', KEYS[1], length * 60)
+  return {0, window}
 end
 
 local spare = remaining - math.floor(limit * reserve + 0.5)
 local left = resets - now
-if spare < 1 then return math.max(left, 1) end
-local kept = floor * limit * math.min(left / window, 1)
+if spare < 1 then return {math.ceil(left), window} end
+local kept = floor * limit * math.min(left / length, 1)
 if spare - 1 < kept then
-  local until_enough = left - window * (spare - 1) / (floor * limit)
-  return math.max(math.ceil(math.min(until_enough, left)), 1)
+  local until_enough = left - length * (spare - 1) / (floor * limit)
+  return {math.max(math.ceil(math.min(until_enough, left)), 1), window}
 end
 redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
-return 0
+return {0, window}
 `;
 
-/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), window ms. */
+/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), window ms, its number. */
 export const LEARN = `
-local now, what, window = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
+local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'slack')
-local limit, remaining = tonumber(h[1]) or said_limit or 0, tonumber(h[2]) or 0
-local resets, known, slack = tonumber(h[3]) or 0, h[4] == '1', tonumber(h[5]) or 0
+local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window')
+local remaining, resets, known = tonumber(h[1]) or 0, tonumber(h[2]) or 0, h[3] == '1'
+local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
+local told = said_remaining and said_reset
 
-if what == 'none' then
-  redis.call('HSET', KEYS[1], 'scout', 0)
+if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
+if what == 'none' or (what == 'failed' and not told) then
+  -- A scout that found out nothing: the next one may go at once.
+  if current and not known then redis.call('HSET', KEYS[1], 'scout', 0) end
   return
 end
-if what ~= 'failed' then redis.call('HSET', KEYS[1], 'answered', now) end
+-- No window has 0 seconds left, unless they are rounded down: it may be a second longer than is said.
+local rounded_down = said_reset == 0 and slack == 0
+if rounded_down then slack = 1000 end
+local ends = now + (said_reset or length) + slack
+-- The answer to a request of an earlier window counts only when it is plainly about this one.
+if not current and not (known and said_reset and math.abs(ends - resets) <= length / 2) then return end
+
+if said_limit then redis.call('HSET', KEYS[1], 'limit', said_limit) end
+if rounded_down then redis.call('HSET', KEYS[1], 'slack', slack) end
 if what == 'limited' then
-  -- A scout refused right after our window's end: the service rounds the seconds down.
-  if not known and said_reset and said_reset <= 1000 then slack = 1000 end
-  redis.call('HSET', KEYS[1], 'limit', said_limit or limit, 'remaining', 0, 'known', 1, 'scout', 0, 'slack', slack,
-    'resets', now + (said_reset or window) + slack)
-  return
-end
-if not said_remaining or not said_reset then
+  redis.call('HSET', KEYS[1], 'remaining', 0, 'known', 1, 'scout', 0, 'resets', ends)
+elseif not told then
   -- An answer without the headers: our own count is all there is.
   redis.call('HSET', KEYS[1], 'known', 1, 'scout', 0)
-  return
+elseif not known or ends > resets + length / 2 then
+  redis.call('HSET', KEYS[1], 'remaining', said_remaining, 'resets', ends, 'known', 1, 'scout', 0)
+elseif ends >= resets - length / 2 then
+  -- Earlier, it would be an answer of the window before, which says nothing of this one.
+  redis.call('HSET', KEYS[1], 'remaining', math.min(remaining, said_remaining),
+    'resets', rounded_down and ends or math.min(resets, ends))
 end
-local ends = now + said_reset + slack
-if not known or ends > resets + window / 2 then
-  redis.call('HSET', KEYS[1], 'limit', said_limit or limit, 'remaining', said_remaining, 'resets', ends, 'known', 1,
-    'scout', 0)
-  return
-end
--- An answer that belongs to the window before says nothing of this one.
-if ends < resets - window / 2 then return end
-redis.call('HSET', KEYS[1], 'limit', said_limit or limit, 'remaining', math.min(remaining, said_remaining),
-  'resets', math.min(resets, ends))
 `;
