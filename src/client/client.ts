@@ -3,13 +3,14 @@
  * means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
  */
 import type { Readable } from 'node:stream';
-import type { Budget, Priority, WindowNews } from '../budget/budget.ts';
+import type { Budget, Priority, Ticket, WindowNews } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
 import { type Drift, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
+import { scrub } from '../secrets.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -18,7 +19,7 @@ import {
   RejectedError,
   UnavailableError,
 } from './errors.ts';
-import { Connection, type Reply, readBody } from './http.ts';
+import { Connection, discard, type Reply, readBody } from './http.ts';
 import { encodeQuery } from './query.ts';
 
 /** How a call is made. */
@@ -37,13 +38,16 @@ export interface CallOptions {
 export interface Client {
   readonly account: string;
   /**
-   * Calls an operation. Costs one request; reads that get no usable answer are tried up to three times.
+   * Calls an operation. Costs one request, and one more for each redirect and each 429; reads that get no usable
+   * answer are tried up to three times.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
    * @throws {ContractError} when the answer lacks what we cannot work without
    * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it out.
+   * @throws {RedirectedError} for a redirect that is not followed
    * @throws {InvalidInputError} when the request itself is against the contract; nothing is sent then
+   * @throws the signal's reason when it was aborted
    */
   call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
   /** Streams what an operation that answers a PDF sends; the caller bounds and ends it. Errors as for `call`. */
@@ -75,29 +79,46 @@ export interface ClientOptions {
 
 const READ_TRIES = 3;
 const READ_PAUSE_MS = 300;
+const MAX_REDIRECTS = 3;
+/** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
+const MOST_RESET_SECONDS = 3_600;
 
 /** Opens the client of one account; `close` it to let its connections go. */
 export function openClient({ account, budget, clock, onDrift }: ClientOptions): Client {
   const connection = new Connection(account.baseUrl, account.token);
 
-  /** Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's. */
+  const take = ({ priority, whenSpent, signal }: CallOptions): Promise<Ticket> => {
+    signal?.throwIfAborted();
+    return whenSpent === 'leave' ? budget.takeNow(priority) : budget.take(priority, signal);
+  };
+
+  /**
+   * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
+   * Redirects are followed for reads only and never to another origin, each as a request of its own.
+   */
   async function send(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
     const operation = operationOf(id);
-    const request = { operation: id, method: operation.method, ...requestOf(operation, input) };
-    for (;;) {
-      if (options.whenSpent === 'leave') await budget.takeNow(options.priority);
-      else await budget.take(options.priority, options.signal);
+    const { target, ...body } = requestOf(operation, input);
+    const { method } = operation;
+    let path = connection.pathOf(target);
+    for (let redirects = 0; ; ) {
+      const ticket = await take(options);
       options.onRequest?.(id);
+      const exchange = { operation: id, method, path, ...body, signal: options.signal };
       let reply: Reply;
       try {
-        reply = await connection.exchange({ ...request, signal: options.signal });
+        reply = await connection.exchange(exchange);
       } catch (error) {
-        await budget.learn(undefined);
+        await budget.learn(ticket, undefined);
         throw error;
       }
-      await budget.learn(newsOf(reply));
-      if (reply.status !== 429) return reply;
-      reply.body.resume();
+      await budget.learn(ticket, newsOf(reply));
+      const next = redirects < MAX_REDIRECTS ? connection.redirectionOf(exchange, reply) : undefined;
+      if (next === undefined && reply.status !== 429) return reply;
+      discard(reply);
+      if (next === undefined) continue;
+      path = next;
+      redirects += 1;
     }
   }
 
@@ -113,6 +134,8 @@ export function openClient({ account, budget, clock, onDrift }: ClientOptions): 
       try {
         return await attempt();
       } catch (error) {
+        // Whoever gave up wants to hear that, not how the answer broke off.
+        options.signal?.throwIfAborted();
         const again = error instanceof UnavailableError && operationOf(id).effect === undefined;
         if (!again || tries === READ_TRIES) throw error;
         await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
@@ -132,7 +155,7 @@ export function openClient({ account, budget, clock, onDrift }: ClientOptions): 
       return insist(id, options, async () => {
         const reply = await once(id, input, options);
         if (operationOf(id).answer === undefined) {
-          reply.body.resume();
+          discard(reply);
           return undefined as Answer<typeof id>;
         }
         const { value, drift } = readAnswer(id, await readBody(id, reply, 'json'));
@@ -173,7 +196,7 @@ function newsOf({ status, header }: Reply): WindowNews {
     kind: status === 429 ? 'limited' : status >= 500 ? 'failed' : 'answered',
     ...(limit === undefined ? {} : { limit }),
     ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined ? {} : { resetMs: reset * 1000 }),
+    ...(reset === undefined || reset > MOST_RESET_SECONDS ? {} : { resetMs: reset * 1000 }),
   };
 }
 
@@ -181,7 +204,7 @@ async function errorOf(id: OperationId, account: string, reply: Reply): Promise<
   const { status } = reply;
   const meaning = meaningOf(status);
   if (meaning === 'refused' || meaning === 'gone' || meaning === 'redirected') {
-    reply.body.resume();
+    discard(reply);
     if (meaning === 'refused') return new AccountRefusedError(account, status === 403 ? 403 : 401);
     return meaning === 'gone' ? new GoneError(id) : new RedirectedError(id, status);
   }
@@ -190,7 +213,9 @@ async function errorOf(id: OperationId, account: string, reply: Reply): Promise<
     if (meaning === 'rejected') throw error;
     return '';
   });
-  const problem = problemOf(parsed(String(text)));
+  const said = problemOf(parsed(String(text)));
+  // What the service says goes into records and onto pages; it may repeat what it was sent.
+  const problem = { ...said, message: scrub(said.message) || 'it gave no reason' };
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);
   return new UnavailableError(id, true, `HTTP ${status}, ${problem.message}`, { status });

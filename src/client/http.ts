@@ -1,9 +1,8 @@
 /**
  * One HTTP exchange with the service over undici: where the token goes, how long we wait, how much we read.
- * What a status means is decided above, in `api.ts`.
+ * What a status means is decided above, in `client.ts`.
  */
-import type { Readable } from 'node:stream';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { UnavailableError } from './errors.ts';
@@ -13,25 +12,20 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const CONNECT_MS = 5_000;
 const HEADERS_MS = 30_000;
 const BODY_MS = 30_000;
-const MAX_REDIRECTS = 3;
 
-/** Failures that come before the first byte of a request is sent. */
-const neverSent = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
+/** Redirects that keep a read a read. */
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/** The system calls that fail while there is no connection yet. */
+const connecting = new Set(['connect', 'getaddrinfo']);
+/** Failures without such a call that still come before the first byte of a request is sent. */
+const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG', 'ERR_TLS_CERT_ALTNAME_INVALID']);
 
 export interface Exchange {
   operation: OperationId;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path and query, relative to the base URL. */
-  target: string;
+  /** Path and query, as they stand in the request. */
+  path: string;
   body?: unknown;
   signal?: AbortSignal | undefined;
 }
@@ -39,8 +33,11 @@ export interface Exchange {
 export interface Reply {
   status: number;
   header(name: string): string | undefined;
-  body: Readable;
+  body: BodyReadable;
 }
+
+/** A body as undici gives it, which can also be thrown away. */
+type BodyReadable = Dispatcher.ResponseData['body'];
 
 /** A keep-alive connection pool to one account's base URL, with its token. */
 export class Connection {
@@ -60,25 +57,31 @@ export class Connection {
     });
   }
 
-  /**
-   * Sends one request. Redirects are followed for reads only, and never to another origin: the token stays home.
-   *
-   * @throws {UnavailableError} when no answer came; its `sent` says whether the request may have arrived.
-   */
-  async exchange(exchange: Exchange): Promise<Reply> {
-    let path = `${this.base.pathname}${exchange.target}`;
-    for (let redirects = 0; ; redirects += 1) {
-      const reply = await this.send(exchange, path);
-      const location = reply.header('location');
-      if (exchange.method !== 'GET' || reply.status < 301 || reply.status > 308 || !location) return reply;
-      const next = new URL(location, new URL(path, this.base));
-      if (next.origin !== this.base.origin || redirects === MAX_REDIRECTS) return reply;
-      reply.body.resume();
-      path = `${next.pathname}${next.search}`;
-    }
+  /** What `target`, relative to the base URL, is as the path of a request. */
+  pathOf(target: string): string {
+    return `${this.base.pathname.replace(/\/+$/, '')}${target}`;
   }
 
-  private async send({ operation, method, body, signal }: Exchange, path: string): Promise<Reply> {
+  /**
+   * The path that a reply redirects a read to; nothing when it does not, when a change was asked for, and when it leads
+   * to another origin: the token stays home.
+   */
+  redirectionOf({ method, path }: Exchange, reply: Reply): string | undefined {
+    const location = reply.header('location');
+    if (method !== 'GET' || !redirects.has(reply.status) || location === undefined) return undefined;
+    const from = new URL(path, this.base);
+    if (!URL.canParse(location, from.href)) return undefined;
+    const next = new URL(location, from);
+    return next.origin === this.base.origin ? `${next.pathname}${next.search}` : undefined;
+  }
+
+  /**
+   * Sends one request, and follows no redirect.
+   *
+   * @throws {UnavailableError} when no answer came; its `sent` says whether the request may have arrived.
+   * @throws the signal's reason when it was aborted.
+   */
+  async exchange({ operation, method, path, body, signal }: Exchange): Promise<Reply> {
     try {
       const {
         statusCode,
@@ -96,6 +99,9 @@ export class Connection {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal ? { signal } : {}),
       });
+      // It may break off before anybody reads it, and without a listener that would end the process. Readers are told
+      // all the same.
+      stream.on('error', () => undefined);
       return {
         status: statusCode,
         header(name) {
@@ -105,12 +111,8 @@ export class Connection {
         body: stream,
       };
     } catch (error) {
-      if (signal?.aborted) throw error;
-      const code = systemCodeOf(error);
-      const sent = code === undefined || !neverSent.has(code);
-      throw new UnavailableError(operation, sent, code ? plainly(code, error) : messageOf(error), {
-        cause: error,
-      });
+      signal?.throwIfAborted();
+      throw new UnavailableError(operation, !failedBeforeSending(error), plainly(error), { cause: error });
     }
   }
 
@@ -120,7 +122,21 @@ export class Connection {
   }
 }
 
-function plainly(code: string, error: unknown): string {
+/**
+ * Whether the request provably never left. A code alone does not prove it: a connection that was open can also end
+ * with `EHOSTUNREACH`.
+ */
+function failedBeforeSending(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof AggregateError && at.errors.length > 0) return at.errors.every(failedBeforeSending);
+    const { code, syscall } = at as { code?: unknown; syscall?: unknown };
+    if (neverSent.has(String(code)) || connecting.has(String(syscall))) return true;
+  }
+  return false;
+}
+
+function plainly(error: unknown): string {
+  const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there (connection refused)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS / 1000} s`;
@@ -128,6 +144,11 @@ function plainly(code: string, error: unknown): string {
   if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${BODY_MS / 1000} s`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';
   return messageOf(error);
+}
+
+/** Lets go of a body that nobody wants to read, and of the connection when there is much of it. */
+export function discard({ body }: Reply): void {
+  void body.dump(); // without a signal it never rejects
 }
 
 /**
@@ -152,7 +173,7 @@ export async function readBody(
       chunks.push(bytes);
     }
   } catch (error) {
-    throw unreadable(plainly(systemCodeOf(error) ?? '', error), error);
+    throw unreadable(plainly(error), error);
   }
   if (size > MAX_BODY_BYTES)
     throw unreadable(`its answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
