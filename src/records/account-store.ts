@@ -31,7 +31,7 @@ export class AccountStore {
     return value === null ? undefined : Number(value);
   }
 
-  /** Learns from work that took `ms`: the newest fifth counts as much as all before. */
+  /** Learns from work that took `ms`: the newest counts a fifth, all before it the rest. */
   async learnDuration(account: string, kind: string, ms: number): Promise<void> {
     const before = await this.usualMs(account, kind);
     const usual = before === undefined ? ms : before + (ms - before) / 5;

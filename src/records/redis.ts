@@ -12,3 +12,12 @@ export const runScript = (
   keyNames: readonly string[],
   args: readonly Value[],
 ): Promise<unknown> => store.eval(script, keyNames.length, ...keyNames, ...args);
+
+/**
+ * A record as JSON that Redis's own JSON library can read again: half of a surrogate pair, as a message that was cut in
+ * the middle of an emoji ends with, would make every later script on the record fail.
+ */
+export const toJson = (record: object): string =>
+  JSON.stringify(record).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escaped, half: string | undefined) =>
+    half === undefined ? escaped : '\\ufffd',
+  );

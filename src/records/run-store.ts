@@ -4,6 +4,7 @@
  * A move is applied only if the run's status still allows it, in one script with its indexes and its event, so two
  * processes can never both believe that they ended a run.
  */
+import { randomUUID } from 'node:crypto';
 import type { CaretakerEvent } from '../events.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import type { Counts, Run, RunStatus } from '../run/run.ts';
@@ -45,19 +46,32 @@ if ARGV[3] == '1' then
 end
 return 1`;
 
-/** KEYS: run, active runs, events, status index of each source..., ARGV: id, to, final, event, created, sources, fields. */
+/**
+ * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, fields. Each move
+ * has a name, by which one that was made already is known when its command comes again with a new connection.
+ */
 const MOVE = `
-local from = redis.call('HGET', KEYS[1], 'status')
+local from, last = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove'))
+if last == ARGV[7] then return 1 end
 local allowed = false
 for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
 if not from or not allowed then return 0 end
-redis.call('HSET', KEYS[1], 'status', ARGV[2], unpack(ARGV, 7))
+redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 8))
 local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
 redis.call('ZREM', ARGV[6] .. from, ARGV[1])
 redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
 if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
 redis.call('PUBLISH', KEYS[3], ARGV[5])
 return 1`;
+
+const END = `
+if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
+return 1`;
+
+/** A run has more targets than belong into one command. */
+const PAGE = 500;
+/** Runs that are removed at most in one go. */
+const MOST_PRUNED = 1_000;
 
 export class RunStore {
   constructor(private readonly store: Store) {}
@@ -92,9 +106,10 @@ export class RunStore {
   /** Newest first. A run removed by retention between the index and the read is left out. */
   async list({ policy, status, since, limit }: RunQuery): Promise<Run[]> {
     const index = policy ? keys.runsOfPolicy(policy) : status ? keys.runsInStatus(status) : keys.runs;
-    const found: Run[] = [];
+    // By id: a run that begins while we read moves others to the next page.
+    const found = new Map<string, Run>();
     // Two conditions have one index: the rest is read through, a page at a time.
-    for (let offset = 0; found.length < limit; offset += 100) {
+    for (let offset = 0; found.size < limit; offset += 100) {
       const ids = await this.store.zrange(
         index,
         '+inf',
@@ -106,10 +121,10 @@ export class RunStore {
         100,
       );
       const runs = await this.many(ids);
-      found.push(...runs.filter((run) => status === undefined || run.status === status));
+      for (const run of runs) if (status === undefined || run.status === status) found.set(run.id, run);
       if (ids.length < 100) break;
     }
-    return found.slice(0, limit);
+    return [...found.values()].slice(0, limit);
   }
 
   /** The runs of an account that have not ended, oldest first. */
@@ -154,6 +169,7 @@ export class RunStore {
         sourcesOf(to).join(','),
         JSON.stringify(event),
         keys.runsInStatus(''),
+        randomUUID(),
         ...fields,
       ],
     );
@@ -162,9 +178,7 @@ export class RunStore {
 
   /** Marks that nothing new is to be released in this run; the first reason given stays. */
   async end(run: Run, ending: NonNullable<Run['ending']>, detail: string): Promise<void> {
-    if ((await this.store.hsetnx(keys.run(run.id), 'ending', ending)) === 1) {
-      await this.store.hset(keys.run(run.id), 'detail', detail);
-    }
+    await runScript(this.store, END, [keys.run(run.id)], [ending, detail]);
   }
 
   /** Takes the note away that said why a run stood still. */
@@ -176,21 +190,15 @@ export class RunStore {
     if (requests > 0) await this.store.hincrby(keys.run(id), 'requests', requests);
   }
 
-  /** Removes ended runs created before `before` with all that belongs to them; gives how many. */
+  /** Removes ended runs created before `before` with all that belongs to them, at most 1,000; gives how many. */
   async prune(before: number): Promise<number> {
     let removed = 0;
-    for (const id of await this.store.zrange(
-      keys.runs,
-      '-inf',
-      String(before),
-      'BYSCORE',
-      'LIMIT',
-      0,
-      1000,
-    )) {
+    const old = `(${before}`;
+    for (const id of await this.store.zrange(keys.runs, '-inf', old, 'BYSCORE', 'LIMIT', 0, MOST_PRUNED)) {
       const run = await this.get(id);
       if (run && !isFinal(run.status)) continue;
       if (run) {
+        await this.forgetOnTargets(run);
         await this.store.zrem(keys.runsOfPolicy(run.policy), id);
         await this.store.zrem(keys.runsInStatus(run.status), id);
       }
@@ -199,6 +207,15 @@ export class RunStore {
       removed += 1;
     }
     return removed;
+  }
+
+  /** Takes a run off the lists of its targets; the list of a target that nobody works on any more ends with it. */
+  private async forgetOnTargets({ id, account }: Run): Promise<void> {
+    for (let offset = 0; ; offset += PAGE) {
+      const targets = await this.store.lrange(keys.order(id), offset, offset + PAGE - 1);
+      await Promise.all(targets.map((target) => this.store.zrem(keys.runsOfTarget(account, target), id)));
+      if (targets.length < PAGE) return;
+    }
   }
 }
 

@@ -3,15 +3,19 @@
  * say the same by state, so that what is due, in flight or late is found without reading every target.
  */
 
-/** KEYS: run, targets, order, pending, left out. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. */
+/**
+ * KEYS: run, targets, order, pending. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that
+ * is there already is left as it is: this may be a command that was sent again, and counts must add up.
+ */
 export const ADD_TARGETS = `
 if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
 for i = 2, #ARGV, 3 do
-  redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1])
-  redis.call('RPUSH', KEYS[3], ARGV[i])
-  redis.call('HINCRBY', KEYS[1], 'planned', 1)
-  if ARGV[i + 2] == '' then redis.call('RPUSH', KEYS[4], ARGV[i])
-  else redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
+  if redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1]) == 1 then
+    redis.call('RPUSH', KEYS[3], ARGV[i])
+    redis.call('HINCRBY', KEYS[1], 'planned', 1)
+    if ARGV[i + 2] == '' then redis.call('RPUSH', KEYS[4], ARGV[i])
+    else redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
+  end
 end
 return 1`;
 
@@ -36,8 +40,9 @@ end
 local released = {}
 for _, id in ipairs(ids) do
   redis.call('ZREM', KEYS[6], id)
-  local target = cjson.decode(redis.call('HGET', KEYS[2], id))
-  if target.state == 'pending' or target.state == 'waiting' then
+  local json = redis.call('HGET', KEYS[2], id)
+  local target = json and cjson.decode(json)
+  if target and (target.state == 'pending' or target.state == 'waiting') then
     target.state = 'acting'
     target.claimed = nil
     target.step = target.step + 1
@@ -83,10 +88,12 @@ return 1`;
  */
 export const SETTLE = `
 local json = redis.call('HGET', KEYS[2], ARGV[1])
+local old = json and cjson.decode(json)
+local ours = old and old.step == tonumber(ARGV[2]) and string.find(ARGV[3], old.state, 1, true)
+-- Written already: the answer was lost with the connection, and the command is here for the second time.
+if old and not ours and json == ARGV[5] then return 1 end
 if tonumber(ARGV[8]) > 0 then redis.call('HINCRBY', KEYS[1], 'requests', ARGV[8]) end
-if not json then return 0 end
-local old = cjson.decode(json)
-if old.step ~= tonumber(ARGV[2]) or not string.find(ARGV[3], old.state, 1, true) then return 0 end
+if not ours then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[5])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[5], ARGV[1])

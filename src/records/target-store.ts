@@ -7,7 +7,7 @@
 import type { CaretakerEvent } from '../events.ts';
 import type { Intent, Run, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
-import { runScript, type Store } from './redis.ts';
+import { runScript, type Store, toJson } from './redis.ts';
 import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, SETTLE } from './target-scripts.ts';
 
 /** A target handed out: the step proves it. */
@@ -43,16 +43,15 @@ export class TargetStore {
     );
   }
 
-  /** Adds targets to a plan in their order; ended ones count at once. False when the plan is no longer ours. */
+  /**
+   * Adds targets to a plan in their order, each id once; ended ones count at once. False when the plan is no longer ours.
+   */
   async add(run: string, planStep: number, targets: readonly Target[]): Promise<boolean> {
     const added = await runScript(
       this.store,
       ADD_TARGETS,
       [keys.run(run), keys.targets(run), keys.order(run), keys.pending(run)],
-      [
-        String(planStep),
-        ...targets.flatMap((target) => [target.id, JSON.stringify(target), target.outcome ?? '']),
-      ],
+      [String(planStep), ...targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? ''])],
     );
     return added === 1;
   }
@@ -113,7 +112,7 @@ export class TargetStore {
       this.store,
       NOTE_INTENT,
       [keys.run(run), keys.targets(run)],
-      [id, step, JSON.stringify(intent)],
+      [id, step, toJson(intent)],
     );
     return noted === 1;
   }
@@ -162,7 +161,7 @@ export class TargetStore {
         target.step,
         from.join(','),
         target.state,
-        JSON.stringify(target),
+        toJson(target),
         dueAt ?? at,
         target.outcome ?? '',
         requests,
