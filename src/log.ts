@@ -25,6 +25,7 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
   const options = {
     level,
     base: { pid: process.pid },
+    formatters: { bindings: (facts: object) => redact(facts) as object },
     hooks: {
       logMethod(this: Logger, args: Parameters<Logger['info']>, method: (...args: never[]) => void) {
         method.apply(this, args.map(cleaned) as never[]);
@@ -53,13 +54,16 @@ function cleaned(argument: unknown): unknown {
   return redact(argument);
 }
 
-function describe(error: Error): object {
+/** Causes further down are left out; a chain that long holds itself. */
+const MOST_CAUSES = 10;
+
+function describe(error: Error, causes = MOST_CAUSES): object {
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
     ...(typeof code === 'string' ? { code } : {}),
     message: scrub(error.message),
     stack: scrub(error.stack ?? ''),
-    ...(error.cause instanceof Error ? { cause: describe(error.cause) } : {}),
+    ...(error.cause instanceof Error && causes > 0 ? { cause: describe(error.cause, causes - 1) } : {}),
   };
 }
