@@ -6,21 +6,32 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The longest that one of Node's timers can be set to, 24.8 days: a longer one would ring at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const done = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, Math.max(0, ms));
-      signal?.addEventListener('abort', done, { once: true });
-    }),
+  async sleep(ms, signal) {
+    let left = ms;
+    do {
+      await timer(Math.min(Math.max(left, 0), LONGEST_TIMER_MS), signal);
+      left -= LONGEST_TIMER_MS;
+    } while (left > 0 && !signal?.aborted);
+  },
 };
+
+const timer = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      clearTimeout(set);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const set = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
 
 /** The same clock, `offsetMs` ahead: how machines whose clocks differ agree on Redis's time. */
 export function shiftedClock(clock: Clock, offsetMs: number): Clock {
