@@ -39,5 +39,5 @@ export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>):
   if (ending === 'cancelled') return 'cancelled';
   if (ending === 'safety-limit') return 'stopped';
   if (counts.failed === 0) return 'succeeded';
-  return counts.succeeded === 0 && counts.skipped === 0 ? 'failed' : 'partial';
+  return counts.succeeded === 0 ? 'failed' : 'partial';
 }
