@@ -6,7 +6,7 @@
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api } from './job.ts';
-import { doneAs, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+import { CLOCK_SLACK_MS, doneAs, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
 
 type SyncWatch = Extract<Watch, { kind: 'sync' }>;
 type Site = Item<'listSites'>;
@@ -33,8 +33,8 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict 
     return bySnapshot(watch, snapshot.status, site.sync.last_sync_error);
   }
   // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there is.
-  const endedSince = Date.parse(site.sync.last_sync_at ?? '') >= watch.since;
   const ownSnapshotExpected = watch.snapshotId !== undefined && site.backups?.enabled === true;
+  const endedSince = lastSyncMs(site.sync) >= watch.since;
   return endedSince && !ownSnapshotExpected ? byLastSync(watch, site.sync) : { is: 'unclear' };
 }
 
@@ -47,8 +47,13 @@ async function look(api: Api, watch: SyncWatch): Promise<Verdict> {
     const { snapshot } = await api.showSiteSnapshot({ site_id: watch.siteId, snapshot_id: watch.snapshotId });
     return bySnapshot(watch, snapshot.status, snapshot.error_message);
   }
+  // No sync runs and none has ended since: ours left no trace, and an older one says nothing of it.
+  if (!(lastSyncMs(site.sync) >= watch.since - CLOCK_SLACK_MS)) return { is: 'unclear' };
   return byLastSync(watch, site.sync);
 }
+
+/** Not a number when the site was never synced: then no comparison holds. */
+const lastSyncMs = (sync: NonNullable<Site['sync']>): number => Date.parse(sync.last_sync_at ?? '');
 
 function bySnapshot(watch: SyncWatch, status: string | undefined, error: string | null | undefined): Verdict {
   switch (status) {

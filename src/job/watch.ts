@@ -29,7 +29,7 @@ export interface WatchKind<W extends Watch, I> {
 }
 
 /** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */
-const CLOCK_SLACK_MS = 30_000;
+export const CLOCK_SLACK_MS = 30_000;
 
 /** The moment from which a sweep must show everything for these watches. */
 export const sweepFrom = (watches: readonly Watch[]): string =>

@@ -40,12 +40,8 @@ const PREFIX = '{caretaker}';
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
 const PLANS_AT_ONCE = 2;
 
-/** Opens the queues. `connection` may be shared; `workerConnection` must retry for ever (BullMQ demands it). */
-export function openQueues(
-  connection: ConnectionOptions,
-  workerConnection: ConnectionOptions,
-  log: Log,
-): Queues {
+/** Opens the queues over a connection that retries for ever (BullMQ demands it); it stays the caller's to close. */
+export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   const defaults = {
     prefix: PREFIX,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
@@ -70,7 +66,7 @@ export function openQueues(
     work(handlers, concurrency) {
       const open = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
         const worker = new Worker(name, (job) => handle(job.data as Entry), {
-          connection: workerConnection,
+          connection,
           prefix: PREFIX,
           concurrency: slots,
           ...LOCKS,
@@ -115,6 +111,6 @@ function idOf(entry: Entry): string {
   if (entry.kind === 'plan') return `plan.${entry.run}`;
   const target = /^[\w.-]+$/.test(entry.target)
     ? entry.target
-    : Buffer.from(entry.target).toString('base64url');
+    : `=${Buffer.from(entry.target).toString('base64url')}`;
   return `act.${entry.run}.${target}.${entry.step}`;
 }
