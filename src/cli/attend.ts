@@ -64,7 +64,7 @@ async function watch(
   signal: AbortSignal,
 ): Promise<Run> {
   const { records, clock } = caretaker;
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let saidAt = clock.now();
   let said = '';
   for (;;) {
     const run = await records.runs.get(id);

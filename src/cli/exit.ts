@@ -27,6 +27,7 @@ const codes: Record<string, number> = {
   INVALID_INPUT: exit.badInput,
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,
+  DASHBOARD: exit.badInput,
   INVALID_WHERE: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_MISSING: exit.unreachable,

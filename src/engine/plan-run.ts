@@ -41,7 +41,8 @@ export async function planRun(parts: Parts, entry: Extract<Entry, { kind: 'plan'
       return;
     }
     if (!(error instanceof UnavailableError)) throw error;
-    // The service is away: the run stays as it is, and planning is tried again by the steward.
+    // The service is away: the run stays as it is and says why, and planning is tried again by the steward.
+    await records.runs.note(run.id, messageOf(error));
     log.warn({ run: run.id }, messageOf(error));
   }
 }
@@ -148,6 +149,7 @@ class PlanMaking {
 
   private async letGo(): Promise<void> {
     const { records, clock } = this.parts;
+    if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
     if (!(await records.runs.move(this.run, 'running', { at: clock.now(), planComplete: true }))) return;
     await handOut(this.parts, this.run.id);
     await finishIfDone(this.parts, this.run.id);

@@ -34,9 +34,12 @@ export interface RunChange {
   planComplete?: true;
 }
 
+/** ARGV: id, created, active, account, name of this creation, fields. As with a move, a second coming is known by it. */
 const CREATE = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 5))
+local made = redis.call('HGET', KEYS[1], 'lastMove')
+if made == ARGV[5] then return 1 end
+if made then return 0 end
+redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 6))
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
@@ -94,7 +97,7 @@ export class RunStore {
         keys.activeRuns(run.account),
         keys.activeAccounts,
       ],
-      [run.id, run.createdAt, isFinal(run.status) ? 0 : 1, run.account, ...fields],
+      [run.id, run.createdAt, isFinal(run.status) ? 0 : 1, run.account, randomUUID(), ...fields],
     );
     return made === 1;
   }
@@ -179,6 +182,11 @@ export class RunStore {
   /** Marks that nothing new is to be released in this run; the first reason given stays. */
   async end(run: Run, ending: NonNullable<Run['ending']>, detail: string): Promise<void> {
     await runScript(this.store, END, [keys.run(run.id)], [ending, detail]);
+  }
+
+  /** Notes why a run stands still although nobody called it off. */
+  async note(id: string, detail: string): Promise<void> {
+    await this.store.hset(keys.run(id), 'detail', detail);
   }
 
   /** Takes the note away that said why a run stood still. */

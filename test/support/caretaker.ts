@@ -30,7 +30,9 @@ export interface World {
   caretaker: Caretaker;
   log: ReturnType<typeof keptLog>;
   /** Another Caretaker on the same Redis and service, as on another machine. */
-  another(): Promise<Caretaker>;
+  another(options?: { work?: boolean }): Promise<Caretaker>;
+  /** The next event of any run, or a second, whichever is first. */
+  nextEvent(): Promise<void>;
   /** Fires a policy by hand. */
   fire(policy: Policy, only?: string[]): Promise<Run>;
   /** The run once it has ended, or once `until` holds. */
@@ -46,6 +48,7 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   speedUp?: number;
   budget?: { requestsPerMinute: number; reserve: number };
   token?: string;
+  policiesDir?: string;
   /** Whether the Caretaker takes part in the work at once; default yes. */
   work?: boolean;
 }
@@ -57,9 +60,17 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const redis = await startTestRedis();
   const sandbox = await startSandbox({ rateLimit: 0, ...options, clock, speed: 1 });
   const settings: Settings = {
-    accounts: { default: { name: 'default', baseUrl: sandbox.url, token: options.token ?? sandbox.token, budget, unset: {} } },
+    accounts: {
+      default: {
+        name: 'default',
+        baseUrl: sandbox.url,
+        token: options.token ?? sandbox.token,
+        budget,
+        unset: {},
+      },
+    },
     redis: { kind: 'url', url: redis.socketPath },
-    policiesDir: '/nowhere',
+    policiesDir: options.policiesDir ?? '/nowhere',
     dataDir: '/nowhere',
     daemon: { concurrency: 50 },
     dashboard: { host: '127.0.0.1', port: 0 },
@@ -89,9 +100,22 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     caretaker,
     log,
-    another: () => open(true),
+    another: ({ work: atWork = true } = {}) => open(atWork),
+    async nextEvent() {
+      let hear = () => {};
+      const heard = new Promise<void>((resolve) => {
+        hear = resolve;
+      });
+      const stop = await caretaker.records.listen(() => hear());
+      await Promise.race([heard, systemClock.sleep(1_000)]);
+      await stop();
+    },
     fire: (policy, only) =>
-      caretaker.engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) }),
+      caretaker.engine.fire(policy, {
+        trigger: 'manual',
+        scheduledFor: clock.now(),
+        ...(only ? { only } : {}),
+      }),
     async ended(run, until = ({ status }) => isFinal(status)) {
       return awaitRun(caretaker, idOf(run), until);
     },

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+/** Resolves when the service has been asked for a sync. */
+async function firstSync(): Promise<void> {
+  while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
+}
+
+test('Ctrl-C lets what is in flight be recorded and says how to go on; going on loses and doubles nothing', async () => {
+  const started = desk.start(['run', 'nightly-sync']);
+  await firstSync();
+  started.child.kill('SIGINT');
+  const { code, stderr } = await started.ended;
+  expect(code).toBe(130);
+  const [, id = ''] = /caretaker runs continue (\S+)/.exec(stderr) ?? [];
+  expect(id).toMatch(/^nightly-sync\./);
+
+  const { stdout } = await desk.run(['runs', 'continue', id, '--json']);
+
+  const run = JSON.parse(stdout);
+  expect(run.run).toBe(id);
+  expect(run.targets.every(({ outcome }: { outcome: string | null }) => outcome !== null)).toBe(true);
+  const synced = sandbox.journal.effectsOf('syncSite');
+  expect(new Set(synced).size).toBe(synced.length);
+});
+
+test('a command killed with SIGKILL leaves nothing that the next one does not pick up', async () => {
+  const before = sandbox.journal.effectsOf('syncSite').length;
+  const started = desk.start(['run', 'nightly-sync']);
+  while (sandbox.journal.effectsOf('syncSite').length === before) await new Promise(setImmediate);
+  started.child.kill('SIGKILL');
+  await started.ended;
+  const [interrupted] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
+  expect(interrupted.status).toBe('running');
+
+  const { stdout } = await desk.run(['runs', 'continue', interrupted.run, '--json']);
+
+  const run = JSON.parse(stdout);
+  expect(run.counts.succeeded + run.counts.failed + run.counts.skipped).toBe(12);
+  const perSite = new Map<string, number>();
+  for (const site of sandbox.journal.effectsOf('syncSite')) perSite.set(site, (perSite.get(site) ?? 0) + 1);
+  expect(Math.max(...perSite.values())).toBe(2); // once for each of the two runs of this file
+}, 90_000);

@@ -1,0 +1,89 @@
+/** The real command line in a process of its own, in a folder of its own, against a sandbox. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+const bin = join(root, 'src/cli/bin.mjs');
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Started {
+  child: ChildProcess;
+  /** Resolves with the first line of either stream that matches; rejects when the process ends without one. */
+  line(pattern: RegExp): Promise<string>;
+  ended: Promise<Ended>;
+}
+
+export interface Desk {
+  folder: string;
+  /** Writes a file into the folder. */
+  write(file: string, text: string): void;
+  start(args: string[], env?: Record<string, string>): Started;
+  run(args: string[], env?: Record<string, string>): Promise<Ended>;
+  /** Ends what still runs, and deletes the folder. */
+  clear(): Promise<void>;
+}
+
+/** A folder with the shipped configuration; every command in it shares an embedded Redis. */
+export function openDesk(environment: Record<string, string>): Desk {
+  const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
+  cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
+  const running = new Set<ChildProcess>();
+
+  const start = (args: string[], env: Record<string, string> = {}): Started => {
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, NO_COLOR: '1', ...environment, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    const said = { stdout: '', stderr: '' };
+    const listeners = new Set<() => void>();
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+        said[stream] += text;
+        for (const listen of listeners) listen();
+      });
+    }
+    const ended = once(child, 'close').then(([code]) => {
+      running.delete(child);
+      return { code: code as number | null, ...said };
+    });
+    return {
+      child,
+      ended,
+      line: (pattern) =>
+        new Promise((found, reject) => {
+          const look = () => {
+            const line = `${said.stdout}\n${said.stderr}`.split('\n').find((one) => pattern.test(one));
+            if (line !== undefined) found(line);
+          };
+          listeners.add(look);
+          look();
+          ended.then(
+            ({ stdout, stderr }) => reject(new Error(`ended without ${pattern}:\n${stdout}\n${stderr}`)),
+            reject,
+          );
+        }),
+    };
+  };
+  return {
+    folder,
+    write: (file, text) => writeFileSync(join(folder, file), text),
+    start,
+    run: (args, env) => start(args, env).ended,
+    async clear() {
+      const ends = [...running].map((child) => once(child, 'close'));
+      for (const child of running) child.kill('SIGTERM');
+      await Promise.all(ends);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

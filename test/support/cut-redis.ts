@@ -1,0 +1,66 @@
+/** A way to a Redis that can be cut between a command and its answer: the command is done, and is sent again. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+export interface CutRedis {
+  /** A connection that resends what it got no answer to, as Caretaker's own does. */
+  redis: Redis;
+  /** Lets the next answer of Redis get lost with the connection. */
+  loseNextAnswer(): void;
+  /** How many answers were lost. */
+  lost(): number;
+  stop(): Promise<void>;
+}
+
+/** Opens a connection to the Redis at `socketPath` by way of a socket of our own. */
+export async function openCutRedis(socketPath: string): Promise<CutRedis> {
+  const dir = await mkdtemp(join(tmpdir(), 'caretaker-cut-'));
+  const path = join(dir, 'cut.sock');
+  const open = new Set<Socket>();
+  let cutting = false;
+  let lost = 0;
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        open.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.pipe(far);
+    far.on('data', (answer) => {
+      if (!cutting) {
+        near.write(answer);
+        return;
+      }
+      cutting = false;
+      lost += 1;
+      near.destroy();
+    });
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  const redis = new Redis({ path, maxRetriesPerRequest: null, retryStrategy: () => 1 });
+  redis.on('error', () => undefined);
+  await redis.ping();
+  return {
+    redis,
+    loseNextAnswer() {
+      cutting = true;
+    },
+    lost: () => lost,
+    async stop() {
+      redis.disconnect();
+      server.close();
+      for (const socket of open) socket.destroy();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
