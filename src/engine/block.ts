@@ -5,6 +5,8 @@ import { type Parts, policyOf } from './parts.ts';
 
 /** How often a blocked account is asked whether it lets us in again. */
 export const PROBE_MS = 60_000;
+/** The first probe comes sooner: it may have been a single process with a wrong token that was refused. */
+export const FIRST_PROBE_MS = 5_000;
 
 /** Marks the account and moves its runs to `blocked`, telling about each once. */
 export async function blockAccount(
@@ -25,7 +27,6 @@ export async function blockAccount(
 
 /** Asks once whether the account lets us in again, and lets its runs go on when it does. Costs one request. */
 export async function probeAccount(parts: Parts, account: string): Promise<void> {
-  const { records, clock, log } = parts;
   const { client } = parts.link(account);
   try {
     await client.call('listTags', { perPage: 1 }, { priority: 'control', whenSpent: 'leave' });
@@ -35,6 +36,13 @@ export async function probeAccount(parts: Parts, account: string): Promise<void>
     if (error instanceof CaretakerError) return;
     throw error;
   }
+  await admitAccount(parts, account);
+}
+
+/** Lets the runs of an account go on, because it has let us in. Changes nothing for an account that never refused. */
+export async function admitAccount(parts: Parts, account: string): Promise<void> {
+  const { records, clock, log } = parts;
+  if (!(await records.accounts.blocked(account))) return;
   await records.accounts.unblock(account);
   for (const run of await records.runs.active(account)) {
     if (run.status !== 'blocked') continue;

@@ -11,7 +11,7 @@ import { CaretakerError, messageOf } from '../errors.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { LeftOut } from '../records/target-store.ts';
 import type { Run, Target } from '../run/run.ts';
-import { blockAccount } from './block.ts';
+import { admitAccount, blockAccount } from './block.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import { ended } from './decide.ts';
 import { drain } from './drain.ts';
@@ -151,6 +151,7 @@ class PlanMaking {
     const { records, clock } = this.parts;
     if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
     if (!(await records.runs.move(this.run, 'running', { at: clock.now(), planComplete: true }))) return;
+    await admitAccount(this.parts, this.run.account);
     await handOut(this.parts, this.run.id);
     await finishIfDone(this.parts, this.run.id);
   }

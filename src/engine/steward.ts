@@ -7,7 +7,7 @@
  */
 import { messageOf } from '../errors.ts';
 import type { Run } from '../run/run.ts';
-import { PROBE_MS, probeAccount } from './block.ts';
+import { FIRST_PROBE_MS, PROBE_MS, probeAccount } from './block.ts';
 import { timedOut } from './decide.ts';
 import { drain, endPending } from './drain.ts';
 import { afterTarget, concludeRun, finishIfDone, handOut } from './finish.ts';
@@ -26,7 +26,7 @@ const PAGE = 200;
 
 interface Charge {
   follower: Follower;
-  probedAt: number;
+  probedAt: number | undefined;
   replannedAt: Map<string, number>;
   busy?: Promise<void>;
 }
@@ -86,7 +86,7 @@ export class Steward {
   private takeOn(account: string): Charge {
     const charge: Charge = {
       follower: new Follower(this.parts, account),
-      probedAt: this.parts.clock.now(),
+      probedAt: undefined,
       replannedAt: new Map(),
     };
     this.charges.set(account, charge);
@@ -97,12 +97,15 @@ export class Steward {
     const { records, clock } = this.parts;
     const runs = await records.runs.active(account);
     if (runs.length === 0) return;
-    if (await records.accounts.blocked(account)) {
-      if (clock.now() - charge.probedAt >= PROBE_MS) {
-        charge.probedAt = clock.now();
-        await probeAccount(this.parts, account);
-      }
-    } else charge.probedAt = clock.now();
+    const blocked = await records.accounts.blocked(account);
+    if (!blocked) charge.probedAt = undefined;
+    else if (
+      clock.now() >=
+      (charge.probedAt === undefined ? blocked.since + FIRST_PROBE_MS : charge.probedAt + PROBE_MS)
+    ) {
+      charge.probedAt = clock.now();
+      await probeAccount(this.parts, account);
+    }
     for (const run of runs) await this.tend(run, runs, charge);
     await charge.follower.round(runs.filter(({ status }) => status === 'running'));
   }
