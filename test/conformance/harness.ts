@@ -1,0 +1,180 @@
+/**
+ * What a case of the contract is written against: the same cases run over the sandbox in this process and, given
+ * `CONFORMANCE_BASE` and `CONFORMANCE_TOKEN` (`npm run conformance -- --base URL --token T`), over any other service.
+ *
+ * Each answer's status is held to the operation's row of the specification, and each good answer to the contract's
+ * shapes, whatever else a case looks at. A case is named by its section: `4.13 Tags: ...`.
+ */
+import { expect, type TestContext, test } from 'vitest';
+import { type OperationId, operationOf } from '../../src/contract/operations.ts';
+import { complete, published } from '../../src/contract/schema.ts';
+import { routeTo } from '../../src/sandbox/http/router.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type HeldClock, heldClock } from '../support/held-clock.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes; its shape is checked before.
+type Json = any;
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  /** The JSON of the answer; undefined when it has none. */
+  body: Json;
+  /** What was sent, for answers that are no JSON. */
+  bytes: Buffer;
+}
+
+export interface Tools {
+  /** Sends one request; `path` is relative to the base URL. A header of `null` is left out. */
+  call(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string | null>,
+  ): Promise<Reply>;
+  /**
+   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. Skips the case, saying what is
+   * missing, when the account has none. Looks through the first thousand items.
+   */
+  need(list: string, suits?: (item: Json) => boolean): Promise<Json>;
+  /** Lets time pass in the service. Over a URL that cannot be: the case is skipped, so ask first with `needHeldTime`. */
+  time: { pass(ms: number): Promise<void> };
+  /** Removes what the case has made when it ends, however it ends, so that an account is left as it was. */
+  cleanUp(method: 'POST' | 'DELETE', path: string, body?: unknown): void;
+  /** The sandbox in this process, for what a caller cannot bring about. Skips the case over a URL. */
+  sandbox(): Sandbox;
+}
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+const base = process.env['CONFORMANCE_BASE'];
+const token = process.env['CONFORMANCE_TOKEN'] ?? '';
+
+/** A case that runs over any service. In this process it has a fresh sandbox of sixty sites and a held clock. */
+export function conform(name: string, run: (tools: Tools) => Promise<void>): void {
+  test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
+    await run(base === undefined ? await startHeld(context, {}) : remote(context, base));
+  });
+}
+
+/** A case that needs the clock held, or an account of a certain kind: it runs over the sandbox in this process alone. */
+export function conformHeld(
+  name: string,
+  run: (tools: Tools) => Promise<void>,
+  account: SandboxOptions = {},
+): void {
+  test(name, async (context) => {
+    if (base !== undefined) context.skip('needs a clock that is held, or an account of its kind');
+    await run(await startHeld(context, account));
+  });
+}
+
+/** The sandbox in this process. A mistake of its own, which it answers with 500, fails the case at its end. */
+async function startHeld(context: TestContext, account: SandboxOptions): Promise<Tools> {
+  const clock: HeldClock = heldClock();
+  const sandbox = await startSandbox({ clock, rateLimit: 0, ...account });
+  context.onTestFinished(() => sandbox.stop());
+  context.onTestFinished(() => {
+    const mistakes = sandbox.journal.requests.flatMap(({ path, mistake }) =>
+      mistake ? [path, mistake] : [],
+    );
+    expect(mistakes).toEqual([]);
+  });
+  const call = caller(sandbox.url, sandbox.token, 'strict');
+  return {
+    ...common(context, call),
+    time: { pass: (ms) => clock.advance(ms) },
+    sandbox: () => sandbox,
+  };
+}
+
+function remote(context: TestContext, url: string): Tools {
+  const call = patient(caller(url.replace(/\/$/, ''), token, 'lenient'));
+  return {
+    ...common(context, call),
+    time: { pass: async () => context.skip('needs a clock that is held') },
+    sandbox: () => context.skip('needs the sandbox in this process'),
+  };
+}
+
+type Call = Tools['call'];
+
+function common(context: TestContext, call: Call): Pick<Tools, 'call' | 'need' | 'cleanUp'> {
+  return {
+    call,
+    need: async (list, suits = () => true) => {
+      for (let page = 1; page <= 10; page += 1) {
+        const paged = page === 1 ? list : `${list}${list.includes('?') ? '&' : '?'}page=${page}`;
+        const { status, body } = await call('GET', paged);
+        if (status !== 200) break;
+        const items = (Object.values(body).find(Array.isArray) ?? []) as Json[];
+        const found = items.find(suits);
+        if (found) return found;
+        if (page >= (body.meta?.pagination.totalPages ?? 1)) break;
+      }
+      return context.skip(`the account has nothing that suits at ${list}`);
+    },
+    cleanUp: (method, path, body) => {
+      context.onTestFinished(async () => {
+        await call(method, path, body);
+      });
+    },
+  };
+}
+
+type Reading = 'strict' | 'lenient';
+
+function caller(url: string, bearer: string, reading: Reading): Call {
+  return async (method, path, body, headers = {}) => {
+    const sent = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...headers };
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: Object.fromEntries(
+        Object.entries(sent).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+      ),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    const reply: Reply = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(bytes.toString('utf8')) : undefined,
+      bytes,
+    };
+    holdToRow(method, path, reply, reading);
+    return reply;
+  };
+}
+
+/** The status is one of the operation's row, and what a good answer holds is what the contract says. */
+function holdToRow(method: string, path: string, { status, body, bytes }: Reply, reading: Reading): void {
+  const route = routeTo(method, path.split('?')[0] ?? '');
+  if (!route) return;
+  const { success, errors, answer, answers } = operationOf(route.operation);
+  expect([success, ...errors], `statuses of ${saying(route.operation, body)}`).toContain(status);
+  if (status !== success) return;
+  if (success === 204) expect(bytes.length, `${route.operation} answers no body`).toBe(0);
+  if (answers === 'pdf') expect(bytes.subarray(0, 5).toString('latin1')).toBe('%PDF-');
+  if (!answer) return;
+  const read = (reading === 'strict' ? published : complete)(answer).safeParse(body);
+  expect(read.error?.issues ?? [], `the answer of ${route.operation}`).toEqual([]);
+}
+
+const saying = (operation: OperationId, body: Json): string => `${operation} (${JSON.stringify(body)})`;
+
+/** Waits when the budget of the account is used up: an account allows 200 requests a minute (spec 8). */
+const patient =
+  (call: Call): Call =>
+  async (...request) => {
+    for (let tries = 0; ; tries += 1) {
+      const reply = await call(...request);
+      if (reply.status !== 429 || tries === 3) return reply;
+      const seconds = Math.min(60, Number(reply.headers.get('x-ratelimit-reset') ?? 60));
+      await new Promise((resolve) => setTimeout(resolve, (seconds + 1) * SECOND));
+    }
+  };

@@ -1,0 +1,30 @@
+/**
+ * `npm run conformance`: the contract's cases over the sandbox in this process; with `--base URL --token T` over that
+ * service. They create, change and delete things there: give it an account that is for trying out.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { argv, env, execPath, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { values, positionals } = parseArgs({
+  args: argv.slice(2),
+  options: { base: { type: 'string' }, token: { type: 'string' } },
+  allowPositionals: true,
+});
+
+const service = {
+  ...(values.base === undefined ? {} : { CONFORMANCE_BASE: values.base }),
+  ...(values.token === undefined ? {} : { CONFORMANCE_TOKEN: values.token }),
+};
+// Over a URL all cases share one account: one file after the other.
+const order = values.base === undefined ? [] : ['--no-file-parallelism'];
+const files = positionals.length > 0 ? positionals : ['test/conformance'];
+const { status } = spawnSync(
+  execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=verbose', ...order, ...files],
+  { cwd: root, stdio: 'inherit', env: { ...env, ...service } },
+);
+exit(status ?? 1);
