@@ -20,6 +20,8 @@ export interface Attending {
   json?: boolean | undefined;
   /** Show every target at the end, not only those that did not succeed. */
   allTargets?: boolean;
+  /** The records go away with this process: nothing to come back to. */
+  passing?: boolean;
   /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
   callOffIfRefused: boolean;
 }
@@ -103,7 +105,8 @@ async function printEnd(
     const shown = attending.allTargets ? targets : targets.filter(({ outcome }) => outcome !== 'succeeded');
     if (shown.length > 0) terminal.data(targetTable(shown, terminal));
     for (const line of endLines(run, terminal)) terminal.data(line);
-    if (run.counts.failed > 0) terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);
+    if (run.counts.failed > 0 && !attending.passing)
+      terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);
   }
   return run.status === 'succeeded' || run.status === 'skipped' ? exit.ok : exit.notAllWell;
 }
