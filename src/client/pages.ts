@@ -1,8 +1,9 @@
 /**
  * All items of a list, page after page, while the list may be changing under us.
  *
- * An item that moves to a later page between two requests is not given twice; one that moves to an earlier page would
- * be missed, so when fewer items were seen than the service counts, the pages are gone through again for the rest.
+ * An item that moves to a later page between two requests is not given twice. One that moves to an earlier page, because
+ * it changed or because another one left the list, would be missed: so when a round did not see as many items as the
+ * service counted all along, the pages are gone through again for the rest.
  */
 import type { Item, ListId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
@@ -14,27 +15,33 @@ const PER_PAGE = 100;
 const MAX_ROUNDS = 3;
 
 /**
- * Yields every item once, by its `id`. Costs one request per 100 items, and at most twice that again when items move.
- * Errors are the fetching function's.
+ * Yields every item once, by its `id`; a list without pages as it is. Costs one request per 100 items, and at most twice
+ * that again when items move. Errors are the fetching function's.
  */
 export async function* allItems<Id extends ListId>(id: Id, fetchPage: FetchPage): AsyncGenerator<Item<Id>> {
   const { key = '', paged = true } = operationOf(id).list ?? {};
-  const seen = new Set<string>();
+  if (!paged) {
+    yield* read(await fetchPage({}), key).items as unknown as Item<Id>[];
+    return;
+  }
+  const given = new Set<string>();
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-    let total = 0;
+    const seen = new Set<string>();
+    const totals = new Set<number>();
     for (let page = 1, pages = 1; page <= pages; page += 1) {
-      const answer = read(await fetchPage(paged ? { page, perPage: PER_PAGE } : {}), key);
+      const answer = read(await fetchPage({ page, perPage: PER_PAGE }), key);
       pages = answer.pages;
-      total = answer.total;
+      totals.add(answer.total);
       for (const item of answer.items) {
-        if (seen.has(item.id)) continue;
         seen.add(item.id);
+        if (given.has(item.id)) continue;
+        given.add(item.id);
         yield item as Item<Id>;
       }
       // The list has shrunk under us, or counts more pages than it has.
       if (answer.items.length === 0) break;
     }
-    if (seen.size >= total) return;
+    if (totals.size === 1 && totals.has(seen.size)) return;
   }
 }
 

@@ -1,0 +1,424 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Budget, BudgetSpentError, openBudget, type Priority } from '../../src/budget/budget.ts';
+import { type HeldClock, heldClock } from '../support/held-clock.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+let accounts = 0;
+/** A budget of an account of its own, and another process's view of the same. */
+function open({ perMinute = 20, reserve = 0 } = {}) {
+  accounts += 1;
+  const account = `account-${accounts}`;
+  const clock = heldClock();
+  const budget = openBudget(redis, clock, account, { requestsPerMinute: perMinute, reserve });
+  const changed = (requestsPerMinute: number) =>
+    openBudget(redis, clock, account, { requestsPerMinute, reserve });
+  return { account, clock, budget, other: changed(perMinute), changed };
+}
+
+const answered = (remaining: number, resetMs: number, limit = 20) =>
+  ({ kind: 'answered', limit, remaining, resetMs }) as const;
+
+/** Takes the scout's place and answers it: the window is known, with `remaining` requests left. */
+async function begin(budget: Budget, remaining = 19, resetMs = 60_000, limit = 20) {
+  const ticket = await budget.take('person');
+  await budget.learn(ticket, answered(remaining, resetMs, limit));
+  return ticket;
+}
+
+/** Takes what can be had at once; gives how much that was. */
+async function takeAll(budget: Budget, priority: Priority): Promise<number> {
+  for (let taken = 0; ; taken += 1) {
+    try {
+      await budget.takeNow(priority);
+    } catch (error) {
+      if (error instanceof BudgetSpentError) return taken;
+      throw error;
+    }
+  }
+}
+
+const asleep = (clock: HeldClock, sleepers = 1) =>
+  vi.waitFor(() => expect(clock.sleepers()).toBe(sleepers), { interval: 1 });
+
+/** Moves time on until `waiting` has what it waits for; whoever asks in vain goes back to sleep in between. */
+async function advanceUntil<T>(clock: HeldClock, waiting: Promise<T>, stepMs = 40): Promise<T> {
+  let over = false;
+  const end = () => {
+    over = true;
+  };
+  void waiting.then(end, end);
+  while (!over) {
+    await vi.waitFor(() => expect(over || clock.sleepers() > 0).toBe(true), { interval: 1 });
+    if (!over) await clock.advance(stepMs);
+  }
+  return waiting;
+}
+
+describe('a new window', () => {
+  test('one request goes ahead, and everybody else waits for what it finds out', async () => {
+    const { budget, other, clock } = open();
+    const scout = await budget.take('action');
+    const waiting = other.take('person');
+    await asleep(clock);
+
+    await clock.advance(5_000);
+    await asleep(clock);
+    expect((await budget.state()).remaining).toBe(19);
+    await budget.learn(scout, answered(7, 30_000));
+    await advanceUntil(clock, waiting);
+
+    expect(await budget.state()).toMatchObject({ limit: 20, remaining: 6 });
+  });
+
+  test('a request without an answer gives its place to the next at once', async () => {
+    const { budget, other, clock } = open();
+    const scout = await budget.take('action');
+    const waiting = other.take('action');
+    await asleep(clock);
+
+    await budget.learn(scout, undefined);
+
+    await clock.advance(40);
+    await waiting;
+  });
+
+  test('a process that died with the first request holds up the others for ten seconds at most', async () => {
+    const { budget, other, clock } = open();
+    const began = clock.now();
+    await budget.take('action');
+
+    await advanceUntil(clock, other.take('action'));
+
+    expect(clock.now() - began).toBe(10_000);
+  });
+
+  test('a failure that tells no numbers opens no window: the next request goes ahead alone', async () => {
+    const { budget, other, clock } = open();
+    const scout = await budget.take('action');
+
+    await budget.learn(scout, { kind: 'failed' });
+    const second = await budget.take('action');
+    const third = other.take('action');
+    await asleep(clock);
+    await budget.learn(second, answered(3, 60_000));
+    await advanceUntil(clock, third);
+
+    expect((await budget.state()).remaining).toBe(2);
+  });
+
+  test('an answer that is as slow as the one after it still counts', async () => {
+    const { budget, clock } = open();
+    const first = await budget.take('action');
+    await clock.advance(10_000);
+    await budget.take('action');
+
+    await budget.learn(first, answered(12, 50_000));
+
+    expect((await budget.state()).remaining).toBe(12);
+    await budget.takeNow('action');
+  });
+
+  test('an answer that comes late from the window before is not taken for its news', async () => {
+    const { budget, other, clock } = open();
+    await begin(budget);
+    const late = await budget.take('action');
+    await clock.advance(60_000);
+    const scout = await budget.take('action');
+    const waiting = other.take('action');
+    await asleep(clock);
+
+    await budget.learn(late, answered(3, 1_000));
+    await clock.advance(40);
+    await asleep(clock);
+    await budget.learn(scout, answered(19, 60_000));
+    await advanceUntil(clock, waiting);
+    await budget.learn(late, { kind: 'limited', limit: 20, remaining: 0, resetMs: 1_000 });
+
+    expect((await budget.state()).remaining).toBe(18);
+  });
+
+  test('a request that fails late from the window before does not let a second one go ahead', async () => {
+    const { budget, other, clock } = open();
+    await begin(budget);
+    const late = await budget.take('action');
+    await clock.advance(60_000);
+    await budget.take('action');
+
+    await budget.learn(late, undefined);
+
+    const waiting = new AbortController();
+    const third = other.take('action', waiting.signal);
+    await asleep(clock);
+    waiting.abort(new Error('enough'));
+    await expect(third).rejects.toThrow('enough');
+  });
+});
+
+describe('a window', () => {
+  test('is used up to its last request but the reserve, by all processes together', async () => {
+    const { budget, other } = open({ reserve: 0.25 });
+    await begin(budget);
+
+    const taken = (await takeAll(budget, 'person')) + (await takeAll(other, 'person'));
+
+    expect(1 + taken).toBe(15);
+    expect((await budget.state()).remaining).toBe(5);
+  });
+
+  test('when it is spent, says when to come back, and then goes on', async () => {
+    const { budget, clock, account } = open();
+    const ends = clock.now() + 60_000;
+    await begin(budget, 0);
+
+    const spent: unknown = await budget.takeNow('action').catch((error: unknown) => error);
+    expect(spent).toMatchObject({ code: 'BUDGET_SPENT', account, until: ends });
+    expect((spent as Error).message).toContain('is spent until 2026-11-21T12:01:00.000Z');
+
+    const waiting = budget.take('action');
+    await asleep(clock);
+    await clock.advance(59_999);
+    expect(clock.sleepers()).toBe(1);
+    await clock.advance(1);
+    await waiting;
+  });
+
+  test('what other consumers of the account spend is seen in the next answer', async () => {
+    const { budget } = open();
+    await begin(budget);
+    const ticket = await budget.take('action');
+
+    await budget.learn(ticket, answered(2, 59_000));
+
+    expect(await takeAll(budget, 'person')).toBe(2);
+  });
+
+  test('is counted down by requests whose answers are still to come, in whatever order they come', async () => {
+    const { budget } = open();
+    await begin(budget);
+    const first = await budget.take('action');
+    const second = await budget.take('action');
+    const third = await budget.take('action');
+
+    await budget.learn(second, answered(17, 59_000));
+    expect((await budget.state()).remaining).toBe(16);
+    await budget.learn(third, answered(16, 59_000));
+    await budget.learn(first, answered(18, 60_000));
+
+    expect((await budget.state()).remaining).toBe(16);
+  });
+
+  test('that ended earlier than we thought is noticed by an answer of the next one', async () => {
+    const { budget, clock } = open();
+    await begin(budget, 10, 60_000);
+    const ticket = await budget.take('action');
+    await clock.advance(59_500);
+
+    await budget.learn(ticket, answered(19, 60_000));
+
+    expect(await budget.state()).toMatchObject({ remaining: 19, resetsAt: clock.now() + 60_000 });
+  });
+
+  test('a limit that the service has changed counts from its first answer on', async () => {
+    const { budget } = open({ reserve: 0.5 });
+    await begin(budget, 99, 60_000, 100);
+
+    expect(1 + (await takeAll(budget, 'person'))).toBe(50);
+    expect((await budget.state()).limit).toBe(100);
+  });
+
+  test('without rate headers our own count is all there is, with the limit that the settings have now', async () => {
+    const { budget, changed, clock } = open({ perMinute: 5 });
+    const scout = await budget.take('action');
+    await budget.learn(scout, { kind: 'answered' });
+    expect(1 + (await takeAll(budget, 'person'))).toBe(5);
+
+    await clock.advance(60_000);
+    const edited = changed(3);
+    await edited.learn(await edited.take('person'), { kind: 'answered' });
+
+    expect(1 + (await takeAll(edited, 'person'))).toBe(3);
+  });
+
+  test('seconds that the service rounds down are noticed, and from then on nobody asks too early', async () => {
+    const { budget, clock } = open();
+    await begin(budget);
+    await clock.advance(60_000);
+    const early = await budget.take('action');
+    await budget.learn(early, answered(4, 0));
+
+    expect((await budget.state()).resetsAt).toBe(clock.now() + 1_000);
+    await clock.advance(1_000);
+    await begin(budget, 19, 59_000);
+
+    expect((await budget.state()).resetsAt).toBe(clock.now() + 60_000);
+  });
+});
+
+describe('a 429', () => {
+  test('makes every process wait until the window ends, whatever was counted', async () => {
+    const { budget, other, clock } = open();
+    await begin(budget);
+    const ticket = await budget.take('action');
+
+    await budget.learn(ticket, { kind: 'limited', limit: 20, remaining: 0, resetMs: 20_000 });
+
+    await expect(other.takeNow('person')).rejects.toMatchObject({ until: clock.now() + 20_000 });
+    await clock.advance(20_000);
+    await other.takeNow('person');
+  });
+
+  test('without a word on how long, is waited out for a whole window', async () => {
+    const { budget, clock } = open();
+    const scout = await budget.take('action');
+
+    await budget.learn(scout, { kind: 'limited' });
+
+    await expect(budget.takeNow('person')).rejects.toMatchObject({ until: clock.now() + 60_000 });
+  });
+
+  test('in the last second of a window makes no later window longer', async () => {
+    const { budget, clock } = open();
+    const scout = await budget.take('action');
+    await budget.learn(scout, { kind: 'limited', limit: 20, remaining: 0, resetMs: 1_000 });
+    await clock.advance(1_000);
+
+    await begin(budget);
+
+    expect((await budget.state()).resetsAt).toBe(clock.now() + 60_000);
+  });
+});
+
+describe('priorities', () => {
+  test('the less urgent leave something to the more urgent', async () => {
+    const { budget } = open({ perMinute: 100 });
+    await begin(budget, 99, 60_000, 100);
+
+    expect(1 + (await takeAll(budget, 'action'))).toBe(94);
+    expect(await takeAll(budget, 'follow')).toBe(4);
+    expect(await takeAll(budget, 'control')).toBe(1);
+    expect(await takeAll(budget, 'person')).toBe(1);
+  });
+
+  test('what was left to the more urgent is given to all towards the end of the window', async () => {
+    const { budget, clock } = open({ perMinute: 100 });
+    await begin(budget, 99, 60_000, 100);
+    await takeAll(budget, 'action');
+
+    const waiting = budget.take('action');
+    await asleep(clock);
+    await clock.advance(10_000);
+    await waiting;
+    await clock.advance(49_000);
+
+    expect(await takeAll(budget, 'action')).toBe(4);
+  });
+});
+
+describe('waiting', () => {
+  test('ends with the reason of its signal, before and while it waits', async () => {
+    const { budget, clock } = open();
+    await begin(budget, 0);
+    await expect(budget.take('person', AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+
+    const leaving = new AbortController();
+    const waiting = budget.take('person', leaving.signal);
+    await asleep(clock);
+    leaving.abort(new Error('we are stopping'));
+
+    await expect(waiting).rejects.toThrow('we are stopping');
+  });
+
+  test('in place is short: a request that holds a slot waits for a scout that is soon back, and no longer', async () => {
+    const { budget, other, clock } = open();
+    const scout = await budget.take('action');
+    const patient = other.takeNow('action');
+    await asleep(clock);
+    await clock.advance(200);
+    await asleep(clock);
+    await budget.learn(scout, answered(19, 60_000));
+    await advanceUntil(clock, patient);
+
+    await clock.advance(60_000);
+    await budget.take('action');
+    const began = clock.now();
+    await expect(advanceUntil(clock, other.takeNow('action'))).rejects.toThrow(BudgetSpentError);
+    expect(clock.now() - began).toBeLessThanOrEqual(400);
+  });
+
+  test('lasts through a restart of Redis, which forgets nothing of the window', async () => {
+    const own = await startTestRedis();
+    const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
+    connection.on('error', () => undefined);
+    const options = { requestsPerMinute: 20, reserve: 0 };
+    const budget = openBudget(connection, heldClock(), 'restarted', options);
+    await begin(budget, 9);
+
+    await own.kill();
+    const taking = budget.take('person');
+    await own.restart();
+    await taking;
+
+    expect((await budget.state()).remaining).toBe(8);
+    connection.disconnect();
+    await own.stop();
+  });
+});
+
+describe('what the budget knows', () => {
+  test('before the first request it is the limit of the settings', async () => {
+    const { budget } = open({ perMinute: 200, reserve: 0.1 });
+
+    expect(await budget.state()).toEqual({ limit: 200, remaining: 200, resetsAt: 0, answeredAt: 0 });
+    expect(await budget.room()).toBe(180);
+  });
+
+  test('the room is what may still go out; when the window is over, what the next one will have', async () => {
+    const { budget, clock } = open({ reserve: 0.25 });
+    await begin(budget, 9);
+    expect(await budget.room()).toBe(4);
+    await takeAll(budget, 'person');
+    expect(await budget.room()).toBe(0);
+
+    await clock.advance(60_000);
+
+    expect(await budget.room()).toBe(15);
+    expect((await budget.state()).remaining).toBe(20);
+  });
+
+  test('there is always room for one request into a new window, however large the reserve', async () => {
+    const { budget } = open({ perMinute: 1, reserve: 0.9 });
+    expect(await budget.room()).toBe(1);
+    await budget.takeNow('action');
+  });
+
+  test('the service was heard last when it answered, be it with a 429; a failure is no sign of life', async () => {
+    const { budget, clock } = open();
+    const ticket = await begin(budget);
+    const heard = clock.now();
+    await clock.advance(1_000);
+    await budget.learn(ticket, { ...answered(10, 50_000), kind: 'failed' });
+    await budget.learn(ticket, undefined);
+    expect((await budget.state()).answeredAt).toBe(heard);
+
+    await budget.learn(ticket, { kind: 'limited' });
+    expect((await budget.state()).answeredAt).toBe(heard + 1_000);
+  });
+
+  test('is forgotten an hour after the last window', async () => {
+    const { budget, account } = open();
+    await budget.take('person');
+    expect(await redis.pttl(`{caretaker}:budget:${account}`)).toBeGreaterThan(59 * 60_000);
+  });
+});

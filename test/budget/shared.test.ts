@@ -1,0 +1,163 @@
+/** Several processes on one account: budgets with connections of their own, and the sandbox's journal as the witness. */
+import { setMaxListeners } from 'node:events';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Budget, openBudget, type Priority } from '../../src/budget/budget.ts';
+import { type Client, openClient } from '../../src/client/client.ts';
+import type { Clock } from '../../src/clock.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const WINDOW_MS = 60_000;
+/** A minute passes in a second. */
+const SPEED = 60;
+let redis: TestRedis;
+let sandbox: Sandbox;
+let clock: Clock;
+/** The budget as one of the processes sees it. */
+let watched: Budget;
+let closing: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  redis = await startTestRedis();
+  clock = fastClock(SPEED);
+});
+afterEach(async () => {
+  await Promise.all(closing.map((close) => close()));
+  closing = [];
+  await sandbox.stop();
+  await redis.stop();
+});
+
+/** The service with a fast clock, and as many processes that share the account. */
+async function processes(count: number, reserve: number, options: SandboxOptions): Promise<Client[]> {
+  sandbox = await startSandbox({ sites: 1, ...options, clock });
+  const account = { name: 'shared', baseUrl: sandbox.url, token: sandbox.token };
+  return Array.from({ length: count }, () => {
+    const connection = new Redis(redis.options);
+    const budget = openBudget(connection, clock, account.name, { requestsPerMinute: 200, reserve });
+    const client = openClient({ account, budget, clock });
+    watched = budget;
+    closing.push(() => client.close().then(() => connection.disconnect()));
+    return client;
+  });
+}
+
+const ask = (client: Client, priority: Priority, signal?: AbortSignal) =>
+  client.call('listTags', { perPage: 1 }, { priority, ...(signal ? { signal } : {}) });
+
+/** Stops any number of callers. */
+function stopper(): AbortController {
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  return stopping;
+}
+
+/** Asks again and again, until the signal. */
+async function keepAsking(client: Client, priority: Priority, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await ask(client, priority, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+}
+
+/** How many requests each window of the service saw; a window begins with the first request after the one before. */
+function windows(): number[] {
+  const counts: number[] = [];
+  let ends = Number.NEGATIVE_INFINITY;
+  for (const { at, ms } of sandbox.journal.requests) {
+    // Journaled when it is answered, counted when it is looked at.
+    const counted = at - ms * SPEED;
+    if (counted >= ends) {
+      ends = counted + WINDOW_MS;
+      counts.push(0);
+    }
+    counts.push((counts.pop() ?? 0) + 1);
+  }
+  return counts;
+}
+
+const refusals = () => sandbox.journal.requests.filter(({ status }) => status === 429).length;
+
+test.each([
+  { rateLimit: 200, reserve: 0.1, spendable: 180 },
+  { rateLimit: 20, reserve: 0, spendable: 20 },
+])(
+  'four processes that want more than the account has use up a limit of $rateLimit but its reserve, and are refused nothing',
+  async ({ rateLimit, reserve, spendable }) => {
+    const clients = await processes(4, reserve, { rateLimit });
+    const stopping = stopper();
+    const asking = clients.flatMap((client) =>
+      (['person', 'action', 'action', 'follow'] as const).map((priority) =>
+        keepAsking(client, priority, stopping.signal),
+      ),
+    );
+
+    await vi.waitFor(() => expect(windows().length).toBeGreaterThan(3), { timeout: 15_000, interval: 10 });
+    stopping.abort();
+    await Promise.all(asking);
+
+    expect(refusals()).toBe(0);
+    for (const count of windows().slice(0, -1)) {
+      expect(count).toBeLessThanOrEqual(spendable);
+      expect(count).toBeGreaterThanOrEqual(Math.floor(spendable * 0.98));
+    }
+  },
+);
+
+test('an account that somebody else has drained costs one 429 in all, and then everything goes on', async () => {
+  const clients = await processes(4, 0.1, { rateLimit: 200 });
+  sandbox.account.useUpRequests(200);
+
+  const answers = await Promise.all(
+    clients.flatMap((client) => [1, 2, 3, 4, 5].map(() => ask(client, 'action'))),
+  );
+
+  expect(answers).toHaveLength(20);
+  expect(refusals()).toBe(1);
+});
+
+test('an account that is drained in the middle of a window costs one 429, by which everybody knows', async () => {
+  const [first, ...others] = await processes(4, 0, { rateLimit: 200 });
+  if (!first) throw new Error('There is no first process.');
+  await ask(first, 'action');
+  sandbox.account.useUpRequests(200);
+  const refused = ask(first, 'action');
+  await vi.waitFor(async () => expect((await watched.state()).remaining).toBe(0), { interval: 1 });
+
+  await Promise.all([refused, ...others.flatMap((client) => [ask(client, 'person'), ask(client, 'action')])]);
+
+  expect(refusals()).toBe(1);
+});
+
+test('what others spend comes off what we may spend, and the reserve stays theirs', async () => {
+  const clients = await processes(3, 0.2, { rateLimit: 100 });
+  const ends = clock.now() + WINDOW_MS;
+  sandbox.account.useUpRequests(50);
+  const stopping = stopper();
+  const asking = clients.map((client) => keepAsking(client, 'person', stopping.signal));
+
+  await vi.waitFor(() => expect(windows().length).toBeGreaterThan(1), { timeout: 10_000, interval: 5 });
+  stopping.abort();
+  await Promise.all(asking);
+
+  expect(sandbox.journal.requests.filter(({ at }) => at < ends)).toHaveLength(30);
+  expect(refusals()).toBe(0);
+});
+
+test('a service that allows less than the settings say is believed from its first answer on', async () => {
+  const [client] = await processes(1, 0, { rateLimit: 100 });
+  if (!client) throw new Error('There is no process.');
+  const stopping = stopper();
+  const asking = [1, 2, 3, 4].map(() => keepAsking(client, 'person', stopping.signal));
+
+  await vi.waitFor(() => expect(windows().length).toBeGreaterThan(2), { timeout: 10_000, interval: 5 });
+  stopping.abort();
+  await Promise.all(asking);
+
+  // The settings say 200: the service's own figure is what counts.
+  expect(windows().slice(0, 2)).toEqual([100, 100]);
+  expect(refusals()).toBe(0);
+});

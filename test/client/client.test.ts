@@ -1,0 +1,244 @@
+/** What the answers of the service mean to whoever calls, against the sandbox over real HTTP. */
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Budget, openBudget } from '../../src/budget/budget.ts';
+import { type Client, openClient } from '../../src/client/client.ts';
+import { UnavailableError } from '../../src/client/errors.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let sandbox: Sandbox;
+let budget: Budget;
+let client: Client;
+const clock = fastClock(100);
+const now = { priority: 'person' } as const;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+  sandbox = await startSandbox({ sites: 3, clock });
+  ({ budget, client } = open(sandbox.url, sandbox.token));
+});
+afterEach(async () => {
+  await client.close();
+  await sandbox.stop();
+});
+
+function open(baseUrl: string, token: string) {
+  const account = { name: 'agency', baseUrl, token };
+  const budget = openBudget(redis, clock, account.name, { requestsPerMinute: 200, reserve: 0 });
+  return { budget, client: openClient({ account, budget, clock }) };
+}
+
+const errorOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => expect.unreachable('the call went well'),
+    (error: unknown) => error,
+  );
+
+const sync = (site_id: string) => client.call('syncSite', { site_id }, now);
+
+describe('a call', () => {
+  test('sends token, path, query and body, and gives the answer', async () => {
+    const { sites, meta } = await client.call(
+      'listSites',
+      { perPage: 2, sort: 'url,asc', filters: { connection_status: { eq: 'connected' } } },
+      now,
+    );
+    expect(sites).toHaveLength(2);
+    expect(meta.pagination.totalItems).toBe(3);
+
+    const { tag } = await client.call('createTag', { body: { tag: { name: 'Überall & nirgends' } } }, now);
+    expect(tag).toMatchObject({ name: 'Überall & nirgends' });
+    expect(sandbox.journal.requests[0]?.query).toContain('filters%5Bconnection_status%3Aeq%5D=connected');
+  });
+
+  test('that deletes gives nothing', async () => {
+    expect(await client.call('deleteSite', { site_id: 'site-0001' }, now)).toBeUndefined();
+    expect(sandbox.journal.effectsOf('deleteSite')).toEqual(['site-0001']);
+  });
+
+  test('is counted once for each request that is really sent', async () => {
+    const sent: string[] = [];
+    sandbox.failNext({ operation: 'listTags' }, 'status-503');
+    await client.call('listTags', {}, { ...now, onRequest: (operation) => sent.push(operation) });
+    expect(sent).toEqual(['listTags', 'listTags']);
+    expect(sandbox.journal.countOf('listTags')).toBe(2);
+  });
+
+  test('against the contract is a mistake that is told before anything is sent', async () => {
+    const wrong = { sort: 'colour,asc', filters: { url: { eq: 'x' } } };
+    const error = await errorOf(client.call('listSites', wrong as object, now));
+
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', operation: 'listSites' });
+    expect((error as Error).message).toMatch(/^listSites: sort: cannot sort by "colour"; filters\.url\.eq: /);
+    expect(sandbox.journal.requests).toHaveLength(0);
+  });
+
+  test('with an id that is no path stays in its place', async () => {
+    expect(await errorOf(client.call('showSite', { site_id: '../clients?x=1' }, now))).toMatchObject({
+      code: 'GONE',
+    });
+    expect(sandbox.journal.requests[0]?.operation).toBe('showSite');
+  });
+});
+
+describe('an answer that says no', () => {
+  test('404 means gone', async () => {
+    expect(await errorOf(client.call('showSite', { site_id: 'nowhere' }, now))).toMatchObject({
+      code: 'GONE',
+      operation: 'showSite',
+    });
+  });
+
+  test('409 means that something else is under way, in the words of the service', async () => {
+    sandbox.site('site-0001').startSync();
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toMatchObject({ code: 'CONFLICT', operation: 'syncSite' });
+    expect(error).toHaveProperty('problem.message', expect.stringMatching(/sync/i));
+  });
+
+  test('422 means rejected, with the code and the words of the service', async () => {
+    sandbox.site('site-0001').useUpDailySyncs();
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toMatchObject({
+      code: 'REJECTED',
+      status: 422,
+      problem: {
+        code: 'daily_sync_limit_reached',
+        message: expect.stringContaining('on-demand syncs a day'),
+      },
+    });
+  });
+
+  test('401 and 403 mean that the account refuses us, and say what to do', async () => {
+    sandbox.account.deactivate();
+    expect(await errorOf(sync('site-0001'))).toMatchObject({ code: 'ACCOUNT_REFUSED', status: 403 });
+    sandbox.account.changeToken('another-token');
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toMatchObject({ code: 'ACCOUNT_REFUSED', status: 401, account: 'agency' });
+    expect((error as Error).message).toContain('check its token');
+  });
+
+  test('429 is no error: the request waits for the next window, and is sent then', async () => {
+    sandbox.account.useUpRequests(200);
+    await sync('site-0001');
+    expect(sandbox.journal.requests.map(({ status }) => status)).toEqual([429, 200]);
+    expect(sandbox.journal.effectsOf('syncSite')).toEqual(['site-0001']);
+  });
+
+  test('429 lets go at once of those that hold a slot', async () => {
+    sandbox.account.useUpRequests(200);
+    const error = await errorOf(
+      client.call('syncSite', { site_id: 'site-0001' }, { priority: 'action', whenSpent: 'leave' }),
+    );
+    expect(error).toMatchObject({ code: 'BUDGET_SPENT' });
+    expect(sandbox.journal.effectsOf('syncSite')).toEqual([]);
+  });
+});
+
+describe('a service in trouble', () => {
+  test.each(['status-503', 'reset-before', 'reset-after', 'truncate'] as const)(
+    'a read meets %s and is tried again, three times in all',
+    async (kind) => {
+      sandbox.failNext({ operation: 'listTags', times: 2 }, kind);
+      expect(await client.call('listTags', {}, now)).toHaveProperty('tags');
+
+      sandbox.failNext({ operation: 'listTags', times: 3 }, kind);
+      expect(await errorOf(client.call('listTags', {}, now))).toMatchObject({
+        code: 'UNAVAILABLE',
+        sent: true,
+      });
+      expect(sandbox.journal.countOf('listTags')).toBe(6);
+    },
+  );
+
+  test.each([
+    { kind: 'status-503', effects: [] },
+    { kind: 'reset-before', effects: [] },
+    { kind: 'reset-after', effects: ['site-0001'] },
+    { kind: 'truncate', effects: ['site-0001'] },
+  ] as const)('a change meets $kind, may have happened, and is not sent again', async ({ kind, effects }) => {
+    sandbox.failNext({ operation: 'syncSite' }, kind);
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({ sent: true, operation: 'syncSite' });
+    expect(sandbox.journal.countOf('syncSite')).toBe(1);
+    expect(sandbox.journal.effectsOf('syncSite')).toEqual(effects);
+  });
+
+  test('a change that finds nobody listening provably did not happen', async () => {
+    sandbox.outage.begin('refuse');
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toMatchObject({ sent: false });
+    expect((error as Error).message).toBe(
+      'syncSite: the service gave no usable answer: nothing listens there (connection refused).',
+    );
+  });
+
+  test('a host that is not known is named as such, and nothing was sent', async () => {
+    const { client: lost } = open('http://caretaker.invalid/api/v6', 'token');
+    const error = await errorOf(lost.call('syncSite', { site_id: 'site-0001' }, now));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
+    await lost.close();
+  });
+
+  test('the status of a failure is told with the words of the service', async () => {
+    sandbox.failNext({ operation: 'syncSite' }, 'status-503');
+    const error = await errorOf(sync('site-0001'));
+    expect(error).toMatchObject({ status: 503 });
+    expect((error as Error).message).toContain('HTTP 503, The service is unavailable');
+  });
+
+  test('an outage neither uses up the budget of others nor is taken for a sign of life', async () => {
+    await client.call('listTags', {}, now);
+    const { answeredAt } = await budget.state();
+    sandbox.outage.begin('status-503');
+    await errorOf(client.call('listTags', {}, now));
+    sandbox.outage.end();
+    expect((await budget.state()).answeredAt).toBe(answeredAt);
+  });
+
+  test('a caller that gives up while the service hangs hears its own reason', async () => {
+    sandbox.failNext({ operation: 'listTags' }, 'hang');
+    const leaving = new AbortController();
+    const call = client.call(
+      'listTags',
+      {},
+      {
+        ...now,
+        signal: leaving.signal,
+        onRequest: () => setImmediate(() => leaving.abort(new Error('we are stopping'))),
+      },
+    );
+    await expect(call).rejects.toThrow('we are stopping');
+  });
+
+  test('a caller that has given up already sends nothing', async () => {
+    const signal = AbortSignal.abort(new Error('we are stopping'));
+    for (const whenSpent of ['wait', 'leave'] as const) {
+      await expect(client.call('listTags', {}, { ...now, whenSpent, signal })).rejects.toThrow('stopping');
+    }
+    expect(sandbox.journal.requests).toHaveLength(0);
+  });
+});
+
+test('a client whose calls are done closes, and its connections with it', async () => {
+  const { client: other } = open(sandbox.url, sandbox.token);
+  const call = other.call('listTags', {}, now);
+  await call;
+  await other.close();
+  await expect(other.call('showSite', { site_id: 'site-0001' }, now)).rejects.toThrow(
+    /UNAVAILABLE|closed|destroyed/,
+  );
+});

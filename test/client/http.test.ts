@@ -1,0 +1,246 @@
+/** How one exchange goes with a service that misbehaves as the sandbox never would. */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Budget, openBudget } from '../../src/budget/budget.ts';
+import { type CallOptions, type Client, openClient } from '../../src/client/client.ts';
+import type { Drift } from '../../src/contract/answers.ts';
+import { keepSecret } from '../../src/secrets.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const TOKEN = 'sesame-open-4711';
+const noTags = { tags: [], meta: { pagination: { page: 1, perPage: 100, totalPages: 1, totalItems: 0 } } };
+
+let server: TestRedis;
+let redis: Redis;
+let service: FaultyService;
+let elsewhere: FaultyService;
+let budget: Budget;
+let client: Client;
+let drift: Drift[];
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+const clock = fastClock(100);
+
+beforeAll(async () => {
+  keepSecret(TOKEN);
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+  drift = [];
+  service = await startFaultyService((request, response) => answer(request, response));
+  elsewhere = await startFaultyService((_request, response) => sendJson(response, 200, noTags));
+  const account = { name: 'agency', baseUrl: service.url, token: TOKEN };
+  budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
+  client = openClient({ account, budget, clock, onDrift: (one) => drift.push(one) });
+});
+afterEach(async () => {
+  await service.stop();
+  await elsewhere.stop();
+  await client.close();
+});
+
+const listTags = (options: Partial<CallOptions> = {}) =>
+  client.call('listTags', {}, { priority: 'person', ...options });
+const syncSite = () => client.call('syncSite', { site_id: 'a' }, { priority: 'person' });
+
+describe('redirects', () => {
+  test('of a read are followed within the service, each as a request that is counted', async () => {
+    answer = ({ url }, response) =>
+      url === '/moved'
+        ? sendJson(response, 200, noTags)
+        : sendJson(response, 308, {}, { location: '/moved' });
+    let sent = 0;
+
+    await listTags({
+      onRequest: () => {
+        sent += 1;
+      },
+    });
+
+    expect(service.requests).toEqual(['GET /api/v6/tags', 'GET /moved']);
+    expect(service.authorizations).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+    expect(sent).toBe(2);
+    expect((await budget.state()).remaining).toBe(198);
+  });
+
+  test('to another place are not followed: the token stays home', async () => {
+    answer = (_request, response) => sendJson(response, 302, {}, { location: `${elsewhere.url}/tags` });
+
+    await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED', status: 302 });
+
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('of a change are not followed', async () => {
+    answer = (_request, response) => sendJson(response, 307, {}, { location: '/moved' });
+
+    await expect(syncSite()).rejects.toMatchObject({ code: 'REDIRECTED', operation: 'syncSite' });
+
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('in a circle end after three', async () => {
+    answer = (_request, response) => sendJson(response, 302, {}, { location: '/round' });
+    await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED' });
+    expect(service.requests).toHaveLength(4);
+  });
+
+  test.each(['http://', undefined])('to nowhere (%s) are an error like any other', async (location) => {
+    answer = (_request, response) => sendJson(response, 302, {}, location === undefined ? {} : { location });
+    await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED' });
+  });
+});
+
+describe('a body', () => {
+  test('of more than 10 MiB is not read to its end', async () => {
+    let written = 0;
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(1024 * 1024, ' '))) written += 1;
+      };
+      response.on('drain', more);
+      more();
+    };
+
+    await expect(syncSite()).rejects.toThrow('its answer is larger than 10 MiB');
+
+    expect(written).toBeLessThan(100);
+  });
+
+  test('that is no JSON is no usable answer', async () => {
+    answer = (_request, response) => {
+      response.end('<html>All is well</html>');
+    };
+    await expect(syncSite()).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: true, status: 200 });
+  });
+
+  test('that lacks what we cannot work without is told so, and not asked for again', async () => {
+    answer = (_request, response) => sendJson(response, 200, { tags: 'none' });
+    await expect(listTags()).rejects.toMatchObject({ code: 'CONTRACT_BROKEN', operation: 'listTags' });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('that differs from the contract is used as far as it goes, and the difference told', async () => {
+    answer = (_request, response) =>
+      sendJson(response, 200, {
+        ...noTags,
+        tags: [{ id: '7', name: 'vip', color: 7, site_ids: [], more: 1 }],
+      });
+    expect((await listTags()).tags).toMatchObject([{ id: '7', name: 'vip' }]);
+    expect(drift).toContainEqual(expect.objectContaining({ operation: 'listTags', field: 'tags.*.color' }));
+  });
+
+  test.each([404, 401, 429, 302])(
+    'of an answer %i that nobody reads may break off without harm',
+    async (status) => {
+      answer = (_request, response) => {
+        if (service.requests.length > 1) return sendJson(response, 200, noTags);
+        response.writeHead(status, { 'content-length': '1000', 'x-ratelimit-reset': '1' });
+        response.write('half', () => response.destroy());
+      };
+      await listTags().catch(() => undefined);
+      answer = (_request, response) => sendJson(response, 200, noTags);
+      await listTags();
+    },
+  );
+
+  test('that breaks off while Redis keeps us waiting is a lost answer and no crash', async () => {
+    let cut = () => undefined as unknown;
+    answer = (_request, response) => {
+      const paused = redis.call('CLIENT', 'PAUSE', '150', 'WRITE');
+      void paused.then(() => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write('{"sync":');
+        cut = () => response.destroy();
+        // The head is on its way to a client that now waits for Redis.
+        setImmediate(() => setImmediate(() => cut()));
+      });
+    };
+    await expect(syncSite()).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: true });
+  });
+
+  test('whose reader gives up ends with the reader’s reason', async () => {
+    const leaving = new AbortController();
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"tags":', () => setTimeout(() => leaving.abort(new Error('we are stopping')), 20));
+    };
+    await expect(listTags({ signal: leaving.signal })).rejects.toThrow('we are stopping');
+  });
+});
+
+describe('an error', () => {
+  test('shows nothing of what the service repeats of our token', async () => {
+    answer = ({ headers }, response) =>
+      sendJson(response, 422, { error: { message: `No good: ${headers.authorization}` } });
+    const error: unknown = await syncSite().catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: 'REJECTED', problem: { message: 'No good: Bearer [hidden]' } });
+    expect(JSON.stringify([error, (error as Error).message])).not.toContain(TOKEN);
+  });
+
+  test('without a word from the service is a whole sentence all the same', async () => {
+    answer = (_request, response) => {
+      response.writeHead(422).end();
+    };
+    await expect(syncSite()).rejects.toThrow('syncSite was rejected (HTTP 422): it gave no reason');
+  });
+});
+
+describe('rate headers', () => {
+  test('are read, and correct the budget', async () => {
+    const headers = { 'x-ratelimit-limit': '120', 'x-ratelimit-remaining': ' 7', 'x-ratelimit-reset': '42' };
+    answer = (_request, response) => sendJson(response, 200, noTags, headers);
+    const before = clock.now();
+    await listTags();
+    const { limit, remaining, resetsAt } = await budget.state();
+    expect({ limit, remaining }).toEqual({ limit: 120, remaining: 7 });
+    expect(resetsAt).toBeGreaterThanOrEqual(before + 42_000);
+    expect(resetsAt).toBeLessThan(clock.now() + 42_000 + 1);
+  });
+
+  test.each(['1795262400', 'soon', '-1', '1e3'])(
+    'that make no sense (%s) are not believed',
+    async (reset) => {
+      const headers = {
+        'x-ratelimit-limit': '120',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': reset,
+      };
+      answer = (_request, response) => sendJson(response, 200, noTags, headers);
+      await listTags();
+      expect((await budget.state()).resetsAt).toBeLessThanOrEqual(clock.now() + 60_000);
+      await listTags();
+    },
+  );
+
+  test('of a failed request do not count as a sign of life', async () => {
+    answer = (_request, response) => sendJson(response, 500, {});
+    await syncSite().catch(() => undefined);
+    expect((await budget.state()).answeredAt).toBe(0);
+  });
+});
+
+test('a download is handed on as it comes', async () => {
+  answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/pdf' });
+    response.write('%PDF-');
+    setImmediate(() => response.end('1.7'));
+  };
+  const body = await client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
+  let text = '';
+  body.on('data', (chunk) => {
+    text += chunk;
+  });
+  await once(body, 'end');
+  expect(text).toBe('%PDF-1.7');
+});

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { allItems, type FetchPage } from '../../src/client/pages.ts';
+
+/** A list of tags that a test may change between two requests; it remembers which pages were asked for. */
+function changingList(count: number, beforePage: (page: number, ids: string[]) => void = () => undefined) {
+  const ids = Array.from({ length: count }, (_, index) => `tag-${index}`);
+  const asked: number[] = [];
+  const fetch: FetchPage = ({ page = 1, perPage = 100 }) => {
+    beforePage(page, ids);
+    asked.push(page);
+    const tags = ids.slice((page - 1) * perPage, page * perPage).map((id) => ({ id }));
+    const pagination = { totalItems: ids.length, totalPages: Math.max(1, Math.ceil(ids.length / perPage)) };
+    return Promise.resolve({ tags, meta: { pagination } });
+  };
+  return { ids, asked, fetch };
+}
+
+async function idsOf(fetch: FetchPage): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of allItems('listTags', fetch)) ids.push(id);
+  return ids;
+}
+
+test('a list costs one request per hundred items, in the order of the service', async () => {
+  const { ids, asked, fetch } = changingList(250);
+  expect(await idsOf(fetch)).toEqual(ids);
+  expect(asked).toEqual([1, 2, 3]);
+});
+
+test('an empty list costs one request', async () => {
+  const { asked, fetch } = changingList(0);
+  expect(await idsOf(fetch)).toEqual([]);
+  expect(asked).toEqual([1]);
+});
+
+test('an item that moves to a later page meanwhile is given once', async () => {
+  const { ids, fetch } = changingList(150, (page, now) => {
+    if (page === 2 && now[0] === 'tag-0') now.push(now.shift() ?? '');
+  });
+  const found = await idsOf(fetch);
+  expect([...found].sort()).toEqual([...ids].sort());
+  expect(new Set(found).size).toBe(found.length);
+});
+
+test('an item that moves to an earlier page meanwhile is found in a second round', async () => {
+  const { ids, asked, fetch } = changingList(150, (page, now) => {
+    if (page === 2 && now[0] === 'tag-0') now.unshift(now.pop() ?? '');
+  });
+  expect((await idsOf(fetch)).sort()).toEqual([...ids].sort());
+  expect(asked).toEqual([1, 2, 1, 2]);
+});
+
+test('an item that is removed meanwhile hides none of the others', async () => {
+  const { ids, fetch } = changingList(250, (page, now) => {
+    if (page === 2 && now[0] === 'tag-0') now.shift();
+  });
+  expect(await idsOf(fetch)).toEqual(expect.arrayContaining(ids));
+});
+
+test('a list that counts more than it gives is gone through three times and no more', async () => {
+  let asked = 0;
+  const fetch: FetchPage = () => {
+    asked += 1;
+    return Promise.resolve({
+      tags: [{ id: 'only' }],
+      meta: { pagination: { totalPages: 1, totalItems: 2 } },
+    });
+  };
+  expect(await idsOf(fetch)).toEqual(['only']);
+  expect(asked).toBe(3);
+});
+
+test('a list that never comes to rest is gone through three times and no more', async () => {
+  const { asked, fetch } = changingList(150, (page, now) => {
+    if (page === 2) now.unshift('new-a', 'new-b');
+  });
+  await idsOf(fetch);
+  expect(asked).toEqual([1, 2, 1, 2, 1, 2]);
+});
+
+test('a service that counts more pages than it has is not asked for all of them', async () => {
+  const asked: unknown[] = [];
+  const fetch: FetchPage = (query) => {
+    asked.push(query.page);
+    return Promise.resolve({ tags: [], meta: { pagination: { totalPages: 1_000_000, totalItems: 0 } } });
+  };
+  expect(await idsOf(fetch)).toEqual([]);
+  expect(asked).toEqual([1]);
+});
+
+test('a list without pages is asked for once, without paging', async () => {
+  const asked: object[] = [];
+  const fetch: FetchPage = (query) => {
+    asked.push(query);
+    return Promise.resolve({ backup_destinations: [{ id: 'one' }, { id: null }, { id: null }] });
+  };
+  const ids: unknown[] = [];
+  for await (const { id } of allItems('listBackupDestinations', fetch)) ids.push(id);
+  expect(ids).toEqual(['one', null, null]);
+  expect(asked).toEqual([{}]);
+});
+
+test('whoever has found what it looks for pays for no further page', async () => {
+  const { asked, fetch } = changingList(250);
+  for await (const { id } of allItems('listTags', fetch)) if (id === 'tag-7') break;
+  expect(asked).toEqual([1]);
+});
+
+test('an error of a request is the error of the list', async () => {
+  const failing: FetchPage = () => Promise.reject(new Error('away'));
+  await expect(idsOf(failing)).rejects.toThrow('away');
+});
