@@ -19,8 +19,10 @@ function perform(world: World, due: Due, at: number): void {
     case 'run-task':
       runTask(world, due.task, at);
       break;
-    case 'end-task':
-      endTask(world, due.task, at);
+    case 'end-task': {
+      const next = endTask(world, due.task, at);
+      if (next) perform(world, next, at);
       break;
+    }
   }
 }

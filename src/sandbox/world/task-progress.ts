@@ -1,5 +1,5 @@
 /** How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it runs. */
-import type { Task, TaskStatus } from './tasks.ts';
+import type { Task, TaskStatus, TroubledEnd } from './tasks.ts';
 
 export interface StepProgress {
   type: string;
@@ -21,18 +21,22 @@ export function sitesProgress(task: Task, now: number): SiteProgress[] {
   const count = task.input.length;
   const done = shareDone(task, now);
   return task.input.map(({ id }, at) => {
-    const share = within(done * count - at);
+    const trouble = task.troubled[id];
+    const whole = within(done * count - at);
+    const share = trouble ? Math.min(whole, FAILED_SHARE) : whole;
+    const end = trouble && whole === 1 ? trouble : null;
     const steps = task.steps.map((type, step) => {
       const stepShare = within(share * task.steps.length - step);
-      return { type, status: statusAt(task, stepShare), percent: percent(stepShare) };
+      return { type, status: statusAt(task, stepShare, end), percent: percent(stepShare) };
     });
-    return { id, status: statusAt(task, share), percent: percent(share), steps };
+    return { id, status: statusAt(task, share, end), percent: percent(share), steps };
   });
 }
 
-/** A part that is finished is completed; one that is not shares the fate of the whole. */
-function statusAt(task: Task, share: number): TaskStatus {
+/** A part that is finished is completed; one that is not shares the fate of its site or of the whole. */
+function statusAt(task: Task, share: number, end: TroubledEnd | null): TaskStatus {
   if (share === 1) return 'completed';
+  if (end) return end;
   if (task.endedAt !== null) return task.status;
   return share > 0 ? 'running' : 'initializing';
 }
@@ -40,7 +44,9 @@ function statusAt(task: Task, share: number): TaskStatus {
 function shareDone(task: Task, now: number): number {
   if (task.status === 'completed') return 1;
   const share = within(((task.endedAt ?? now) - task.runsAt) / (task.endsAt - task.runsAt));
-  // What failed did not get to its end: its last step is the one that went wrong.
+  const goesOn = Object.keys(task.troubled).length > 0;
+  // What failed did not get to its end, its last step is the one that went wrong; unless only some sites were troubled.
+  if (goesOn) return share;
   return task.endedAt === null || task.status === 'cancelled' ? share : Math.min(share, FAILED_SHARE);
 }
 

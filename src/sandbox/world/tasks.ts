@@ -3,10 +3,12 @@
  * from any state before the end. How a task ends, and when, is settled when it starts.
  */
 import { cannot } from '../refusal.ts';
+import type { Due } from './agenda.ts';
 import { SECOND } from './service-time.ts';
 import { idOf, nextNumber, type World } from './world.ts';
 
 export type TaskEnd = 'completed' | 'failed' | 'aborted';
+export type TroubledEnd = Exclude<TaskEnd, 'completed'>;
 export type TaskStatus = 'initializing' | 'running' | TaskEnd | 'cancelled';
 
 /** What the request asked for, site by site, in the shape the API shows. */
@@ -24,6 +26,10 @@ export interface Task {
   readonly runsAt: number;
   readonly endsAt: number;
   readonly ends: TaskEnd;
+  /** Sites that come to a bad end while the work on the others goes on to its own. */
+  readonly troubled: Readonly<Record<string, TroubledEnd>>;
+  /** What the task was for: happens when it comes to its end by itself, whichever, but not when it is cancelled. */
+  readonly leadsTo: Due | null;
   /** When it came to its end, whichever. */
   endedAt: number | null;
 }
@@ -35,13 +41,20 @@ export interface TaskOrder {
   takesMs: number;
   /** Default: completed. */
   ends?: TaskEnd;
+  /** What is done at each site; default: as usual for the type. */
+  steps?: readonly string[];
+  /** Default: none, so that a task with a bad end meets it at its last site and gets no further. */
+  troubled?: Readonly<Record<string, TroubledEnd>>;
+  /** Default: nothing. */
+  leadsTo?: Due;
 }
 
 /** How long a task prepares before it runs. */
 const PREPARES_MS = 3 * SECOND;
 
 /** Starts a task at `at`, which may lie in the past: settling the world brings it up to the present. */
-export function startTask(world: World, { type, input, takesMs, ends }: TaskOrder, at: number): Task {
+export function startTask(world: World, order: TaskOrder, at: number): Task {
+  const { type, input, takesMs, ends = 'completed' } = order;
   const runsAt = at + PREPARES_MS;
   const task: Task = {
     id: idOf('task', nextNumber(world, 'task')),
@@ -50,10 +63,12 @@ export function startTask(world: World, { type, input, takesMs, ends }: TaskOrde
     createdAt: at,
     updatedAt: at,
     input,
-    steps: stepsOf(type),
+    steps: order.steps ?? stepsOf(type),
     runsAt,
     endsAt: runsAt + takesMs,
-    ends: ends ?? 'completed',
+    ends,
+    troubled: order.troubled ?? {},
+    leadsTo: order.leadsTo ?? null,
     endedAt: null,
   };
   world.tasks.set(task.id, task);
@@ -68,12 +83,13 @@ export function runTask(world: World, id: string, at: number): void {
   if (task?.status === 'initializing') move(task, 'running', at);
 }
 
-/** Running -> the end it was going to have. */
-export function endTask(world: World, id: string, at: number): void {
+/** Running -> the end it was going to have; gives what is to happen then. */
+export function endTask(world: World, id: string, at: number): Due | null {
   const task = world.tasks.get(id);
-  if (task?.status !== 'running') return;
+  if (task?.status !== 'running') return null;
   move(task, task.ends, at);
   task.endedAt = at;
+  return task.leadsTo;
 }
 
 /** @throws {Refusal} 422 when the task has already ended. */
