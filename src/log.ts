@@ -25,20 +25,34 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
   const options = {
     level,
     base: { pid: process.pid },
-    formatters: { bindings: (facts: object) => redact(facts) as object },
+    // Errors are described below, with their code and their causes apart.
+    serializers: { err: (told: unknown) => told },
     hooks: {
       logMethod(this: Logger, args: Parameters<Logger['info']>, method: (...args: never[]) => void) {
         method.apply(this, args.map(cleaned) as never[]);
       },
     },
   };
-  if (form === 'json') return pino(options, pino.destination({ dest: 2, sync: true })) as Log;
+  if (form === 'json') return guarded(pino(options, pino.destination({ dest: 2, sync: true })));
   // In process rather than as a worker thread: a line is on the terminal before the next statement runs.
   const { PinoPretty } = await import('pino-pretty');
-  return pino(
-    options,
-    PinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
-  ) as Log;
+  return guarded(
+    pino(
+      options,
+      PinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+    ),
+  );
+}
+
+/** The logger with nothing but what `Log` has; what all lines of a child have in common passes no hook of pino's. */
+function guarded(logger: Logger): Log {
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    child: (facts) => guarded(logger.child(redact(facts) as object)),
+  };
 }
 
 function cleaned(argument: unknown): unknown {
@@ -55,7 +69,7 @@ function cleaned(argument: unknown): unknown {
 }
 
 /** Causes further down are left out; a chain that long holds itself. */
-const MOST_CAUSES = 10;
+const MOST_CAUSES = 5;
 
 function describe(error: Error, causes = MOST_CAUSES): object {
   const code = (error as { code?: unknown }).code;

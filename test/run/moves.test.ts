@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { canMove, endedCount, finalStatus, isFinal, sourcesOf } from '../../src/run/moves.ts';
+import { reasons } from '../../src/run/reasons.ts';
+import { type Counts, runStatuses } from '../../src/run/run.ts';
+
+const counts = (changes: Partial<Counts>): Counts => ({
+  planned: 10,
+  succeeded: 0,
+  failed: 0,
+  skipped: 0,
+  cancelled: 0,
+  ...changes,
+});
+
+describe('the way of a run', () => {
+  test('leads from the queue by its plan to its end, and no further', () => {
+    expect(canMove('queued', 'planning')).toBe(true);
+    expect(canMove('planning', 'running')).toBe(true);
+    expect(canMove('running', 'succeeded')).toBe(true);
+    expect(canMove('queued', 'running')).toBe(false);
+    expect(canMove('running', 'planning')).toBe(false);
+  });
+
+  test('ends for good: nothing leaves a final status', () => {
+    const final = runStatuses.filter(isFinal);
+    expect(final).toEqual(['succeeded', 'partial', 'failed', 'cancelled', 'skipped', 'stopped']);
+    for (const from of final) for (const to of runStatuses) expect(canMove(from, to)).toBe(false);
+  });
+
+  test('goes on where it stood when an account that refused us lets us in again', () => {
+    expect(sourcesOf('blocked')).toEqual(['planning', 'running']);
+    expect(canMove('blocked', 'planning')).toBe(true);
+    expect(canMove('blocked', 'running')).toBe(true);
+  });
+
+  test('can be called off from wherever it is', () => {
+    expect(sourcesOf('cancelled')).toEqual(runStatuses.filter((status) => !isFinal(status)));
+  });
+});
+
+describe('the end of a run', () => {
+  test('is good when nothing failed, also when there was nothing to do', () => {
+    expect(finalStatus({ counts: counts({ succeeded: 10 }) })).toBe('succeeded');
+    expect(finalStatus({ counts: counts({ skipped: 10 }) })).toBe('succeeded');
+    expect(finalStatus({ counts: counts({ planned: 0 }) })).toBe('succeeded');
+  });
+
+  test('is partial when something failed beside what succeeded', () => {
+    expect(finalStatus({ counts: counts({ succeeded: 9, failed: 1 }) })).toBe('partial');
+  });
+
+  test('is a failure when nothing that was tried succeeded, whatever was skipped', () => {
+    expect(finalStatus({ counts: counts({ failed: 10 }) })).toBe('failed');
+    expect(finalStatus({ counts: counts({ failed: 7, skipped: 3 }) })).toBe('failed');
+  });
+
+  test('of a run that was called off says so, whatever became of its targets', () => {
+    const mixed = counts({ succeeded: 5, failed: 1, cancelled: 4 });
+    expect(finalStatus({ ending: 'cancelled', counts: mixed })).toBe('cancelled');
+    expect(finalStatus({ ending: 'safety-limit', counts: mixed })).toBe('stopped');
+  });
+
+  test('has come when every target has its outcome', () => {
+    expect(endedCount(counts({ succeeded: 4, failed: 3, skipped: 2, cancelled: 1 }))).toBe(10);
+  });
+});
+
+test('each reason is told in one sentence', () => {
+  for (const [code, sentence] of Object.entries(reasons)) {
+    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(sentence).toMatch(/^[A-Z].*\.$/);
+  }
+});
