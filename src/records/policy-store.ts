@@ -47,7 +47,8 @@ export class PolicyStore {
 
   /** Ends a pause and forgets the failures that may have led to it. False when it was not paused. */
   async resume(name: string, at: number): Promise<boolean> {
-    const removed = await this.store.hdel(keys.policy(name), 'pause', 'failures');
+    const removed = await this.store.hdel(keys.policy(name), 'pause');
+    await this.store.hdel(keys.policy(name), 'failures');
     await this.tell(name, at);
     return removed > 0;
   }

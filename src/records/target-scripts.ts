@@ -89,7 +89,8 @@ return 1`;
 export const SETTLE = `
 local json = redis.call('HGET', KEYS[2], ARGV[1])
 local old = json and cjson.decode(json)
-local ours = old and old.step == tonumber(ARGV[2]) and string.find(ARGV[3], old.state, 1, true)
+local ours = old and old.state ~= 'ended' and old.step == tonumber(ARGV[2])
+  and string.find(ARGV[3], old.state, 1, true)
 -- Written already: the answer was lost with the connection, and the command is here for the second time.
 if old and not ours and json == ARGV[5] then return 1 end
 if tonumber(ARGV[8]) > 0 then redis.call('HINCRBY', KEYS[1], 'requests', ARGV[8]) end

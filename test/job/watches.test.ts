@@ -1,0 +1,226 @@
+/** What followed work is taken for, by what the service shows of it. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Item } from '../../src/contract/operations.ts';
+import type { Api } from '../../src/job/job.ts';
+import { sweepFrom } from '../../src/job/watch.ts';
+import { watchKind, watchKinds } from '../../src/job/watches.ts';
+import type { Watch } from '../../src/run/run.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type HeldClock, heldClock } from '../support/held-clock.ts';
+
+type SyncWatch = Extract<Watch, { kind: 'sync' }>;
+type TaskWatch = Extract<Watch, { kind: 'task' }>;
+
+const SINCE = Date.parse('2026-11-21T02:00:00Z');
+const at = (seconds: number) => new Date(SINCE + seconds * 1_000).toISOString();
+
+describe('a task', () => {
+  const watch: TaskWatch = { kind: 'task', taskId: 't-1', since: SINCE };
+  const judge = (status: string, of: TaskWatch = watch) =>
+    watchKinds.task.judge(of, { id: 't-1', status } as Item<'listTasks'>);
+
+  test('is done when it is completed, and adopted when somebody else had started it', () => {
+    expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
+    expect(judge('completed', { ...watch, adopted: true })).toEqual({ is: 'done', reason: 'adopted' });
+  });
+
+  test.each([
+    ['failed', 'task-failed'],
+    ['aborted', 'task-aborted'],
+    ['cancelled', 'task-cancelled'],
+  ])('that is %s has failed for that reason', (status, reason) => {
+    expect(judge(status)).toEqual({ is: 'failed', reason });
+  });
+
+  test.each(['queued', 'initializing', 'running'])('that is %s goes on', (status) => {
+    expect(judge(status)).toEqual({ is: 'running' });
+  });
+
+  test('in a state that nobody knows is unclear, not done', () => {
+    expect(judge('archived')).toEqual({ is: 'unclear' });
+  });
+
+  test('that failed is told with the step that failed, when it is looked at alone', async () => {
+    const details = {
+      sites: [
+        {
+          steps: [
+            { type: 'backup', status: 'completed' },
+            { type: 'update_plugin', status: 'failed' },
+          ],
+        },
+      ],
+    };
+    const api = {
+      showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }),
+    } as unknown as Api;
+    expect(await watchKinds.task.look(api, watch)).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'The step update_plugin failed.',
+    });
+  });
+
+  test('is matched by its id, in one list of all that changed since the oldest', () => {
+    const older: TaskWatch = { ...watch, taskId: 't-0', since: SINCE - 60_000 };
+    const { sweep, keyOf, keyOfItem } = watchKinds.task;
+    expect(sweep.query([watch, older])).toEqual({
+      filters: { updated_at: { gte: at(-90) } },
+      sort: 'updated_at,desc',
+    });
+    expect(keyOf(watch)).toBe('t-1');
+    expect(keyOfItem({ id: 't-1', status: 'running' } as Item<'listTasks'>)).toBe('t-1');
+  });
+});
+
+describe('a sync', () => {
+  const watch: SyncWatch = { kind: 'sync', siteId: 's', snapshotId: 'snap-1', since: SINCE };
+  const { snapshotId: _none, ...withoutSnapshot } = watch;
+  type Shown = Pick<Item<'listSites'>, 'sync' | 'backups'>;
+  const judge = (site: Shown, of: SyncWatch = watch) =>
+    watchKinds.sync.judge(of, { id: 's', ...site } as Item<'listSites'>);
+  const snapshot = (status: string, id = 'snap-1') =>
+    ({ enabled: true, latest_snapshot: { id, status, created_at: at(1) } }) as Shown['backups'];
+  const over = {
+    in_progress: false,
+    last_sync_at: at(60),
+    last_sync_status: 'succeeded',
+    last_sync_error: null,
+  };
+
+  test('goes on while the site says so', () => {
+    expect(judge({ sync: { ...over, in_progress: true }, backups: snapshot('in_progress') })).toEqual({
+      is: 'running',
+    });
+  });
+
+  test('is done when its snapshot succeeded', () => {
+    expect(judge({ sync: over, backups: snapshot('succeeded') })).toEqual({ is: 'done', reason: 'done' });
+  });
+
+  test('has failed when its snapshot failed, in the words of the site', () => {
+    const failed = { ...over, last_sync_error: 'Disk full.' };
+    expect(judge({ sync: failed, backups: snapshot('failed') })).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'Disk full.',
+    });
+    expect(judge({ sync: over, backups: snapshot('failed') })).toMatchObject({
+      detail: 'The snapshot failed, without a message.',
+    });
+    expect(judge({ sync: over, backups: snapshot('cancelled') })).toEqual({
+      is: 'failed',
+      reason: 'task-cancelled',
+    });
+  });
+
+  test('is unclear when another sync has made a snapshot since: only its own says how it went', () => {
+    expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-2') })).toEqual({ is: 'unclear' });
+  });
+
+  test('of a site without backups is judged by the site’s own record of its last sync', () => {
+    const none = { enabled: false } as Shown['backups'];
+    expect(judge({ sync: over, backups: none })).toEqual({ is: 'done', reason: 'done' });
+    const failed = { ...over, last_sync_status: 'failed', last_sync_error: null };
+    expect(judge({ sync: failed, backups: none })).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'The sync failed, without a message.',
+    });
+    expect(judge({ sync: { ...over, last_sync_at: at(-10) }, backups: none })).toEqual({ is: 'unclear' });
+  });
+
+  test('that was adopted has no snapshot of its own, and is adopted when the site’s sync is over', () => {
+    const adopted = { ...withoutSnapshot, adopted: true as const };
+    expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-9') }, adopted)).toEqual({
+      is: 'done',
+      reason: 'adopted',
+    });
+  });
+
+  test('of which nothing is shown is unclear', () => {
+    expect(judge({})).toEqual({ is: 'unclear' });
+    expect(judge({ sync: { in_progress: false } as Shown['sync'] })).toEqual({ is: 'unclear' });
+  });
+
+  test('is matched by its site, in one list of all sites synced since the oldest', () => {
+    expect(watchKinds.sync.sweep.query([watch])).toEqual({
+      filters: { last_sync_at: { gte: at(-30) } },
+      sort: 'last_sync_at,desc',
+    });
+    expect(watchKinds.sync.keyOf(watch)).toBe('s');
+  });
+});
+
+describe('a sync that is looked at alone', () => {
+  let sandbox: Sandbox;
+  let clock: HeldClock;
+  const siteId = 'site-0001';
+  beforeEach(async () => {
+    clock = heldClock();
+    sandbox = await startSandbox({ sites: 3, clock, rateLimit: 0 });
+  });
+  afterEach(() => sandbox.stop());
+
+  /** The few operations that a look may use, without a client around them. */
+  const get = async (path: string) => {
+    const response = await fetch(`${sandbox.url}${path}`, {
+      headers: { authorization: `Bearer ${sandbox.token}` },
+    });
+    return response.json() as unknown;
+  };
+  const api = {
+    showSite: ({ site_id }: { site_id: string }) => get(`/sites/${site_id}`),
+    showSiteSnapshot: (ids: { site_id: string; snapshot_id: string }) =>
+      get(`/sites/${ids.site_id}/snapshots/${ids.snapshot_id}`),
+  } as unknown as Api;
+  const look = (watch: Partial<SyncWatch>) =>
+    watchKinds.sync.look(api, { kind: 'sync', siteId, since: clock.now(), ...watch });
+
+  test('is followed to the end of its snapshot', async () => {
+    const since = clock.now();
+    const snapshotId = sandbox.site(siteId).startSync();
+    expect(await look({ snapshotId, since })).toEqual({ is: 'running' });
+
+    sandbox.site(siteId).finishSync();
+
+    expect(await look({ snapshotId, since })).toEqual({ is: 'done', reason: 'done' });
+  });
+
+  test('is told by its own snapshot even when another sync came after it', async () => {
+    const since = clock.now();
+    sandbox.site(siteId).failNextSync('Disk full.');
+    const snapshotId = sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    await clock.advance(1_000);
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+
+    expect(await look({ snapshotId, since })).toMatchObject({ is: 'failed', detail: 'Disk full.' });
+  });
+
+  test('that left no trace is not taken for done because an older one was', async () => {
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    await clock.advance(60 * 60_000);
+
+    expect(await look({ adopted: true })).toEqual({ is: 'unclear' });
+    expect(await look({ adopted: true, since: clock.now() - 2 * 60 * 60_000 })).toEqual({
+      is: 'done',
+      reason: 'adopted',
+    });
+  });
+});
+
+test('a sweep begins half a minute before the oldest work: the service’s clock may be behind', () => {
+  const watches: Watch[] = [
+    { kind: 'task', taskId: 'a', since: SINCE },
+    { kind: 'task', taskId: 'b', since: SINCE - 5_000 },
+  ];
+  expect(sweepFrom(watches)).toBe(at(-35));
+});
+
+test('each kind of watch is found by its name', () => {
+  expect(watchKind('task')).toBe(watchKinds.task);
+  expect(watchKind('sync')).toBe(watchKinds.sync);
+});

@@ -1,0 +1,251 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CaretakerEvent } from '../../src/events.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import type { Run, RunStatus } from '../../src/run/run.ts';
+import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { aRun, aTarget } from './a-run.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let records: Records;
+const limits = { concurrency: 5, targetMs: 60_000 };
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+  records = openRecords(redis);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => redis.flushall());
+
+async function created(changes: Partial<Run> = {}): Promise<Run> {
+  const run = aRun(changes);
+  await records.runs.create(run, limits);
+  return run;
+}
+
+/** Takes a run through the statuses given, as the engine would. */
+async function through(run: Run, ...statuses: RunStatus[]): Promise<void> {
+  for (const [index, status] of statuses.entries())
+    await records.runs.move(run, status, { at: 2_000 + index });
+}
+
+const ids = (runs: readonly Run[]) => runs.map(({ id }) => id);
+
+describe('a run', () => {
+  test('is remembered with everything that is known of it', async () => {
+    const run = aRun({
+      only: ['a', 'b'],
+      retryOf: 'nightly.0',
+      detail: 'Why: "quotes", ünïcode',
+      deadline: 9_000_000_000_001,
+      counts: { planned: 5, succeeded: 1, failed: 2, skipped: 1, cancelled: 1 },
+      requests: 7,
+      planComplete: true,
+      ending: 'safety-limit',
+      startedAt: 1_795_262_400_001,
+    });
+    await records.runs.create(run, limits);
+    expect(await records.runs.get(run.id)).toEqual(run);
+  });
+
+  test('that nobody made is not there', async () => {
+    expect(await records.runs.get('nowhere')).toBeUndefined();
+  });
+
+  test('is made once, however many daemons fire it', async () => {
+    const run = aRun();
+    const made = await Promise.all([1, 2, 3].map(() => records.runs.create(run, limits)));
+    expect(made.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('counts its requests', async () => {
+    const run = await created();
+    await records.runs.countRequests(run.id, 3);
+    await records.runs.countRequests(run.id, 0);
+    await records.runs.countRequests(run.id, 2);
+    expect((await records.runs.get(run.id))?.requests).toBe(5);
+  });
+
+  test('that is called off twice keeps its first reason', async () => {
+    const run = await created();
+    await records.runs.end(run, 'safety-limit', 'Too many failed.');
+    await records.runs.end(run, 'cancelled', 'By hand.');
+    expect(await records.runs.get(run.id)).toMatchObject({
+      ending: 'safety-limit',
+      detail: 'Too many failed.',
+    });
+
+    await records.runs.clearDetail(run.id);
+    expect(await records.runs.get(run.id)).not.toHaveProperty('detail');
+  });
+});
+
+describe('a move', () => {
+  test('is made when the present status allows it, with what changes besides', async () => {
+    const run = await created();
+    expect(await records.runs.move(run, 'planning', { at: 2_000, deadline: 9_000 })).toBe(true);
+    expect(await records.runs.move(run, 'running', { at: 3_000, planComplete: true })).toBe(true);
+    expect(await records.runs.move(run, 'partial', { at: 4_000, detail: 'Two failed.' })).toBe(true);
+    expect(await records.runs.get(run.id)).toMatchObject({
+      status: 'partial',
+      startedAt: 2_000,
+      finishedAt: 4_000,
+      deadline: 9_000,
+      planComplete: true,
+      detail: 'Two failed.',
+    });
+  });
+
+  test('is refused when somebody else was first, and when there is no such run', async () => {
+    const run = await created();
+    await through(run, 'planning', 'running', 'succeeded');
+    expect(await records.runs.move(run, 'failed', { at: 5_000 })).toBe(false);
+    expect(await records.runs.get(run.id)).toMatchObject({ status: 'succeeded' });
+    expect(await records.runs.move(aRun(), 'planning', { at: 1 })).toBe(false);
+  });
+
+  test('to the end is made by exactly one of many', async () => {
+    const run = await created();
+    await through(run, 'planning', 'running');
+    const moves = await Promise.all(
+      [1, 2, 3, 4].map(() => records.runs.move(run, 'succeeded', { at: 3_000 })),
+    );
+    expect(moves.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('is told to everybody who listens', async () => {
+    const run = await created();
+    const heard = new Promise<CaretakerEvent>((resolve) => {
+      void records.listen(resolve).then(() => records.runs.move(run, 'planning', { at: 2_000 }));
+    });
+    expect(await heard).toEqual({
+      type: 'run.moved',
+      run: run.id,
+      policy: 'nightly',
+      status: 'planning',
+      at: 2_000,
+    });
+  });
+
+  test('keeps the moment at which the run began when it plans anew', async () => {
+    const run = await created();
+    await through(run, 'planning', 'blocked');
+    const blocked = await records.runs.get(run.id);
+    if (blocked) await records.runs.move(blocked, 'planning', { at: 9_000 });
+    expect((await records.runs.get(run.id))?.startedAt).toBe(2_000);
+  });
+});
+
+describe('a Redis whose answer is lost with the connection', () => {
+  let cut: CutRedis;
+  beforeEach(async () => {
+    cut = await openCutRedis(server.socketPath);
+    return cut.stop;
+  });
+
+  test('makes a run once, and its maker knows that it was the one', async () => {
+    const run = aRun();
+    cut.loseNextAnswer();
+    expect(await openRecords(cut.redis).runs.create(run, limits)).toBe(true);
+    expect(cut.lost()).toBe(1);
+    expect(await records.runs.create(run, limits)).toBe(false);
+  });
+
+  test('moves a run once, and the mover knows that it was the one', async () => {
+    const run = await created();
+    const { runs } = openRecords(cut.redis);
+    cut.loseNextAnswer();
+    expect(await runs.move(run, 'planning', { at: 2_000 })).toBe(true);
+    expect(cut.lost()).toBe(1);
+    expect(await runs.move(run, 'planning', { at: 2_001 })).toBe(false);
+  });
+});
+
+describe('the list of runs', () => {
+  test('is newest first, by policy, by status and since a moment', async () => {
+    const [a, b, c] = [await created(), await created({ policy: 'other' }), await created()];
+    await through(c, 'planning');
+
+    expect(ids(await records.runs.list({ limit: 10 }))).toEqual(ids([c, b, a]));
+    expect(ids(await records.runs.list({ limit: 2 }))).toEqual(ids([c, b]));
+    expect(ids(await records.runs.list({ policy: 'nightly', limit: 10 }))).toEqual(ids([c, a]));
+    expect(ids(await records.runs.list({ status: 'queued', limit: 10 }))).toEqual(ids([b, a]));
+    expect(ids(await records.runs.list({ policy: 'nightly', status: 'planning', limit: 10 }))).toEqual(
+      ids([c]),
+    );
+    expect(ids(await records.runs.list({ since: b.createdAt, limit: 10 }))).toEqual(ids([c, b]));
+    expect(await records.runs.list({ limit: 0 })).toEqual([]);
+  });
+
+  test('finds the few that fit among many that do not', async () => {
+    const wanted = await created();
+    await through(wanted, 'planning');
+    for (let i = 0; i < 250; i += 1) await created();
+    expect(ids(await records.runs.list({ policy: 'nightly', status: 'planning', limit: 5 }))).toEqual([
+      wanted.id,
+    ]);
+    expect(await records.runs.list({ limit: 230 })).toHaveLength(230);
+  });
+
+  test('of those under way has an account’s own, oldest first, until they end', async () => {
+    const [first, second] = [await created(), await created()];
+    await created({ account: 'elsewhere' });
+    expect(ids(await records.runs.active('agency'))).toEqual(ids([first, second]));
+    expect((await records.runs.activeAccounts()).sort()).toEqual(['agency', 'elsewhere']);
+
+    await through(first, 'planning', 'failed');
+
+    expect(ids(await records.runs.active('agency'))).toEqual([second.id]);
+  });
+
+  test('of those under way leaves out what was skipped when it was made', async () => {
+    await created({ status: 'skipped', finishedAt: 1_000 });
+    expect(await records.runs.active('agency')).toEqual([]);
+    expect(await records.runs.list({ status: 'skipped', limit: 1 })).toHaveLength(1);
+  });
+});
+
+describe('retention', () => {
+  test('removes an old run with all that belongs to it, and leaves nothing behind in Redis', async () => {
+    const run = await created();
+    await through(run, 'planning');
+    const step = await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, step, [aTarget('a'), aTarget('b')]);
+    await records.targets.addLeftOut(run.id, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
+    for (const { id, step } of await records.targets.release(run.id, 2_000, 10)) {
+      const target = await records.targets.claim(run.id, { id, step }, 2_000);
+      if (!target) throw new Error('Nobody else can have claimed it.');
+      const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+      await records.targets.settle(run, ended, { from: ['acting'], requests: 1, at: 2_000 });
+    }
+    await records.runs.move(run, 'succeeded', { at: 3_000 });
+    expect(await records.targets.runsOf('agency', 'a')).toEqual([run.id]);
+
+    expect(await records.runs.prune(run.createdAt + 1)).toBe(1);
+
+    expect(await redis.keys('*')).toEqual(['{caretaker}:active']);
+  });
+
+  test('keeps what is young, and what has not ended however old it is', async () => {
+    const old = await created();
+    const young = await created();
+    await through(young, 'planning', 'failed');
+    expect(await records.runs.prune(young.createdAt)).toBe(0);
+    expect(ids(await records.runs.list({ limit: 10 }))).toEqual(ids([young, old]));
+  });
+
+  test('that was cut off in the middle is finished the next time', async () => {
+    const run = await created({ status: 'skipped' });
+    await redis.unlink(`{caretaker}:run:${run.id}`);
+    expect(await records.runs.list({ limit: 10 })).toEqual([]);
+    expect(await records.runs.prune(run.createdAt + 1)).toBe(1);
+    expect(await redis.zcard('{caretaker}:runs')).toBe(0);
+  });
+});

@@ -1,0 +1,167 @@
+/** Leases, presence, accounts, policies and listening: what is remembered besides runs. */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CaretakerEvent } from '../../src/events.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let records: Records;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis({ ...server.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
+  redis.on('error', () => undefined);
+  records = openRecords(redis);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => redis.flushall());
+
+describe('a lease', () => {
+  test('has one owner, who may renew it and alone can give it back', async () => {
+    const { locks } = records;
+    expect(await locks.take('steward', 'a', 6_000)).toBe(true);
+    expect(await locks.take('steward', 'b', 6_000)).toBe(false);
+    expect(await locks.take('steward', 'a', 60_000)).toBe(true);
+    expect(await redis.pttl('{caretaker}:lock:steward')).toBeGreaterThan(6_000);
+
+    await locks.giveBack('steward', 'b');
+    expect(await locks.take('steward', 'b', 6_000)).toBe(false);
+    await locks.giveBack('steward', 'a');
+    expect(await locks.take('steward', 'b', 6_000)).toBe(true);
+  });
+
+  test('runs out by itself when its owner dies', async () => {
+    await records.locks.take('steward', 'a', 20);
+    await vi.waitFor(async () => expect(await records.locks.take('steward', 'b', 20)).toBe(true), {
+      interval: 5,
+    });
+  });
+
+  test('of one name says nothing of another', async () => {
+    await records.locks.take('one', 'a', 6_000);
+    expect(await records.locks.take('two', 'b', 6_000)).toBe(true);
+  });
+});
+
+describe('who is at work', () => {
+  const presence = (id: string, seenAt: number) => ({
+    id,
+    pid: 1,
+    host: 'h',
+    roles: ['worker'],
+    startedAt: 0,
+    seenAt,
+  });
+
+  test('is shown as it was seen last, until it leaves', async () => {
+    await records.presence.show(presence('a', 1_000));
+    await records.presence.show(presence('a', 2_000));
+    expect(await records.presence.here(2_000)).toEqual([presence('a', 2_000)]);
+    await records.presence.leave('a');
+    expect(await records.presence.here(2_000)).toEqual([]);
+  });
+
+  test('and has not been seen for fifteen seconds is gone, and forgotten', async () => {
+    await records.presence.show(presence('dead', 1_000));
+    await records.presence.show(presence('alive', 9_000));
+    expect(await records.presence.here(16_000)).toHaveLength(2);
+    expect(await records.presence.here(16_001)).toEqual([presence('alive', 9_000)]);
+    expect(await redis.hkeys('{caretaker}:presence')).toEqual(['alive']);
+  });
+});
+
+describe('an account', () => {
+  test('that refuses us is remembered since its first refusal, until it lets us in', async () => {
+    const { accounts } = records;
+    expect(await accounts.blocked('agency')).toBeUndefined();
+    await accounts.block('agency', { since: 1, why: 'HTTP 401' });
+    await accounts.block('agency', { since: 2, why: 'HTTP 403' });
+    expect(await accounts.blocked('agency')).toEqual({ since: 1, why: 'HTTP 401' });
+    expect(await accounts.blocked('other')).toBeUndefined();
+    await accounts.unblock('agency');
+    expect(await accounts.blocked('agency')).toBeUndefined();
+  });
+
+  test('teaches how long its work usually takes: the newest counts a fifth', async () => {
+    const { accounts } = records;
+    expect(await accounts.usualMs('agency', 'sync')).toBeUndefined();
+    await accounts.learnDuration('agency', 'sync', 60_000);
+    expect(await accounts.usualMs('agency', 'sync')).toBe(60_000);
+    await accounts.learnDuration('agency', 'sync', 10_000);
+    expect(await accounts.usualMs('agency', 'sync')).toBe(50_000);
+    expect(await accounts.usualMs('agency', 'task')).toBeUndefined();
+  });
+});
+
+describe('a policy', () => {
+  test('that nobody has touched has neither pause nor failures', async () => {
+    expect(await records.policies.state('nightly')).toEqual({ failures: 0 });
+  });
+
+  test('stays paused until it is resumed, which forgets its failures', async () => {
+    const { policies } = records;
+    await policies.countFailure('nightly', true);
+    await policies.pause('nightly', { at: 1_000, by: 'ops', reason: 'moving house' });
+    expect(await policies.state('nightly')).toEqual({
+      failures: 1,
+      pause: { at: 1_000, by: 'ops', reason: 'moving house' },
+    });
+    expect(await policies.resume('nightly', 2_000)).toBe(true);
+    expect(await policies.state('nightly')).toEqual({ failures: 0 });
+    await policies.countFailure('nightly', true);
+    expect(await policies.resume('nightly', 3_000)).toBe(false);
+    expect(await policies.state('nightly')).toEqual({ failures: 0 });
+  });
+
+  test('counts how many runs in a row have failed', async () => {
+    const { policies } = records;
+    expect(await policies.countFailure('nightly', true)).toBe(1);
+    expect(await policies.countFailure('nightly', true)).toBe(2);
+    expect(await policies.countFailure('nightly', false)).toBe(0);
+    expect(await policies.countFailure('nightly', true)).toBe(1);
+  });
+});
+
+describe('listening', () => {
+  const soon = (policy: string, at: number): CaretakerEvent => ({ type: 'policy.changed', policy, at });
+
+  test('hears of every process on the same Redis, until it stops', async () => {
+    const heard: CaretakerEvent[] = [];
+    const stop = await records.listen((event) => heard.push(event));
+    await records.policies.pause('a', { at: 1, by: 'ops' });
+    await vi.waitFor(() => expect(heard).toEqual([soon('a', 1)]), { interval: 5 });
+
+    await stop();
+    const later = new Promise<CaretakerEvent>(
+      (resolve) => void records.listen(resolve).then(() => records.policies.pause('a', { at: 2, by: 'ops' })),
+    );
+    expect(await later).toEqual(soon('a', 2));
+    expect(heard).toHaveLength(1);
+  });
+
+  test('goes on when Redis comes back', async () => {
+    const heard: CaretakerEvent[] = [];
+    const stop = await records.listen((event) => heard.push(event));
+    await server.restart();
+    await vi.waitFor(
+      async () => {
+        await records.policies.pause('b', { at: 3, by: 'ops' });
+        expect(heard).toContainEqual(soon('b', 3));
+      },
+      { timeout: 5_000, interval: 20 },
+    );
+    await stop();
+  });
+
+  test('stops at once also while Redis is away', async () => {
+    const stop = await records.listen(() => undefined);
+    await server.kill();
+    await stop();
+    await server.restart();
+  });
+});

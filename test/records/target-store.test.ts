@@ -1,0 +1,348 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CaretakerEvent } from '../../src/events.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import type { Released } from '../../src/records/target-store.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { aRun, aTarget } from './a-run.ts';
+
+let server: TestRedis;
+let redis: Redis;
+let records: Records;
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+  records = openRecords(redis);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(() => redis.flushall());
+
+const NOW = 1_795_262_400_000;
+
+/** A run whose plan has these targets, on its way. */
+async function running(targets: readonly Target[], concurrency = 5): Promise<Run> {
+  const run = aRun();
+  await records.runs.create(run, { concurrency, targetMs: 60_000 });
+  await records.runs.move(run, 'planning', { at: NOW });
+  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.runs.move(run, 'running', { at: NOW, planComplete: true });
+  return run;
+}
+
+const targets = (count: number) => Array.from({ length: count }, (_, index) => aTarget(`site-${index}`));
+const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
+const countsOf = async (run: Run) => (await records.runs.get(run.id))?.counts;
+
+async function claim(run: Run, released: Released | undefined, at = NOW): Promise<Target> {
+  const target = released && (await records.targets.claim(run.id, released, at));
+  if (!target) throw new Error('Nobody else can have claimed it.');
+  return target;
+}
+
+/** The one target of a run, handed out and claimed. */
+async function acting(run: Run): Promise<Target> {
+  const [released] = await records.targets.release(run.id, NOW, 1);
+  return claim(run, released);
+}
+
+const settle = (run: Run, target: Target, changes: Partial<Target>, { dueAt = NOW, requests = 0 } = {}) =>
+  records.targets.settle(run, { ...target, ...changes }, { from: [target.state], dueAt, requests, at: NOW });
+
+const done = { state: 'ended', outcome: 'succeeded', reason: 'done', finishedAt: NOW } as const;
+
+async function planOf(run: Run): Promise<Target[]> {
+  const all: Target[] = [];
+  for await (const target of records.targets.all(run.id)) all.push(target);
+  return all;
+}
+
+describe('a plan', () => {
+  test('has its targets in order, and counts at once those that have their outcome already', async () => {
+    const unfit = aTarget('c', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
+    const run = await running([aTarget('b'), unfit, aTarget('a')]);
+    expect(ids(await planOf(run))).toEqual(['b', 'c', 'a']);
+    expect(await countsOf(run)).toEqual({ planned: 3, succeeded: 0, failed: 0, skipped: 1, cancelled: 0 });
+    expect(ids(await records.targets.pending(run.id, 10))).toEqual(['b', 'a']);
+  });
+
+  test('of more targets than a page is read whole', async () => {
+    const run = await running(targets(1_201));
+    expect(await planOf(run)).toHaveLength(1_201);
+  });
+
+  test('has a target once, however often it is named: its counts must add up', async () => {
+    const run = await running([aTarget('a'), aTarget('a'), aTarget('b')]);
+    expect(ids(await planOf(run))).toEqual(['a', 'b']);
+    expect((await countsOf(run))?.planned).toBe(2);
+  });
+
+  test('that starts over forgets what the attempt before has found, and takes nothing more from it', async () => {
+    const run = aRun();
+    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
+    const first = await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, first, [aTarget('old')]);
+    await records.targets.addLeftOut(run.id, [{ id: 'x', label: 'x', why: 'gone' }]);
+    const second = await records.targets.beginPlan(run.id);
+
+    expect(await records.targets.add(run.id, first, [aTarget('late')])).toBe(false);
+    expect(await records.targets.add(run.id, second, [aTarget('new')])).toBe(true);
+
+    expect(ids(await planOf(run))).toEqual(['new']);
+    expect((await countsOf(run))?.planned).toBe(1);
+    expect(await records.targets.leftOut(run.id, 0, 10)).toEqual([]);
+  });
+
+  test('tells what was left out, a page at a time', async () => {
+    const leftOut = ['a', 'b', 'c'].map((id) => ({
+      id,
+      label: `${id}.example`,
+      why: 'select.where does not hold',
+    }));
+    await records.targets.addLeftOut('r', leftOut);
+    await records.targets.addLeftOut('r', []);
+    expect(await records.targets.leftOut('r', 1, 2)).toEqual(leftOut.slice(1));
+  });
+});
+
+describe('handing out', () => {
+  test('goes in the order of the plan, to as many as the run’s concurrency has room for', async () => {
+    const run = await running(targets(4), 3);
+    expect(await records.targets.release(run.id, NOW, 2)).toEqual([
+      { id: 'site-0', step: 1 },
+      { id: 'site-1', step: 1 },
+    ]);
+    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-2']);
+    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
+  });
+
+  test('counts those that are followed as in flight, and not those that wait', async () => {
+    const run = await running(targets(3), 1);
+    const first = await acting(run);
+    await settle(run, first, { state: 'following' });
+    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
+
+    const [followed] = await records.targets.inState(run.id, 'following', 10);
+    if (followed) await settle(run, followed, { state: 'waiting' }, { dueAt: NOW + 5_000 });
+
+    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-1']);
+  });
+
+  test('prefers those whose wait is over', async () => {
+    const run = await running(targets(3), 1);
+    await settle(run, await acting(run), { state: 'waiting' }, { dueAt: NOW + 5_000 });
+
+    expect(ids(await records.targets.release(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
+  });
+
+  test('never gives one target to two', async () => {
+    const run = await running(targets(20), 20);
+    const given = await Promise.all([1, 2, 3, 4].map(() => records.targets.release(run.id, NOW, 10)));
+    const all = ids(given.flat());
+    expect(all).toHaveLength(20);
+    expect(new Set(all).size).toBe(20);
+  });
+
+  test('stands still unless the run is under way', async () => {
+    const run = await running(targets(1));
+    await records.runs.move(run, 'blocked', { at: NOW });
+    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
+    expect(await records.targets.release('nowhere', NOW, 10)).toEqual([]);
+  });
+
+  test('begins nothing new in a run that was called off, but goes on with what it must find out', async () => {
+    const run = await running(targets(2), 5);
+    const first = await acting(run);
+    await settle(run, first, { state: 'waiting', intent: { operation: 'syncSite', at: NOW } });
+    await records.runs.end(run, 'cancelled', 'By hand.');
+    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-0']);
+  });
+
+  test('starts the time limit of a target when it is handed out for the first time', async () => {
+    const run = await running(targets(2), 1);
+    const first = await acting(run);
+    expect(first).toMatchObject({ startedAt: NOW, deadline: NOW + 60_000 });
+    await settle(run, first, { state: 'waiting' });
+    await records.targets.release(run.id, NOW + 30_000, 1);
+
+    expect(await records.targets.late(run.id, NOW + 59_999, 10)).toEqual([]);
+    expect(ids(await records.targets.late(run.id, NOW + 60_000, 10))).toEqual(['site-0']);
+  });
+});
+
+describe('whoever has a target', () => {
+  test('claims it once, however often its entry is delivered', async () => {
+    const run = await running(targets(1));
+    const [released] = await records.targets.release(run.id, NOW, 1);
+    if (!released) throw new Error('There is one to be had.');
+    const claims = await Promise.all([1, 2, 3].map(() => records.targets.claim(run.id, released, NOW)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(claims.find(Boolean)).toMatchObject({ id: 'site-0', state: 'acting', step: 2, claimed: true });
+    expect(await records.targets.claim(run.id, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
+  });
+
+  test('notes an intent before anything is sent, and keeps it until there is a result', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW + 7 })).toBe(
+      true,
+    );
+    expect(await records.targets.get(run.id, 'site-0')).toMatchObject({
+      intent: { operation: 'syncSite', at: NOW + 7 },
+    });
+  });
+
+  test('can neither send nor write any more once the target was handed to somebody else', async () => {
+    const run = await running(targets(1));
+    const lost = await acting(run);
+    await settle(run, lost, { state: 'waiting' });
+    const [again] = await records.targets.release(run.id, NOW, 1);
+    const theirs = await claim(run, again);
+
+    expect(await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW })).toBe(false);
+    expect(await settle(run, lost, done)).toBe(false);
+    expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
+  });
+
+  test('has its requests counted even when its result comes too late', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    await settle(run, target, done, { requests: 2 });
+    expect(await settle(run, target, { ...done, reason: 'adopted' }, { requests: 3 })).toBe(false);
+    expect((await records.runs.get(run.id))?.requests).toBe(5);
+  });
+});
+
+describe('an outcome', () => {
+  test('is counted, indexed and told in one step, and nothing leaves it', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    const heard = new Promise<CaretakerEvent>((resolve) => {
+      void records.listen(resolve).then(() => settle(run, target, done, { requests: 2 }));
+    });
+
+    expect(await heard).toEqual({
+      type: 'target.ended',
+      run: run.id,
+      target: 'site-0',
+      outcome: 'succeeded',
+      reason: 'done',
+      at: NOW,
+    });
+    expect(await records.runs.get(run.id)).toMatchObject({ requests: 2, counts: { succeeded: 1 } });
+    expect(await records.targets.inState(run.id, 'acting', 10)).toEqual([]);
+    expect(await records.targets.late(run.id, NOW * 2, 10)).toEqual([]);
+    expect(await records.targets.runsOf('agency', 'site-0')).toEqual([run.id]);
+    const [ended] = await planOf(run);
+    expect(ended).toEqual({ ...target, ...done });
+    expect(await settle(run, { ...target, ...done }, { state: 'waiting' })).toBe(false);
+    expect(await planOf(run)).toEqual([ended]);
+  });
+
+  test('can be given to what nobody has begun, which is then not handed out any more', async () => {
+    const run = await running(targets(2));
+    const [first] = await records.targets.pending(run.id, 1);
+    if (first) await settle(run, first, { ...done, outcome: 'cancelled', reason: 'run-cancelled' });
+    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-1']);
+    expect((await countsOf(run))?.cancelled).toBe(1);
+  });
+
+  test('is found by its target: the latest twenty runs, newest first', async () => {
+    const runs: Run[] = [];
+    for (let i = 0; i < 22; i += 1) {
+      const run = await running([aTarget('site-0')]);
+      const target = await acting(run);
+      await records.targets.settle(
+        run,
+        { ...target, ...done },
+        { from: ['acting'], requests: 0, at: NOW + i },
+      );
+      runs.unshift(run);
+    }
+    expect(await records.targets.runsOf('agency', 'site-0')).toEqual(ids(runs).slice(0, 20));
+  });
+
+  test('with half an emoji in its message harms no later step', async () => {
+    const run = await running(targets(1));
+    const detail = `The service says \\ud83d "${'😀'.slice(0, 1)}" 😀 \\`;
+    await settle(run, await acting(run), { state: 'waiting', detail });
+    const [again] = await records.targets.release(run.id, NOW, 1);
+    expect((await claim(run, again)).detail).toBe('The service says \\ud83d "\ufffd" 😀 \\');
+  });
+});
+
+describe('reading', () => {
+  test('by state is in order of the moment, up to a moment and a number', async () => {
+    const run = await running(targets(3));
+    for (const released of await records.targets.release(run.id, NOW, 3)) {
+      const target = await claim(run, released);
+      await settle(
+        run,
+        target,
+        { state: 'waiting' },
+        { dueAt: NOW + 3_000 - 1_000 * Number(target.id.slice(5)) },
+      );
+    }
+    expect(ids(await records.targets.inState(run.id, 'waiting', 10))).toEqual(['site-2', 'site-1', 'site-0']);
+    expect(ids(await records.targets.inState(run.id, 'waiting', 10, NOW + 2_000))).toEqual([
+      'site-2',
+      'site-1',
+    ]);
+    expect(ids(await records.targets.inState(run.id, 'waiting', 1))).toEqual(['site-2']);
+  });
+
+  test('of what is not there gives nothing', async () => {
+    expect(await records.targets.get('nowhere', 'a')).toBeUndefined();
+    expect(await records.targets.many('nowhere', [])).toEqual([]);
+    expect(await records.targets.many('nowhere', ['a'])).toEqual([]);
+    expect(await records.targets.runsOf('agency', 'a')).toEqual([]);
+  });
+});
+
+describe('a Redis whose answer is lost with the connection', () => {
+  let cut: CutRedis;
+  beforeEach(async () => {
+    cut = await openCutRedis(server.socketPath);
+    return cut.stop;
+  });
+
+  test('takes the targets of a plan once, though they are sent twice', async () => {
+    const run = aRun();
+    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
+    const step = await records.targets.beginPlan(run.id);
+    cut.loseNextAnswer();
+    const skipped = aTarget('c', { state: 'ended', outcome: 'skipped' });
+    expect(await openRecords(cut.redis).targets.add(run.id, step, [...targets(2), skipped])).toBe(true);
+    expect(cut.lost()).toBe(1);
+    expect(await countsOf(run)).toMatchObject({ planned: 3, skipped: 1 });
+    expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
+  });
+
+  test('takes an outcome once, and whoever wrote it knows that it did', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    cut.loseNextAnswer();
+    const settled = await openRecords(cut.redis).targets.settle(
+      run,
+      { ...target, ...done },
+      { from: ['acting'], requests: 2, at: NOW },
+    );
+    expect(cut.lost()).toBe(1);
+    expect(settled).toBe(true);
+    expect(await records.runs.get(run.id)).toMatchObject({ requests: 2, counts: { succeeded: 1 } });
+  });
+
+  test('lets nobody send what may be somebody else’s: an intent that was noted stays noted', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    cut.loseNextAnswer();
+    const intent = { operation: 'syncSite', at: NOW };
+    expect(await openRecords(cut.redis).targets.noteIntent(run.id, target, intent)).toBe(true);
+    expect(cut.lost()).toBe(1);
+  });
+});
