@@ -68,8 +68,8 @@ function windows(): number[] {
   const counts: number[] = [];
   let ends = Number.NEGATIVE_INFINITY;
   for (const { at, ms } of sandbox.journal.requests) {
-    // Journaled when it is answered, counted when it is looked at.
-    const counted = at - ms * SPEED;
+    // Journaled when it is answered, counted when it is looked at; the clock moves in steps of a real millisecond.
+    const counted = at - (ms + 1) * SPEED;
     if (counted >= ends) {
       ends = counted + WINDOW_MS;
       counts.push(0);
