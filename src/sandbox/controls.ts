@@ -3,7 +3,14 @@
 import { utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
-import { DAILY_SYNCS, endSync, isUnderMaintenance, startSync, syncsUsed } from './world/syncs.ts';
+import {
+  DAILY_SYNCS,
+  endSync,
+  isUnderMaintenance,
+  planDailySync,
+  startSync,
+  syncsUsed,
+} from './world/syncs.ts';
 import type { World } from './world/world.ts';
 
 export interface SiteControl {
@@ -73,8 +80,9 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     lock: change((site, _at, on: boolean) => {
       site.locked = on;
     }),
-    pause: change(({ sync }, _at, on: boolean) => {
-      sync.paused = on;
+    pause: change((site, at, on: boolean) => {
+      site.sync.paused = on;
+      planDailySync(world, site, at);
     }),
     failNextSync: change(({ sync }, _at, message: string) => {
       sync.nextFailsWith = message;
@@ -84,7 +92,7 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     }),
     startSync: change((site, at) => startSync(world, site, at, null).id),
     finishSync: change(({ sync }, at) => {
-      if (sync.current) endSync(world, id, sync.current, at);
+      if (sync.current) endSync(world, id, sync.current.id, at);
     }),
     state: change(stateOf),
   };

@@ -4,11 +4,16 @@
  */
 import { plantClients, plantTags } from './fleet/groups.ts';
 import { dealKinds } from './fleet/kinds.ts';
+import { plantSenderEmails } from './fleet/senders.ts';
 import { plantSite } from './fleet/sites.ts';
 import { plantTasks } from './fleet/tasks.ts';
 import { createAgenda } from './world/agenda.ts';
+import { newBranding } from './world/branding.ts';
+import type { PlanFeature } from './world/plan.ts';
 import { randomFrom, seedOf } from './world/random.ts';
+import { newReporting } from './world/reporting.ts';
 import { settle } from './world/settle.ts';
+import { newUpdates } from './world/updates.ts';
 import type { World } from './world/world.ts';
 
 export interface FleetOptions {
@@ -16,25 +21,53 @@ export interface FleetOptions {
   seed: number;
   /** The service's time at the start. */
   now: number;
+  /** What the account's plan does not have; default: nothing. */
+  planLacks?: readonly PlanFeature[];
 }
 
 /** Makes the account: sites of every kind, their clients and tags, and a few tasks. */
-export function makeFleet({ sites, seed, now }: FleetOptions): World {
+export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): World {
   const world: World = {
     seed,
     startedAt: now,
+    caller: { name: 'Mara Lind', email: 'mara@agency.example' },
     sites: new Map(),
     clients: new Map(),
     tags: new Map(),
     tasks: new Map(),
+    managedAccounts: new Map(),
+    storage: { saved: new Map(), disabled: new Set(), down: false },
+    team: new Map(),
+    staging: new Map(),
+    notes: new Map(),
+    customWorks: new Map(),
+    activity: new Map(),
+    senderEmails: new Map(),
+    branding: newBranding(),
+    updates: newUpdates(),
+    reporting: newReporting(),
+    planLacks: new Set(planLacks),
     agenda: createAgenda(),
-    numbers: { site: 0, client: 0, tag: 10, task: 0 },
+    numbers: {
+      site: 0,
+      client: 0,
+      tag: 10,
+      task: 0,
+      member: 0,
+      staging: 0,
+      sender: 0,
+      schedule: 0,
+      report: 0,
+      template: 0,
+      scheduled: 0,
+    },
   };
   const kinds = dealKinds(sites, randomFrom(seedOf(seed, 'kinds')));
   for (let number = 1; number <= sites; number += 1) plantSite(world, number, sites, kinds.get(number));
   plantClients(world, randomFrom(seedOf(seed, 'clients')));
   plantTags(world, randomFrom(seedOf(seed, 'tags')));
   plantTasks(world, randomFrom(seedOf(seed, 'tasks')));
+  plantSenderEmails(world);
   settle(world, now);
   return world;
 }

@@ -8,6 +8,7 @@ import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
 import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
+import type { PlanFeature } from './world/plan.ts';
 import { serviceTime } from './world/service-time.ts';
 import { settle } from './world/settle.ts';
 import { startTask, type TaskOrder } from './world/tasks.ts';
@@ -31,6 +32,8 @@ export interface SandboxOptions {
   windowMs?: number;
   /** Default: the machine's. A test hands in one that it holds. */
   clock?: Clock;
+  /** What the account's plan does not have; default: it has everything. */
+  planLacks?: readonly PlanFeature[];
   /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing. */
   journal?: number;
 }
@@ -62,7 +65,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
 
   const now = serviceTime(clock, speed);
-  const world = makeFleet({ sites, seed, now: now() });
+  const world = makeFleet({ sites, seed, now: now(), planLacks: options.planLacks ?? [] });
   const account = openAccount({ token, rateLimit, windowMs, clock });
   const journal = openJournal(options.journal ?? 100_000);
   const faults = createFaults();

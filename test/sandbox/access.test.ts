@@ -122,16 +122,6 @@ describe('a request', () => {
     expect(status).toBe(400);
   });
 
-  test('for an operation that is not built answers 501 and says which', async () => {
-    const { get } = await startCalling({ sites: 1 });
-    const { status, body } = await get('/whitelabel/plugin-branding');
-    expect(status).toBe(501);
-    expect(body.error).toMatchObject({
-      code: 'not_built',
-      message: expect.stringContaining('showPluginBranding'),
-    });
-  });
-
   test('for the description of the interface gets it, with this address, and costs a request', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 5 });
     const { body, headers } = await get('/openapi.json');

@@ -3,7 +3,7 @@ import { type Random, randomFrom, seedOf } from '../world/random.ts';
 import { DAY, HOUR, MINUTE, nextTimeOfDay, SECOND, utcDay } from '../world/service-time.ts';
 import { LATEST_CORE, newSite, type Site } from '../world/site.ts';
 import { lastPastSnapshot, pastSuccesses } from '../world/snapshots.ts';
-import { DAILY_SYNCS } from '../world/syncs.ts';
+import { DAILY_SYNCS, planDailySync } from '../world/syncs.ts';
 import type { World } from '../world/world.ts';
 import type { Kind } from './kinds.ts';
 import { places, slug, trades } from './names.ts';
@@ -30,7 +30,8 @@ export function plantSite(world: World, number: number, count: number, kind: Kin
   // Order matters: snapshots of the past show what the scanner has found.
   give(site, kind, now);
   if (kind !== 'never_synced') giveHistory(site, random, now, kind);
-  if (!site.sync.paused) site.sync.nextAt = nextTimeOfDay(site.sync.dailyTime, now);
+  moveDailyTime(site, now);
+  planDailySync(world, site, now);
 }
 
 function hosting(random: Random, kind: Kind | undefined): Pick<Site, 'server' | 'core'> {
@@ -68,10 +69,12 @@ function services(random: Random, now: number): Partial<Site> {
     },
     performance: { enabled: random.next() < 0.6, score: random.between(45, 99) },
     analyticsEnabled: random.next() < 0.3,
-    activityLogsEnabled: random.next() < 0.8,
+    ...activityLogs(random.next() < 0.8),
     uptime: { enabled: uptime, status: uptime ? 'up' : null },
   };
 }
+
+const activityLogs = (on: boolean) => ({ activityLogsEnabled: on, activityBefore: on });
 
 function giveSchedule({ sync, backups }: Site, random: Random): void {
   const hour = String(random.between(0, 23)).padStart(2, '0');
@@ -79,6 +82,16 @@ function giveSchedule({ sync, backups }: Site, random: Random): void {
   sync.takesMs = random.between(20 * SECOND, 90 * SECOND);
   backups.realTime = random.next() < 0.1;
   backups.retentionDays = random.pick([90, 90, 90, 365]);
+}
+
+/** No site of the fleet syncs by itself so soon after the start: whoever tries something out is not disturbed. */
+const QUIET_HOURS = 8;
+
+/** Moves a daily sync out of the quiet hours, as if somebody had just given the site another time. */
+function moveDailyTime({ sync }: Site, now: number): void {
+  if (nextTimeOfDay(sync.dailyTime, now) - now >= QUIET_HOURS * HOUR) return;
+  const [hour = '0', rest = ''] = sync.dailyTime.split(':');
+  sync.dailyTime = `${String((Number(hour) + 12) % 24).padStart(2, '0')}:${rest}`;
 }
 
 const SYNC_ERROR = 'The database could not be read: connection lost.';
@@ -131,7 +144,8 @@ function giveHistory(site: Site, random: Random, now: number, kind: Kind | undef
   sync.lastError = sync.failsWith;
   site.updatedAt = sync.lastAt;
   if (!backups.enabled) return;
-  site.snapshotsBefore = days;
-  backups.latest = lastPastSnapshot(site, sync.lastAt - sync.takesMs, sync.failsWith);
+  site.past.count = days;
+  site.past.last = lastPastSnapshot(site, sync.lastAt - sync.takesMs, sync.failsWith);
+  backups.latest = site.past.last;
   backups.available = pastSuccesses(days - 1) + (sync.failsWith === null ? 1 : 0);
 }

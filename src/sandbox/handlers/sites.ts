@@ -1,10 +1,11 @@
 /** Sites and their syncs (spec 4.15). */
 import { cannot } from '../refusal.ts';
 import { reducedSite, siteDetails, siteView } from '../views/site.ts';
+import { noteActivity, serviceDid } from '../world/activity.ts';
+import { configure } from '../world/configuration.ts';
 import { registerSite, removeSite } from '../world/membership.ts';
-import { nextTimeOfDay } from '../world/service-time.ts';
 import type { Site } from '../world/site.ts';
-import { startSync } from '../world/syncs.ts';
+import { planDailySync, startSync } from '../world/syncs.ts';
 import type { World } from '../world/world.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
@@ -55,8 +56,14 @@ export const updateSite: Handler<'updateSite'> = ({ world, now, params, body, ch
     dailyTime: sync?.daily_sync_time ?? site.sync.dailyTime,
   };
   if (sync?.daily_sync_time !== undefined) requireTimeOfDay(sync.daily_sync_time);
-  if (applySettings(site, wanted, now)) {
+  if (applySettings(world, site, wanted, now)) {
     site.updatedAt = now;
+    noteActivity(
+      world,
+      site,
+      serviceDid('site', 'changed', { settings: Object.keys(body.site).join(', ') }),
+      now,
+    );
     changed(site.id);
   }
   return { site: { ...reducedSite(site), sync: { daily_sync_time: site.sync.dailyTime } } };
@@ -65,13 +72,13 @@ export const updateSite: Handler<'updateSite'> = ({ world, now, params, body, ch
 type Settings = Pick<Site, 'url' | 'stickyIp' | 'httpAuth'> & Pick<Site['sync'], 'dailyTime'>;
 
 /** Returns whether anything became different. */
-function applySettings(site: Site, { dailyTime, ...settings }: Settings, now: number): boolean {
+function applySettings(world: World, site: Site, { dailyTime, ...settings }: Settings, now: number): boolean {
   const { url, stickyIp, httpAuth, sync } = site;
   const before = JSON.stringify([url, stickyIp, httpAuth, sync.dailyTime]);
   Object.assign(site, settings);
   if (dailyTime !== sync.dailyTime) {
     sync.dailyTime = dailyTime;
-    sync.nextAt = sync.paused ? null : nextTimeOfDay(dailyTime, now);
+    planDailySync(world, site, now);
   }
   return before !== JSON.stringify([site.url, site.stickyIp, site.httpAuth, sync.dailyTime]);
 }
@@ -85,6 +92,7 @@ export const deleteSite: Handler<'deleteSite'> = ({ world, params, changed }) =>
 export const syncSite: Handler<'syncSite'> = ({ world, now, params, body, changed }) => {
   const site = siteOf(world, params.site_id);
   const snapshot = startSync(world, site, now, body?.sync.message ?? null);
+  noteActivity(world, site, serviceDid('site', 'updated', { sync: snapshot.id }), now);
   changed(site.id);
   return { sync: { snapshot_id: snapshot.id, in_progress: true } };
 };
@@ -93,8 +101,9 @@ export const enableSiteBackups: Handler<'enableSiteBackups'> = ({ world, now, pa
   const site = siteOf(world, params.site_id);
   if (!site.backups.supported) throw cannot('plan_without_backups', "The site's plan has no backups.");
   if (!site.backups.enabled) {
+    configure(site, now);
     site.backups.enabled = true;
-    site.updatedAt = now;
+    noteActivity(world, site, serviceDid('site', 'changed', { backups: 'enabled' }), now);
     changed(site.id);
   }
   return { site: { id: site.id, url: site.url, backups: { enabled: true } } };

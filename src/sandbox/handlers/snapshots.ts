@@ -1,12 +1,11 @@
 /** The snapshots of a site (spec 4.19). */
 import type { ListQuery } from '../../contract/list.ts';
 import { momentsOf } from '../list/moments.ts';
-import { cannot, notFound } from '../refusal.ts';
+import { notFound } from '../refusal.ts';
 import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
 import { DAY } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
 import { type Snapshot, snapshotsOf } from '../world/snapshots.ts';
-import type { World } from '../world/world.ts';
+import { siteWithBackups } from './backup-parts.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 
@@ -45,11 +44,4 @@ function defaultWindow(query: ListQuery, now: number): (snapshot: Snapshot) => b
   const from = gte === undefined ? now - WINDOW_MS : momentsOf(String(gte), 'UTC').first;
   const until = lte === undefined ? now : momentsOf(String(lte), 'UTC').last;
   return ({ createdAt }) => createdAt >= from && createdAt <= until;
-}
-
-function siteWithBackups(world: World, id: string): Site {
-  const site = siteOf(world, id);
-  if (!site.backups.supported) throw cannot('plan_without_backups', "The site's plan has no backups.");
-  if (!site.backups.enabled) throw cannot('backups_disabled', 'Backups are not enabled on this site.');
-  return site;
 }

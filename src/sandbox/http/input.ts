@@ -53,8 +53,8 @@ function refusalFor({ body: schema, errors }: Operation, body: unknown, faults: 
 
 /** An operation whose row has no 400 has nothing to say about a query string. */
 function readQuery({ list, errors }: Operation, search: URLSearchParams): Record<string, unknown> {
-  if (list) return readListQuery(list, search);
-  return errors.includes(400) ? readFlatQuery(search) : {};
+  if (!errors.includes(400)) return {};
+  return list ? readListQuery(list, search) : readFlatQuery(search);
 }
 
 function readFlatQuery(search: URLSearchParams): Record<string, string> {

@@ -57,6 +57,11 @@ function offsetAt(at: number, timezone: string): number {
   return shown - Math.floor(at / 1000) * 1000;
 }
 
+/** The day that calendars in the timezone show at a moment: YYYY-MM-DD. */
+export function dayIn(at: number, timezone: string): string {
+  return new Date(at + offsetAt(at, timezone)).toISOString().slice(0, 10);
+}
+
 const wallClock = (timeZone: string) =>
   new Intl.DateTimeFormat('en-US', {
     timeZone,

@@ -4,10 +4,23 @@
  * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a held clock
  * works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not functions.
  */
+import type { ReportOrder } from './reports.ts';
+import type { StagingPlan } from './staging.ts';
+
 export type Due =
   | { does: 'end-sync'; site: string; snapshot: string }
   | { does: 'run-task'; task: string }
-  | { does: 'end-task'; task: string };
+  | { does: 'end-task'; task: string }
+  | { does: 'run-updates'; schedule: string }
+  | { does: 'apply-updates'; task: string }
+  | { does: 'run-report'; scheduled: string }
+  | { does: 'add-report'; order: ReportOrder }
+  | { does: 'daily-sync'; site: string }
+  | { does: 'connect-site'; site: string }
+  | { does: 'join-team'; member: string }
+  | { does: 'add-staging'; plan: StagingPlan }
+  | { does: 'age-staging'; staging: string }
+  | { does: 'set-staging-php'; staging: string; phpVersion: string };
 
 interface Entry {
   at: number;

@@ -1,19 +1,35 @@
 /** Sites that come and go while the service runs. */
-import { nextTimeOfDay } from './service-time.ts';
+
+import { scheduledReportOf } from './scheduled-reports.ts';
+import { MINUTE } from './service-time.ts';
 import { newSite, type Site } from './site.ts';
+import { planDailySync } from './syncs.ts';
 import { untagSite } from './tags.ts';
 import { nextNumber, type World } from './world.ts';
 
-/** Registers a site, which stays disconnected: in the real service a person installs its plugin. */
+/** How long a person takes to install the plugin on a site that was registered. */
+const CONNECTS_AFTER = 5 * MINUTE;
+
+/** Registers a site. It is disconnected until somebody has installed its plugin, which takes five minutes. */
 export function registerSite(world: World, url: string, now: number): Site {
   const site = newSite(nextNumber(world, 'site'), { url, title: new URL(url).host, createdAt: now });
   site.connected = false;
-  site.sync.nextAt = nextTimeOfDay(site.sync.dailyTime, now);
   world.sites.set(site.id, site);
+  planDailySync(world, site, now);
+  world.agenda.add(now + CONNECTS_AFTER, { does: 'connect-site', site: site.id });
   return site;
 }
 
-/** Removes a site from the account, from its client and its tags. Its running sync ends with it. */
+/** Disconnected -> connected: from now on the service knows what the site runs on. */
+export function connectSite(world: World, id: string, at: number): void {
+  const site = world.sites.get(id);
+  if (!site || site.connected) return;
+  site.connected = true;
+  site.server = { hosting: 'Northwind Hosting', mysql_version: '8.0.39', php_version: '8.3.14' };
+  site.updatedAt = at;
+}
+
+/** Removes a site from the account, with its notes, log and staging copies. Its running sync ends with it. */
 export function removeSite(world: World, site: Site): void {
   for (const id of [...site.tagIds]) {
     const tag = world.tags.get(id);
@@ -21,5 +37,14 @@ export function removeSite(world: World, site: Site): void {
   }
   const client = site.clientId === null ? undefined : world.clients.get(site.clientId);
   client?.siteIds.delete(site.id);
+  for (const { fields } of world.team.values()) fields.siteIds.delete(site.id);
+  for (const staging of world.staging.values()) {
+    if (staging.siteId === site.id) world.staging.delete(staging.id);
+  }
+  const scheduled = scheduledReportOf(world, site.id);
+  if (scheduled) world.reporting.scheduled.delete(scheduled.id);
+  world.notes.delete(site.id);
+  world.customWorks.delete(site.id);
+  world.activity.delete(site.id);
   world.sites.delete(site.id);
 }

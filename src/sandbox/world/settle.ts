@@ -1,7 +1,13 @@
 /** Lets happen what has become due, in order of time. */
 import type { Due } from './agenda.ts';
-import { endSync } from './syncs.ts';
+import { connectSite } from './membership.ts';
+import { addReport } from './reports.ts';
+import { runScheduledReport } from './scheduled-reports.ts';
+import { addStaging, ageStaging, setPhp } from './staging.ts';
+import { endSync, startDailySync } from './syncs.ts';
 import { endTask, runTask } from './tasks.ts';
+import { joinTeam } from './team.ts';
+import { applyUpdates, runUpdates } from './update-runs.ts';
 import type { World } from './world.ts';
 
 /** Brings the world up to `now`; called before anybody looks at it or changes it. */
@@ -24,5 +30,35 @@ function perform(world: World, due: Due, at: number): void {
       if (next) perform(world, next, at);
       break;
     }
+    case 'run-updates':
+      runUpdates(world, due.schedule, at);
+      break;
+    case 'apply-updates':
+      applyUpdates(world, due.task, at);
+      break;
+    case 'run-report':
+      runScheduledReport(world, due.scheduled, at);
+      break;
+    case 'add-report':
+      addReport(world, due.order, at);
+      break;
+    case 'daily-sync':
+      startDailySync(world, due.site, at);
+      break;
+    case 'connect-site':
+      connectSite(world, due.site, at);
+      break;
+    case 'join-team':
+      joinTeam(world, due.member, at);
+      break;
+    case 'add-staging':
+      addStaging(world, due.plan, at);
+      break;
+    case 'age-staging':
+      ageStaging(world, due.staging, at);
+      break;
+    case 'set-staging-php':
+      setPhp(world, due.staging, due.phpVersion, at);
+      break;
   }
 }

@@ -23,7 +23,7 @@ export interface Site {
   httpAuth: { username: string; password: string } | null;
   locked: boolean;
   readonly multisite: boolean;
-  readonly server: { hosting: string | null; mysql_version: string | null; php_version: string | null };
+  server: { hosting: string | null; mysql_version: string | null; php_version: string | null };
   readonly scanner: {
     enabled: boolean;
     status: 'clean' | 'hacked' | null;
@@ -45,12 +45,18 @@ export interface Site {
   readonly database: Extent;
   readonly performance: { enabled: boolean; score: number };
   readonly analyticsEnabled: boolean;
-  readonly activityLogsEnabled: boolean;
+  activityLogsEnabled: boolean;
+  /** Whether its log has entries from before the sandbox started; see `activityOf`. */
+  activityBefore: boolean;
+  /** Until when a change of its configuration is being carried out. */
+  configuringUntil: number;
   readonly uptime: { enabled: boolean; status: string | null };
   readonly core: { current: string; latest: string; locked: boolean; vulnerable: boolean };
   readonly sync: SiteSync;
-  /** How many snapshots the site brought along from before the sandbox started; see `snapshotsOf`. */
-  snapshotsBefore: number;
+  /** The snapshots that the site brought along from before the sandbox started: how many, and the newest. */
+  readonly past: { count: number; last: Snapshot | null };
+  /** The moments of succeeded daily syncs since then, as long as nobody has asked for snapshots; see `snapshotsOf`. */
+  unseen: number[];
   /** All snapshots, oldest first, once somebody has asked for them. */
   snapshots: Snapshot[] | undefined;
 }
@@ -64,7 +70,7 @@ export interface SiteSync {
   lastError: string | null;
   nextAt: number | null;
   /** The snapshot of the sync that is running. */
-  current: string | null;
+  current: Snapshot | null;
   /** How long a sync of this site takes, in milliseconds of the service's time. */
   takesMs: number;
   /** What every sync of this site ends with; null = success. */
@@ -108,6 +114,8 @@ export const newSite = (
   performance: { enabled: false, score: 80 },
   analyticsEnabled: false,
   activityLogsEnabled: false,
+  activityBefore: false,
+  configuringUntil: 0,
   uptime: { enabled: false, status: null },
   core: { current: LATEST_CORE, latest: LATEST_CORE, locked: false, vulnerable: false },
   sync: {
@@ -125,7 +133,8 @@ export const newSite = (
     used: 0,
     usedOn: '',
   },
-  snapshotsBefore: 0,
+  past: { count: 0, last: null },
+  unseen: [],
   snapshots: undefined,
   ...facts,
 });

@@ -26,24 +26,40 @@ const PAST_FAILS_EVERY = 13;
  * million of them, and most are never looked at.
  */
 export function snapshotsOf(site: Site): Snapshot[] {
-  site.snapshots ??= Array.from({ length: site.snapshotsBefore }, (_, at) => pastSnapshot(site, at + 1));
+  if (site.snapshots) return site.snapshots;
+  const { count } = site.past;
+  site.snapshots = [
+    ...Array.from({ length: count }, (_, at) => pastSnapshot(site, at + 1)),
+    ...site.unseen.map((at, nth) => madeSnapshot(site, count + nth + 1, at, null, null)),
+    ...(site.sync.current ? [site.sync.current] : []),
+  ];
+  site.unseen = [];
   return site.snapshots;
 }
 
 /** The snapshot with this number from before the sandbox started: one a day, back from the last sync. */
 function pastSnapshot(site: Site, number: number): Snapshot {
-  const { latest } = site.backups;
-  const daysAgo = site.snapshotsBefore - number;
-  if (daysAgo === 0 && latest) return latest;
-  return madeSnapshot(site, number, (latest?.createdAt ?? 0) - daysAgo * DAY, pastError(number));
+  const { count, last } = site.past;
+  const daysAgo = count - number;
+  if (daysAgo === 0 && last) return last;
+  return pastSnapshotAt(site, number, (last?.createdAt ?? 0) - daysAgo * DAY, pastError(number));
 }
 
 /** The newest snapshot of a site that is being set up; `error` is what its sync ended with. */
 export const lastPastSnapshot = (site: Site, createdAt: number, error: string | null): Snapshot =>
-  madeSnapshot(site, site.snapshotsBefore, createdAt, error);
+  pastSnapshotAt(site, site.past.count, createdAt, error);
 
-function madeSnapshot(site: Site, number: number, createdAt: number, error: string | null): Snapshot {
-  const snapshot = newSnapshot(site, number, createdAt, number % 10 === 0 ? 'Before an update' : null);
+const pastSnapshotAt = (site: Site, number: number, createdAt: number, error: string | null): Snapshot =>
+  madeSnapshot(site, number, createdAt, error, number % 10 === 0 ? 'Before an update' : null);
+
+function madeSnapshot(
+  site: Site,
+  number: number,
+  createdAt: number,
+  error: string | null,
+  note: string | null,
+): Snapshot {
+  const snapshot = newSnapshot(site, number, createdAt, note);
   endSnapshot(site, snapshot, error);
   const hackedAt = site.scanner.malwareDetectedAt;
   if (snapshot.scanner === 'hacked' && hackedAt !== null && createdAt < hackedAt) snapshot.scanner = 'clean';

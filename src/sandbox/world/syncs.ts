@@ -16,13 +16,42 @@ export const DAILY_SYNCS = 5;
 export function startSync(world: World, site: Site, now: number, note: string | null): Snapshot {
   requireReady(site, now);
   const { sync } = site;
-  const snapshots = snapshotsOf(site);
-  const snapshot = newSnapshot(site, (snapshots.at(-1)?.number ?? 0) + 1, now, note);
-  snapshots.push(snapshot);
   sync.used = syncsUsed(site, now) + 1;
   sync.usedOn = utcDay(now);
-  sync.current = snapshot.id;
-  world.agenda.add(now + sync.takesMs, { does: 'end-sync', site: site.id, snapshot: snapshot.id });
+  // Its note has to be kept, so its snapshots are no longer just moments.
+  snapshotsOf(site);
+  const snapshot = beginSync(world, site, now, note);
+  // Today's daily sync is no longer needed.
+  planDailySync(world, site, Math.floor(now / DAY) * DAY + DAY - 1);
+  return snapshot;
+}
+
+/** Starts the daily sync that is due, or leaves it out for the day: a site that cannot be synced is not. */
+export function startDailySync(world: World, id: string, at: number): void {
+  const site = world.sites.get(id);
+  // Its time has been changed since, or a sync on demand has taken the place of this one.
+  if (site?.sync.nextAt !== at) return;
+  if (site.connected && !site.locked && !site.sync.current && !isUnderMaintenance(site, at)) {
+    beginSync(world, site, at, null);
+  }
+  planDailySync(world, site, at);
+}
+
+/** Sets the next daily sync: the first after `from` at the site's time of day. A paused site has none. */
+export function planDailySync(world: World, site: Site, from: number): void {
+  const { sync } = site;
+  const next = sync.paused ? null : nextTimeOfDay(sync.dailyTime, from);
+  if (next !== null && next !== sync.nextAt) world.agenda.add(next, { does: 'daily-sync', site: site.id });
+  sync.nextAt = next;
+}
+
+function beginSync(world: World, site: Site, at: number, note: string | null): Snapshot {
+  const { sync, snapshots, past, unseen } = site;
+  const before = snapshots ? (snapshots.at(-1)?.number ?? 0) : past.count + unseen.length;
+  const snapshot = newSnapshot(site, before + 1, at, note);
+  snapshots?.push(snapshot);
+  sync.current = snapshot;
+  world.agenda.add(at + sync.takesMs, { does: 'end-sync', site: site.id, snapshot: snapshot.id });
   return snapshot;
 }
 
@@ -47,26 +76,21 @@ function requireReady(site: Site, now: number): void {
 /** Ends a sync at its time. A site that was deleted meanwhile has nothing to end. */
 export function endSync(world: World, siteId: string, snapshotId: string, at: number): void {
   const site = world.sites.get(siteId);
-  const snapshot = site && snapshotsOf(site).find((one) => one.id === snapshotId);
-  if (!site || !snapshot || site.sync.current !== snapshotId) return;
+  const snapshot = site?.sync.current;
+  if (!site || snapshot?.id !== snapshotId) return;
   const { sync, backups } = site;
   const error = sync.nextFailsWith ?? sync.failsWith;
+  // Only what succeeded can be told from its moment alone.
+  if (error !== null) snapshotsOf(site);
+  else if (!site.snapshots) site.unseen.push(snapshot.createdAt);
   endSnapshot(site, snapshot, error);
   sync.current = null;
   sync.nextFailsWith = null;
   sync.lastAt = at;
   sync.lastStatus = error === null ? 'succeeded' : 'failed';
   sync.lastError = error;
-  sync.nextAt = nextSyncAfter(site, at);
   site.updatedAt = at;
   if (!backups.enabled) return;
   backups.latest = snapshot;
   if (error === null) backups.available += 1;
-}
-
-/** The next daily sync once one has ended: on the following day. A paused site has none. */
-export function nextSyncAfter({ sync }: Site, at: number): number | null {
-  if (sync.paused) return null;
-  const midnight = Math.floor(at / DAY) * DAY + DAY;
-  return nextTimeOfDay(sync.dailyTime, midnight - 1);
 }

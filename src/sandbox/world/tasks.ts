@@ -28,8 +28,8 @@ export interface Task {
   readonly ends: TaskEnd;
   /** Sites that come to a bad end while the work on the others goes on to its own. */
   readonly troubled: Readonly<Record<string, TroubledEnd>>;
-  /** What the task was for: happens when it comes to its end by itself, whichever, but not when it is cancelled. */
-  readonly leadsTo: Due | null;
+  /** What comes of it when it completes, and only then. */
+  readonly makes: Due | null;
   /** When it came to its end, whichever. */
   endedAt: number | null;
 }
@@ -46,7 +46,7 @@ export interface TaskOrder {
   /** Default: none, so that a task with a bad end meets it at its last site and gets no further. */
   troubled?: Readonly<Record<string, TroubledEnd>>;
   /** Default: nothing. */
-  leadsTo?: Due;
+  makes?: Due;
 }
 
 /** How long a task prepares before it runs. */
@@ -68,7 +68,7 @@ export function startTask(world: World, order: TaskOrder, at: number): Task {
     endsAt: runsAt + takesMs,
     ends,
     troubled: order.troubled ?? {},
-    leadsTo: order.leadsTo ?? null,
+    makes: order.makes ?? null,
     endedAt: null,
   };
   world.tasks.set(task.id, task);
@@ -83,13 +83,13 @@ export function runTask(world: World, id: string, at: number): void {
   if (task?.status === 'initializing') move(task, 'running', at);
 }
 
-/** Running -> the end it was going to have; gives what is to happen then. */
+/** Running -> the end it was going to have; gives what comes of it, if it completes. */
 export function endTask(world: World, id: string, at: number): Due | null {
   const task = world.tasks.get(id);
   if (task?.status !== 'running') return null;
   move(task, task.ends, at);
   task.endedAt = at;
-  return task.leadsTo;
+  return task.ends === 'completed' ? task.makes : null;
 }
 
 /** @throws {Refusal} 422 when the task has already ended. */

@@ -1,22 +1,62 @@
 /** Everything there is in the account, as the sandbox keeps it. Moments are milliseconds of the service's time. */
+import type { ActivityEntry } from './activity.ts';
 import type { Agenda } from './agenda.ts';
+import type { Storage } from './backup-destinations.ts';
+import type { Branding } from './branding.ts';
 import type { Client } from './clients.ts';
+import type { SiteWorks } from './custom-works.ts';
+import type { ManagedAccount } from './managed-accounts.ts';
+import type { Person, SiteNotes } from './notes.ts';
+import type { PlanFeature } from './plan.ts';
+import type { Reporting } from './reporting.ts';
+import type { SenderEmail } from './sender-emails.ts';
 import type { Site } from './site.ts';
+import type { StagingSite } from './staging.ts';
 import type { Tag } from './tags.ts';
 import type { Task } from './tasks.ts';
+import type { TeamMember } from './team.ts';
+import type { Updates } from './updates.ts';
 
 export interface World {
   readonly seed: number;
   /** When the service began; the fleet's past is counted back from here. */
   readonly startedAt: number;
+  /** Whose token it is. */
+  readonly caller: Person;
   /** All collections are in order of creation, which is the order of items that a sort leaves equal. */
   readonly sites: Map<string, Site>;
   readonly clients: Map<string, Client>;
   readonly tags: Map<string, Tag>;
   readonly tasks: Map<string, Task>;
+  readonly managedAccounts: Map<string, ManagedAccount>;
+  readonly storage: Storage;
+  readonly team: Map<string, TeamMember>;
+  readonly staging: Map<string, StagingSite>;
+  /** By site; what is from before the start is made when it is first asked for (`notesOf`, `worksOf`, `activityOf`). */
+  readonly notes: Map<string, SiteNotes>;
+  readonly customWorks: Map<string, SiteWorks>;
+  readonly activity: Map<string, ActivityEntry[]>;
+  readonly senderEmails: Map<string, SenderEmail>;
+  readonly branding: Branding;
+  readonly updates: Updates;
+  readonly reporting: Reporting;
+  /** What the account's plan does not have. */
+  readonly planLacks: ReadonlySet<PlanFeature>;
   readonly agenda: Agenda;
   /** The highest number given to an item of each kind; numbers are never given twice. */
-  readonly numbers: { site: number; client: number; tag: number; task: number };
+  readonly numbers: {
+    site: number;
+    client: number;
+    tag: number;
+    task: number;
+    member: number;
+    staging: number;
+    sender: number;
+    schedule: number;
+    report: number;
+    template: number;
+    scheduled: number;
+  };
 }
 
 /** A number for a new item that no other of its kind has or had. */

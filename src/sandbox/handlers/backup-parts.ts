@@ -1,0 +1,53 @@
+/** What requests that work with a snapshot have in common: which one, how much of it, and up to when (spec 4.14, 4.20). */
+import { cannot, notFound } from '../refusal.ts';
+import type { Site } from '../world/site.ts';
+import { type Snapshot, snapshotsOf } from '../world/snapshots.ts';
+import type { World } from '../world/world.ts';
+import { siteOf } from './lookup.ts';
+
+/**
+ * A snapshot that holds everything.
+ *
+ * @throws {Refusal} 404 when site or snapshot are not there; 422 when the site has no backups or the snapshot is not complete.
+ */
+export function completedSnapshotOf(
+  world: World,
+  siteId: string,
+  snapshotId: string,
+): { site: Site; snapshot: Snapshot } {
+  const site = siteWithBackups(world, siteId);
+  const snapshot = snapshotsOf(site).find(({ id }) => id === snapshotId);
+  if (!snapshot) throw notFound('snapshot', snapshotId);
+  if (snapshot.status !== 'succeeded') {
+    throw cannot('snapshot_not_complete', `The snapshot is ${snapshot.status}, not succeeded.`);
+  }
+  return { site, snapshot };
+}
+
+/** @throws {Refusal} 404 when there is no such site; 422 unless it has backups and they are enabled. */
+export function siteWithBackups(world: World, id: string): Site {
+  const site = siteOf(world, id);
+  if (!site.backups.supported) throw cannot('plan_without_backups', "The site's plan has no backups.");
+  if (!site.backups.enabled) throw cannot('backups_disabled', 'Backups are not enabled on this site.');
+  return site;
+}
+
+interface Events {
+  real_time_events?: { enabled: boolean; until?: string | undefined } | undefined;
+}
+
+/** Real-time events are there for sites that back up in real time, from the snapshot up to now. */
+export function requireEvents(
+  site: Site,
+  { createdAt }: Snapshot,
+  options: Events | undefined,
+  now: number,
+): void {
+  const events = options?.real_time_events;
+  if (!events?.enabled || events.until === undefined) return;
+  if (!site.backups.realTime) throw cannot('no_real_time_backups', 'The site is not backed up in real time.');
+  const until = Date.parse(events.until);
+  if (until < createdAt || until > now) {
+    throw cannot('until_out_of_range', 'Real-time events reach from the snapshot to the present.');
+  }
+}

@@ -1,0 +1,104 @@
+/** Starting the download, upload or migration of a completed snapshot (spec 4.20). */
+import { cannot, conflict } from '../refusal.ts';
+import { requireUnconfigured } from '../world/configuration.ts';
+import { MINUTE } from '../world/service-time.ts';
+import type { Site } from '../world/site.ts';
+import { startTask } from '../world/tasks.ts';
+import type { World } from '../world/world.ts';
+import { completedSnapshotOf, requireEvents } from './backup-parts.ts';
+import type { Ask, Handler } from './handler.ts';
+import { siteOf } from './lookup.ts';
+import { taskReference } from './task-reference.ts';
+
+type Starts = 'startSiteBackupDownload' | 'startSiteBackupUpload' | 'startSiteBackupMigration';
+type Wanted = Ask<'startSiteBackupDownload'>['body']['download'];
+
+export const startSiteBackupDownload: Handler<'startSiteBackupDownload'> = (ask) =>
+  start(ask, 'download', ask.body.download);
+
+export const startSiteBackupUpload: Handler<'startSiteBackupUpload'> = (ask) => {
+  const { destination } = ask.body.upload;
+  return start(ask, 'upload', ask.body.upload, () => requireDestination(ask.world, destination));
+};
+
+export const startSiteBackupMigration: Handler<'startSiteBackupMigration'> = (ask) => {
+  const { migration } = ask.body;
+  return start(ask, 'migrate', migration, (site) =>
+    migration.type === 'internal'
+      ? requireOtherSite(ask.world, site, migration)
+      : requireCredentials(migration),
+  );
+};
+
+/** Looks at what all three have in common, then at what is special, and starts the task. */
+function start(
+  { world, now, params, changed }: Ask<Starts>,
+  type: 'download' | 'upload' | 'migrate',
+  { scope, options }: Wanted,
+  requireMore: (site: Site) => void = () => undefined,
+) {
+  const { site, snapshot } = completedSnapshotOf(world, params.site_id, params.snapshot_id);
+  if (!scope.include_files && !scope.include_database) {
+    throw cannot('scope_empty', 'It takes files, the database or both.');
+  }
+  requireEvents(site, snapshot, options, now);
+  requireMore(site);
+  requireUnconfigured(site, now);
+  requireIdle(world, site);
+  const input = [
+    { id: site.id, snapshot_id: snapshot.id, snapshot_timestamp: new Date(snapshot.createdAt).toISOString() },
+  ];
+  const task = startTask(world, { type, input, takesMs: (type === 'download' ? 3 : 8) * MINUTE }, now);
+  changed(site.id);
+  return taskReference(task);
+}
+
+/** One backup task a site at a time. */
+function requireIdle(world: World, site: Site): void {
+  for (const { type, endedAt, input } of world.tasks.values()) {
+    if (
+      endedAt === null &&
+      ['download', 'upload', 'migrate'].includes(type) &&
+      input.some(({ id }) => id === site.id)
+    ) {
+      throw conflict('backup_task_running', `A ${type} of this site's backups is already running.`);
+    }
+  }
+}
+
+/** provider_one needs nothing that is saved; provider_two the id of what is, and a connection. */
+function requireDestination(
+  { storage }: World,
+  { provider, id }: { provider: 'provider_one' | 'provider_two'; id?: string | undefined },
+): void {
+  if (provider === 'provider_one') return;
+  const saved = storage.disabled.has(provider) ? undefined : storage.saved.get(provider);
+  if (saved?.id !== id) throw cannot('destination_not_found', `There is no saved destination "${id}".`);
+  if (!saved?.account) throw cannot('destination_disconnected', 'The destination is disconnected.');
+}
+
+type Migration = Record<string, unknown> & { connection?: Record<string, unknown> | undefined };
+
+/** The fields are our choice: `site_id`, and `connection` with method `http` and perhaps `http_auth`. */
+function requireOtherSite(world: World, site: Site, { site_id, connection }: Migration): void {
+  if (typeof site_id !== 'string' || site_id === site.id) {
+    throw cannot(
+      'destination_site_missing',
+      'An internal migration goes to another site: give its "site_id".',
+    );
+  }
+  siteOf(world, site_id);
+  const method = connection?.['method'] ?? 'http';
+  if (method !== 'http') throw cannot('invalid_connection', 'An internal migration uses HTTP.');
+}
+
+/** The fields are our choice: `server` and `database`, each with host, username and password. */
+function requireCredentials({ connection }: Migration): void {
+  for (const part of ['server', 'database']) {
+    const given = connection?.[part];
+    const fields = typeof given === 'object' && given !== null ? Object.keys(given) : [];
+    if (!['host', 'username', 'password'].every((name) => fields.includes(name))) {
+      throw cannot('credentials_missing', `An external migration needs the credentials of the ${part}.`);
+    }
+  }
+}

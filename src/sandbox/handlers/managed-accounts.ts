@@ -1,0 +1,53 @@
+/** Other accounts that the caller works in, and invitations to them (spec 4.3). */
+import { notFound } from '../refusal.ts';
+import { managedAccountView } from '../views/managed-account.ts';
+import { answerInvitation, type ManagedAccount } from '../world/managed-accounts.ts';
+import type { World } from '../world/world.ts';
+import { type Handler, lists } from './handler.ts';
+
+/** What was sent to somebody else is not there for the caller. */
+function managedAccountOf(world: World, id: string): ManagedAccount {
+  const account = world.managedAccounts.get(id);
+  if (account?.invited !== world.caller.email) throw notFound('managed account', id);
+  return account;
+}
+
+/** A rejected invitation is neither an account that can be worked in nor one that waits for an answer. */
+export const listManagedAccounts = lists<'listManagedAccounts', ManagedAccount>({
+  items: ({ world }) =>
+    [...world.managedAccounts.values()].filter(
+      ({ invited, status }) => invited === world.caller.email && status !== 'rejected',
+    ),
+  fields: {
+    email: (account) => account.email,
+    role: (account) => account.role,
+    company_name: (account) => account.companyName,
+    status: (account) => account.status,
+    all_sites_access: (account) => account.allSitesAccess,
+    created_at: (account) => account.createdAt,
+    updated_at: (account) => account.updatedAt,
+  },
+  view: managedAccountView,
+});
+
+/** The row has no 422: who is not in the account has nothing to leave. */
+export const deleteManagedAccount: Handler<'deleteManagedAccount'> = ({ world, params, changed }) => {
+  const account = managedAccountOf(world, params.managed_account_id);
+  if (account.status !== 'connected') throw notFound('connected account', account.id);
+  world.managedAccounts.delete(account.id);
+  changed(account.id);
+};
+
+export const acceptManagedAccount: Handler<'acceptManagedAccount'> = ({ world, now, params, changed }) => {
+  const account = managedAccountOf(world, params.managed_account_id);
+  answerInvitation(account, 'connected', now);
+  changed(account.id);
+  return { managed_account: managedAccountView(account) };
+};
+
+export const rejectManagedAccount: Handler<'rejectManagedAccount'> = ({ world, now, params, changed }) => {
+  const account = managedAccountOf(world, params.managed_account_id);
+  answerInvitation(account, 'rejected', now);
+  changed(account.id);
+  return { managed_account: managedAccountView(account) };
+};

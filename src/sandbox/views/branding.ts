@@ -1,0 +1,26 @@
+/** How branding is shown (spec 2.6, 2.7). */
+import type {
+  PluginBranding as ShownPluginBranding,
+  WpLogin as ShownWpLogin,
+} from '../../contract/resources/branding.ts';
+import { defaultPlugin, type PluginBranding, type WpLogin } from '../world/branding.ts';
+import type { World } from '../world/world.ts';
+import { senderReference } from './sender-email.ts';
+
+/** The account's own details by default, nothing at all when hidden. */
+export function pluginBrandingView({ type, ...saved }: PluginBranding): ShownPluginBranding {
+  if (type === 'default') return { type, ...defaultPlugin };
+  return type === 'custom' ? { type, ...saved } : { type, name: null, description: null, author: null };
+}
+
+export function wpLoginView(world: World, login: WpLogin): ShownWpLogin {
+  const isSet = Object.values(login).some((value) => value !== null);
+  return {
+    type: isSet ? 'custom' : 'default',
+    logo_file: login.logoFile,
+    label: login.label,
+    error_message: login.errorMessage,
+    tooltip: login.tooltip,
+    sender_email: senderReference(world, login.senderId),
+  };
+}

@@ -1,0 +1,15 @@
+/** How a managed account is shown (spec 2.3). */
+import type { ManagedAccount as Shown } from '../../contract/resources/managed-account.ts';
+import type { ManagedAccount } from '../world/managed-accounts.ts';
+import { shown } from './moment.ts';
+
+export const managedAccountView = (account: ManagedAccount): Shown => ({
+  id: account.id,
+  email: account.email,
+  role: account.role,
+  company_name: account.companyName,
+  status: account.status,
+  all_sites_access: account.allSitesAccess,
+  created_at: shown(account.createdAt),
+  updated_at: shown(account.updatedAt),
+});

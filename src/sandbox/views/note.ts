@@ -1,0 +1,22 @@
+/** How a note and what it said before are shown (spec 2.19). */
+import type { Note as ShownNote, NoteVersion as ShownVersion } from '../../contract/resources/note.ts';
+import type { Note, NoteVersion } from '../world/notes.ts';
+import { shown } from './moment.ts';
+
+export const noteView = (note: Note): ShownNote => ({
+  id: note.id,
+  content: note.content,
+  user: { ...note.user },
+  versions: { available: note.versions.length > 0 },
+  created_at: shown(note.createdAt),
+  updated_at: shown(note.updatedAt),
+});
+
+/** Both moments of a version are when its content was written. */
+export const noteVersionView = (version: NoteVersion): ShownVersion => ({
+  id: version.id,
+  content: version.content,
+  user: { ...version.user },
+  created_at: shown(version.at),
+  updated_at: shown(version.at),
+});

@@ -1,0 +1,91 @@
+/** What happened on a site, and who did it (spec 2.20). Kept while the site's log is on, and only then. */
+import { type Random, randomFrom, seedOf } from './random.ts';
+import { DAY } from './service-time.ts';
+import type { Site } from './site.ts';
+import { idOf, type World } from './world.ts';
+
+export interface Happening {
+  username: string;
+  ipAddress: string;
+  countryCode: string;
+  objectType: string;
+  eventType: string;
+  details: Record<string, unknown>;
+}
+
+export interface ActivityEntry extends Happening {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** How far back the log of a site goes at the start, and how many entries it then has at most. */
+const PAST_DAYS = 30;
+const PAST_ENTRIES = 25;
+
+/** The log of a site, oldest first. Entries from before the sandbox started are made when they are first asked for. */
+export function activityOf(world: World, site: Site): ActivityEntry[] {
+  const known = world.activity.get(site.id);
+  if (known) return known;
+  const entries: ActivityEntry[] = [];
+  world.activity.set(site.id, entries);
+  if (!site.activityBefore) return entries;
+  const random = randomFrom(seedOf(world.seed, `activity ${site.number}`));
+  const from = Math.max(site.createdAt, world.startedAt - PAST_DAYS * DAY);
+  const moments = Array.from({ length: random.between(5, PAST_ENTRIES) }, () =>
+    Math.floor(from + random.next() * (world.startedAt - from)),
+  );
+  for (const at of moments.sort((left, right) => left - right)) add(entries, site, pastHappening(random), at);
+  return entries;
+}
+
+/** Writes down what happened, if the site's log is on. */
+export function noteActivity(world: World, site: Site, happening: Happening, at: number): void {
+  if (site.activityLogsEnabled) add(activityOf(world, site), site, happening, at);
+}
+
+/** What the service does at a caller's request, as the site's log shows it. */
+export const serviceDid = (
+  objectType: string,
+  eventType: string,
+  details: Record<string, unknown> = {},
+): Happening => ({
+  username: 'site-management',
+  ipAddress: '192.0.2.10',
+  countryCode: 'US',
+  objectType,
+  eventType,
+  details,
+});
+
+function add(entries: ActivityEntry[], site: Site, happening: Happening, at: number): void {
+  const id = `${idOf('event', site.number)}-${String(entries.length + 1).padStart(4, '0')}`;
+  entries.push({ id, at, ...happening });
+}
+
+type PastKind = readonly [objectType: string, eventType: string, details: Record<string, unknown>];
+
+function pastHappening(random: Random): Happening {
+  const [objectType, eventType, details] = random.pick(pastKinds);
+  return {
+    username: random.pick(['ada', 'ben', 'chiara', 'editor']),
+    // Addresses and countries of nobody (RFC 5737).
+    ipAddress: `203.0.113.${random.between(1, 6)}`,
+    countryCode: random.pick(['DE', 'FR', 'US']),
+    objectType,
+    eventType,
+    details,
+  };
+}
+
+const pastKinds: readonly [PastKind, ...PastKind[]] = [
+  ['user', 'login', {}],
+  ['user', 'logout', {}],
+  ['post', 'published', { title: 'Opening hours' }],
+  ['post', 'edited', { title: 'About us' }],
+  ['comment', 'spammed', {}],
+  ['plugin', 'updated', { name: 'Contact Form', version: '5.9.8' }],
+  ['plugin', 'activated', { name: 'Gallery' }],
+  ['theme', 'updated', { name: 'Harbor' }],
+  ['woocommerce_order', 'status_changed', { from: 'processing', to: 'completed' }],
+  ['files', 'modified', { path: 'wp-content/uploads' }],
+];

@@ -1,0 +1,55 @@
+/** Storage outside the service, one saved destination a provider at most (spec 2.4). */
+import { cannot, Refusal } from '../refusal.ts';
+
+export type Provider = 'provider_one' | 'provider_two';
+
+export interface Destination {
+  readonly id: string;
+  readonly provider: Provider;
+  readonly name: string;
+  status: 'active' | 'inactive';
+  /** The storage account; null when disconnected. */
+  account: { email: string; id: string } | null;
+  folder: { id: string; name: string } | null;
+  testedAt: number | null;
+  error: { code: string; message: string } | null;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** What the account has of outside storage. */
+export interface Storage {
+  readonly saved: Map<Provider, Destination>;
+  /** Providers that cannot be used for now, nor seen. */
+  readonly disabled: Set<Provider>;
+  /** Whether tests find the storage providers down. */
+  down: boolean;
+}
+
+/** Active -> inactive; what was known of the storage account is forgotten. Returns whether anything was connected. */
+export function disconnect(destination: Destination, at: number): boolean {
+  if (destination.account === null) return false;
+  Object.assign(destination, {
+    status: 'inactive',
+    account: null,
+    folder: null,
+    testedAt: null,
+    updatedAt: at,
+  });
+  return true;
+}
+
+/**
+ * Looks whether the storage answers, and refreshes what is known of it.
+ *
+ * @throws {Refusal} 503 while the provider is down; 422 when there is no account any more to test.
+ */
+export function testStorage(storage: Storage, destination: Destination, at: number): void {
+  if (storage.down) {
+    throw new Refusal(503, 'storage_unavailable', 'The storage provider is temporarily unavailable.');
+  }
+  if (destination.account === null) {
+    throw cannot('destination_disconnected', 'The destination is disconnected: connect it in the dashboard.');
+  }
+  Object.assign(destination, { status: 'active', testedAt: at, error: null, updatedAt: at });
+}

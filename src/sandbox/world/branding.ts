@@ -1,0 +1,52 @@
+/** What the service's plugin and the login screen look like on the account's sites (spec 2.6, 2.7). */
+
+export type Author = { name: string; url: string };
+export interface PluginBranding {
+  type: 'default' | 'custom' | 'hidden';
+  /** What was saved; it counts for `custom` alone. */
+  name: string | null;
+  description: string | null;
+  author: Author | null;
+}
+export interface WpLogin {
+  logoFile: string | null;
+  label: string | null;
+  errorMessage: string | null;
+  tooltip: string | null;
+  senderId: string | null;
+}
+export interface Branding {
+  plugin: PluginBranding;
+  login: WpLogin;
+  /** The task that carried out, or carries out, the last change at the sites. */
+  taskId: string | null;
+}
+
+/** What the plugin is called when nobody has said otherwise. */
+export const defaultPlugin = {
+  name: 'Site Care',
+  description: 'Backups, security and updates for this site.',
+  author: { name: 'Site Management Service', url: 'https://service.example' },
+} as const;
+
+/** Nothing saved: what a reset gives back. */
+export const noPluginBranding: PluginBranding = {
+  type: 'default',
+  name: null,
+  description: null,
+  author: null,
+};
+export const noWpLogin: WpLogin = {
+  logoFile: null,
+  label: null,
+  errorMessage: null,
+  tooltip: null,
+  senderId: null,
+};
+
+/** The branding of an account that has none. */
+export const newBranding = (): Branding => ({
+  plugin: noPluginBranding,
+  login: noWpLogin,
+  taskId: null,
+});

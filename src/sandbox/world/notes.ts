@@ -1,0 +1,75 @@
+/** Notes on a site and what they said before (spec 2.19). */
+import { randomFrom, seedOf } from './random.ts';
+import { DAY, HOUR } from './service-time.ts';
+import type { Site } from './site.ts';
+import { idOf, type World } from './world.ts';
+
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface NoteVersion {
+  readonly id: string;
+  readonly content: string;
+  readonly user: Person;
+  /** When this was written. */
+  readonly at: number;
+}
+
+export interface Note {
+  readonly id: string;
+  /** What it says now, and who wrote that when. */
+  content: string;
+  user: Person;
+  /** What it said before, oldest first. */
+  readonly versions: NoteVersion[];
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** The notes of one site; `made` counts all that it ever had. */
+export interface SiteNotes {
+  made: number;
+  readonly notes: Map<string, Note>;
+}
+
+/** The notes of a site. Those from before the sandbox started are made when they are first asked for. */
+export function notesOf(world: World, site: Site): SiteNotes {
+  const known = world.notes.get(site.id);
+  if (known) return known;
+  const made: SiteNotes = { made: 0, notes: new Map() };
+  world.notes.set(site.id, made);
+  if (site.createdAt >= world.startedAt) return made;
+  const random = randomFrom(seedOf(world.seed, `notes ${site.number}`));
+  for (let count = random.between(0, 2); count > 0; count -= 1) {
+    const at = Math.max(site.createdAt, world.startedAt - count * 12 * DAY - random.between(1, 23) * HOUR);
+    const note = writeNote(made, site, random.pick(oldNotes), world.caller, at);
+    if (random.next() < 0.5) rewriteNote(note, random.pick(oldNotes), world.caller, at + 2 * HOUR);
+  }
+  return made;
+}
+
+const oldNotes = [
+  'The client wants to hear of updates a day before.',
+  'Ask Ines before changing the theme.',
+  'The shop is busiest on Fridays.',
+  'The contact form goes to two addresses.',
+] as const;
+
+/** Writes a new note. */
+export function writeNote(on: SiteNotes, site: Site, content: string, user: Person, at: number): Note {
+  on.made += 1;
+  const id = `${idOf('note', site.number)}-${String(on.made).padStart(3, '0')}`;
+  const note: Note = { id, content, user, versions: [], createdAt: at, updatedAt: at };
+  on.notes.set(id, note);
+  return note;
+}
+
+/** Says something else; what was said before becomes a version. */
+export function rewriteNote(note: Note, content: string, user: Person, at: number): void {
+  const { versions } = note;
+  const id = `${note.id}-v${versions.length + 1}`;
+  versions.push({ id, content: note.content, user: note.user, at: note.updatedAt });
+  Object.assign(note, { content, user, updatedAt: at });
+}

@@ -1,0 +1,53 @@
+/**
+ * When something recurring is due (spec 2.8, 2.13): counted in UTC from its first moment, whose time of day it keeps.
+ */
+import { DAY } from './service-time.ts';
+
+export type Recurrence =
+  | 'daily'
+  | 'weekly_on_day'
+  | 'biweekly'
+  | 'monthly_on_date'
+  | 'monthly_on_week'
+  | 'monthly_last_day';
+
+const everyDays: Partial<Record<Recurrence, number>> = { daily: 1, weekly_on_day: 7, biweekly: 14 };
+
+/** The first occurrence after `after`, and not before `startedAt`. */
+export function nextOccurrence(recurrence: Recurrence, startedAt: number, after: number): number {
+  const from = Math.max(startedAt, after + 1);
+  const days = everyDays[recurrence];
+  if (days !== undefined) return startedAt + Math.ceil((from - startedAt) / (days * DAY)) * days * DAY;
+  const start = new Date(startedAt);
+  const ahead = monthsBetween(start, new Date(from));
+  // The occurrence of a month may lie before `from`, which then falls to the next month.
+  for (let month = ahead; ; month += 1) {
+    const at = inMonth(recurrence, start, month);
+    if (at >= from) return at;
+  }
+}
+
+const monthsBetween = (start: Date, end: Date): number =>
+  (end.getUTCFullYear() - start.getUTCFullYear()) * 12 + end.getUTCMonth() - start.getUTCMonth();
+
+/** The occurrence of the month that lies so many months after that of `start`. */
+function inMonth(recurrence: Recurrence, start: Date, months: number): number {
+  const [year, month] = [start.getUTCFullYear(), start.getUTCMonth() + months];
+  const timeOfDay = start.getTime() % DAY;
+  const lastDate = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const dates: Partial<Record<Recurrence, () => number>> = {
+    // A month that is too short has its turn on its last day.
+    monthly_on_date: () => Math.min(start.getUTCDate(), lastDate),
+    monthly_on_week: () => sameWeekday(start, Date.UTC(year, month, 1), lastDate),
+  };
+  const date = dates[recurrence]?.() ?? lastDate;
+  return Date.UTC(year, month, date) + timeOfDay;
+}
+
+/** The date with the weekday and week of `start`: its third Tuesday again. A fifth one that is not there: the last. */
+function sameWeekday(start: Date, firstOfMonth: number, lastDate: number): number {
+  const week = Math.floor((start.getUTCDate() - 1) / 7);
+  const first = ((start.getUTCDay() - new Date(firstOfMonth).getUTCDay() + 7) % 7) + 1;
+  const date = first + week * 7;
+  return date > lastDate ? date - 7 : date;
+}

@@ -1,0 +1,96 @@
+/**
+ * What a report says and how it is sent (spec 2.12): the same for templates, reports and scheduled reports. What a
+ * caller sends is laid over what was there before.
+ */
+export type Section = {
+  visible: boolean;
+  heading: string;
+  description: string;
+  dynamic_data: Record<string, unknown>;
+};
+export interface ReportContent {
+  general: { primary_color: string; language: string; date_format: string };
+  sections: Record<string, Section>;
+  section_order: string[];
+}
+export interface ReportEmail {
+  senderId: string | null;
+  subject: string;
+  body: string;
+  attachPdf: boolean;
+}
+
+/** What callers send: anything may be left out. */
+export interface ContentPatch {
+  general?: { [F in keyof ReportContent['general']]?: string | undefined } | undefined;
+  sections?: Record<string, { [F in keyof Section]?: Section[F] | undefined }> | undefined;
+  section_order?: string[] | undefined;
+}
+export interface EmailPatch {
+  sender_email?: { id: string } | null | undefined;
+  subject?: string | undefined;
+  body?: string | undefined;
+  attach_pdf?: boolean | undefined;
+}
+
+const section = (
+  heading: string,
+  description: string,
+  dynamic_data: Record<string, unknown> = {},
+): Section => ({
+  visible: true,
+  heading,
+  description,
+  dynamic_data,
+});
+
+/** What a report says when nobody has said otherwise. */
+export const defaultContent = (): ReportContent => ({
+  general: { primary_color: '#2980b9', language: 'en', date_format: 'YYYY-MM-DD' },
+  sections: {
+    cover: section('Website care report', '', {
+      logo: { option: 'default' },
+      cover_image: { option: 'default' },
+    }),
+    introduction: section('Introduction', 'What was done for your website.'),
+    backups: section('Backups', 'Copies of your website that were kept.'),
+    security: section('Security', 'What the scans have found.'),
+    updates: section('Updates', 'What was brought up to date.'),
+  },
+  section_order: ['cover', 'introduction', 'backups', 'security', 'updates'],
+});
+
+export const defaultEmail = (): ReportEmail => ({
+  senderId: null,
+  subject: 'Your website care report',
+  body: 'Please find the report on your website attached.',
+  attachPdf: true,
+});
+
+/** The content with what was sent in its place; sections that an order leaves out come after the others. */
+export function layContent(before: ReportContent, patch: ContentPatch): ReportContent {
+  const sections = { ...before.sections };
+  for (const [name, given] of Object.entries(patch.sections ?? {})) {
+    sections[name] = { ...(sections[name] ?? section(name, '')), ...defined(given) };
+  }
+  const names = Object.keys(sections);
+  const order = patch.section_order ?? before.section_order;
+  return {
+    general: { ...before.general, ...defined(patch.general ?? {}) },
+    sections,
+    section_order: [...order, ...names.filter((name) => !order.includes(name))],
+  };
+}
+
+/** How it is sent, with what was sent in its place. */
+export const layEmail = (before: ReportEmail, patch: EmailPatch): ReportEmail => ({
+  senderId: patch.sender_email === undefined ? before.senderId : (patch.sender_email?.id ?? null),
+  subject: patch.subject ?? before.subject,
+  body: patch.body ?? before.body,
+  attachPdf: patch.attach_pdf ?? before.attachPdf,
+});
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+const defined = <T extends object>(given: T): Defined<T> =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;

@@ -1,0 +1,35 @@
+/** The days that a report is about. Days are written YYYY-MM-DD and are those of a timezone. */
+import { dayIn } from '../list/moments.ts';
+import { DAY } from './service-time.ts';
+import type { Site } from './site.ts';
+import { snapshotsOf } from './snapshots.ts';
+
+export interface Period {
+  startDate: string;
+  endDate: string;
+}
+
+/** Whether the site has good snapshots from the first day or before up to the last day or after. */
+export function snapshotsCover(site: Site, { startDate, endDate }: Period, timezone: string): boolean {
+  const days = snapshotsOf(site)
+    .filter(({ status }) => status === 'succeeded')
+    .map(({ createdAt }) => dayIn(createdAt, timezone));
+  const [first, last] = [days[0], days.at(-1)];
+  return first !== undefined && last !== undefined && first <= startDate && last >= endDate;
+}
+
+/** What a scheduled report made at `at` is about: the days before it, as many as there are between two of them. */
+export function periodBefore(
+  at: number,
+  frequency: 'weekly' | 'biweekly' | 'monthly',
+  timezone: string,
+): Period {
+  const today = dayIn(at, timezone);
+  const days = { weekly: 7, biweekly: 14, monthly: daysOfMonthBefore(today) }[frequency];
+  return { startDate: dayBefore(today, days), endDate: dayBefore(today, 1) };
+}
+
+const dayBefore = (day: string, count: number): string =>
+  new Date(Date.parse(day) - count * DAY).toISOString().slice(0, 10);
+
+const daysOfMonthBefore = (day: string): number => Number(dayBefore(`${day.slice(0, 8)}01`, 1).slice(8));

@@ -1,0 +1,62 @@
+/** Reports on sites, their templates, and the reports that are made again and again (spec 2.11 to 2.13). */
+import type { ReportContent, ReportEmail } from './report-content.ts';
+
+export interface SentTo {
+  email: string;
+  sentAt: number;
+}
+
+export interface Report {
+  readonly id: string;
+  /** The site and its client as they were when the report was made. */
+  readonly site: { id: string; title: string; url: string };
+  readonly client: { id: string; name: string; email: string } | null;
+  readonly title: string;
+  readonly type: 'one_time' | 'scheduled';
+  /** Days: YYYY-MM-DD. */
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly content: ReportContent;
+  readonly createdAt: number;
+  email: ReportEmail;
+  sentTo: SentTo[];
+}
+
+export interface ReportTemplate {
+  readonly id: string;
+  name: string;
+  content: ReportContent;
+  email: ReportEmail;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+export interface ScheduledReport {
+  readonly id: string;
+  readonly siteId: string;
+  templateId: string | null;
+  status: 'active' | 'paused';
+  frequency: 'weekly' | 'biweekly' | 'monthly';
+  timezone: string;
+  startedAt: number;
+  nextAt: number;
+  content: ReportContent;
+  email: ReportEmail;
+  sendToClient: boolean;
+  recipients: string[];
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+export interface Reporting {
+  readonly reports: Map<string, Report>;
+  readonly templates: Map<string, ReportTemplate>;
+  readonly scheduled: Map<string, ScheduledReport>;
+}
+
+/** An account that has never reported anything. */
+export const newReporting = (): Reporting => ({
+  reports: new Map(),
+  templates: new Map(),
+  scheduled: new Map(),
+});

@@ -1,0 +1,70 @@
+/** Making reports (spec 4.9): a task of type report, after which the report is in the list; and sending them. */
+import type { ReportContent, ReportEmail } from './report-content.ts';
+import { snapshotsCover } from './report-period.ts';
+import type { Report, SentTo } from './reporting.ts';
+import { SECOND } from './service-time.ts';
+import type { Site } from './site.ts';
+import { startTask, type Task } from './tasks.ts';
+import { idOf, nextNumber, type World } from './world.ts';
+
+const TAKES_MS = 40 * SECOND;
+
+/** What is known of a report before it is made. */
+export interface ReportOrder {
+  siteId: string;
+  title: string;
+  type: Report['type'];
+  startDate: string;
+  endDate: string;
+  timezone: string;
+  content: ReportContent;
+  email: ReportEmail;
+  /** Who gets it as soon as it is made. */
+  recipients: string[];
+}
+
+/** Starts making a report. Without snapshots of its days the task fails and there is none. */
+export function startReport(world: World, site: Site, order: ReportOrder, at: number): Task {
+  const ends = site.backups.enabled && snapshotsCover(site, order, order.timezone) ? 'completed' : 'failed';
+  const input = [{ id: site.id }];
+  return startTask(
+    world,
+    { type: 'report', input, takesMs: TAKES_MS, ends, makes: { does: 'add-report', order } },
+    at,
+  );
+}
+
+/** The report is ready. Nothing comes of it when its site is gone by now. */
+export function addReport(world: World, order: ReportOrder, at: number): void {
+  const site = world.sites.get(order.siteId);
+  if (!site) return;
+  const report: Report = {
+    id: idOf('report', nextNumber(world, 'report')),
+    site: { id: site.id, title: site.title, url: site.url },
+    client: clientOf(world, site),
+    title: order.title,
+    type: order.type,
+    startDate: order.startDate,
+    endDate: order.endDate,
+    content: order.content,
+    createdAt: at,
+    email: order.email,
+    sentTo: [],
+  };
+  world.reporting.reports.set(report.id, report);
+  sendReport(report, order.recipients, at);
+}
+
+/** Sends a report. Who has had it already gets it again, and their mail starts on its way anew. */
+export function sendReport(report: Report, emails: readonly string[], at: number): void {
+  const sent: SentTo[] = emails.map((email) => ({ email, sentAt: at }));
+  report.sentTo = [...report.sentTo.filter(({ email }) => !emails.includes(email)), ...sent];
+}
+
+function clientOf(world: World, site: Site): Report['client'] {
+  const client = site.clientId === null ? undefined : world.clients.get(site.clientId);
+  if (!client) return null;
+  const { first_name, last_name, company_name, email } = client.fields;
+  const name = `${first_name} ${last_name}`.trim();
+  return { id: client.id, name: name === '' ? company_name : name, email };
+}

@@ -1,0 +1,80 @@
+/** Reports that are made again and again (spec 2.13): each time a task of type report, and then a report that is sent. */
+import { nextOccurrence, type Recurrence } from './recurrence.ts';
+import { periodBefore } from './report-period.ts';
+import type { ScheduledReport } from './reporting.ts';
+import { startReport } from './reports.ts';
+import type { Site } from './site.ts';
+import { idOf, nextNumber, type World } from './world.ts';
+
+type Fields = Omit<ScheduledReport, 'id' | 'status' | 'nextAt' | 'createdAt' | 'updatedAt'>;
+
+/** Adds a scheduled report, active at once. */
+export function addScheduledReport(world: World, fields: Fields, now: number): ScheduledReport {
+  const scheduled: ScheduledReport = {
+    ...fields,
+    id: idOf('scheduled-report', nextNumber(world, 'scheduled')),
+    status: 'active',
+    nextAt: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+  world.reporting.scheduled.set(scheduled.id, scheduled);
+  planNextReport(world, scheduled, now);
+  return scheduled;
+}
+
+const recurrences = {
+  weekly: 'weekly_on_day',
+  biweekly: 'biweekly',
+  monthly: 'monthly_on_date',
+} as const satisfies Record<ScheduledReport['frequency'], Recurrence>;
+
+/** Works out anew when the next report is due. */
+export function planNextReport(world: World, scheduled: ScheduledReport, after: number): void {
+  const { frequency, startedAt, id } = scheduled;
+  scheduled.nextAt = nextOccurrence(recurrences[frequency], startedAt, after);
+  world.agenda.add(scheduled.nextAt, { does: 'run-report', scheduled: id });
+}
+
+/** Makes the report whose moment has come. One that was paused, moved or deleted meanwhile does nothing. */
+export function runScheduledReport(world: World, id: string, at: number): void {
+  const scheduled = world.reporting.scheduled.get(id);
+  if (scheduled?.status !== 'active' || scheduled.nextAt !== at) return;
+  const site = world.sites.get(scheduled.siteId);
+  if (!site) return;
+  const { frequency, timezone, content, email } = scheduled;
+  startReport(
+    world,
+    site,
+    {
+      siteId: site.id,
+      title: titleOf(scheduled, site),
+      type: 'scheduled',
+      ...periodBefore(at, frequency, timezone),
+      timezone,
+      content,
+      email,
+      recipients: recipientsOf(world, scheduled, site),
+    },
+    at,
+  );
+  planNextReport(world, scheduled, at);
+}
+
+/** What a scheduled report and those it makes are called. */
+export const titleOf = ({ frequency }: ScheduledReport, site: Site): string =>
+  `${frequency[0]?.toUpperCase()}${frequency.slice(1)} report on ${site.title}`;
+
+function recipientsOf(world: World, { recipients, sendToClient }: ScheduledReport, site: Site): string[] {
+  const client = site.clientId === null ? undefined : world.clients.get(site.clientId);
+  const theirs = sendToClient && client && client.fields.email !== '' ? [client.fields.email] : [];
+  return [...new Set([...recipients, ...theirs])];
+}
+
+/** The scheduled report that a site has, if any. */
+export function scheduledReportOf(world: World, siteId: string): ScheduledReport | undefined {
+  for (const scheduled of world.reporting.scheduled.values()) {
+    if (scheduled.siteId === siteId) return scheduled;
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+/**
+ * From addresses of reports (spec 2.5, 3): pending until their owner has confirmed and somebody refreshes. The DNS
+ * records are published by people outside, some time after they were told the values.
+ */
+import { randomFrom, seedOf } from './random.ts';
+import { MINUTE } from './service-time.ts';
+import { idOf, nextNumber, type World } from './world.ts';
+
+/** How long an owner takes to answer a verification email. */
+export const CONFIRMS_AFTER_MS = 10 * MINUTE;
+/** How long it takes until new DNS values are published and accepted. */
+export const PUBLISHED_AFTER_MS = 30 * MINUTE;
+
+export interface DnsRecord {
+  hostname: string;
+  value: string;
+  verified: boolean;
+  /** Since when it is published and accepted, whether or not anybody has looked; null = it never will be. */
+  publishedAt: number | null;
+}
+
+export interface SenderEmail {
+  readonly id: string;
+  readonly email: string;
+  name: string;
+  status: 'pending' | 'verified';
+  /** When the owner confirms; null = never. */
+  confirmsAt: number | null;
+  dkim: DnsRecord;
+  returnPath: DnsRecord;
+  /** How often DKIM was rotated: each time there is another key. */
+  rotations: number;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** Adds a sender email; its owner is asked to confirm it. An owner called `never...` will not. */
+export function addSenderEmail(world: World, email: string, name: string, now: number): SenderEmail {
+  const sender: SenderEmail = {
+    id: idOf('sender', nextNumber(world, 'sender')),
+    email,
+    name,
+    status: 'pending',
+    confirmsAt: null,
+    dkim: { hostname: '', value: '', verified: false, publishedAt: null },
+    returnPath: { hostname: '', value: 'mail.service.example', verified: false, publishedAt: null },
+    rotations: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+  askOwner(sender, now);
+  giveDkim(world, sender, now);
+  giveReturnPath(sender, `bounces.${domainOf(email)}`, now);
+  world.senderEmails.set(sender.id, sender);
+  return sender;
+}
+
+/** Sends a verification email. An owner who was asked before still answers that one first. */
+export function askOwner(sender: SenderEmail, now: number): void {
+  if (sender.email.startsWith('never')) return;
+  sender.confirmsAt = Math.min(sender.confirmsAt ?? Number.POSITIVE_INFINITY, now + CONFIRMS_AFTER_MS);
+}
+
+/** Other DKIM values; the old ones no longer count. */
+export function rotateDkim(world: World, sender: SenderEmail, now: number): void {
+  sender.rotations += 1;
+  giveDkim(world, sender, now);
+}
+
+/** Another hostname for bounces; it has to be published anew. */
+export function giveReturnPath(sender: SenderEmail, hostname: string, now: number): void {
+  const publishedAt = publishes(sender) ? now + PUBLISHED_AFTER_MS : null;
+  sender.returnPath = { ...sender.returnPath, hostname, verified: false, publishedAt };
+}
+
+/** Looks whether a record is published and accepted; tells whether that is news. */
+export function lookUp(record: DnsRecord, now: number): boolean {
+  const verified = record.publishedAt !== null && record.publishedAt <= now;
+  const isNews = verified !== record.verified;
+  record.verified = verified;
+  return isNews;
+}
+
+/** Looks whether the owner has confirmed, and at both records; tells whether anything is news. */
+export function refresh(sender: SenderEmail, now: number): boolean {
+  const confirmed = sender.confirmsAt !== null && sender.confirmsAt <= now;
+  const isNews = confirmed && sender.status === 'pending';
+  if (isNews) sender.status = 'verified';
+  const news = [lookUp(sender.dkim, now), lookUp(sender.returnPath, now)];
+  return isNews || news.includes(true);
+}
+
+function giveDkim(world: World, sender: SenderEmail, now: number): void {
+  const random = randomFrom(seedOf(world.seed, `dkim ${sender.id} ${sender.rotations}`));
+  const key = Array.from({ length: 48 }, () => random.between(0, 15).toString(16)).join('');
+  sender.dkim = {
+    hostname: `${random.between(10_000_000, 99_999_999)}sm._domainkey.${domainOf(sender.email)}`,
+    value: `k=rsa; p=${key}`,
+    verified: false,
+    publishedAt: publishes(sender) ? now + PUBLISHED_AFTER_MS : null,
+  };
+}
+
+const domainOf = (email: string): string => email.split('@').at(-1) ?? '';
+/** The owners of such a domain never get round to their DNS. */
+const publishes = ({ email }: SenderEmail): boolean => !domainOf(email).startsWith('unpublished.');

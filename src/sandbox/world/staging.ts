@@ -1,0 +1,141 @@
+/**
+ * Staging copies of sites (spec 2.16): initializing -> active; paused when nobody uses them, suspended when they have
+ * expired, and gone some days later. Nothing of that but "resume" is shown in the spec.
+ */
+import { cannot } from '../refusal.ts';
+import type { Person } from './notes.ts';
+import { DAY, MINUTE } from './service-time.ts';
+import { idOf, nextNumber, type World } from './world.ts';
+
+export interface StagingSite {
+  readonly id: string;
+  readonly number: number;
+  readonly siteId: string;
+  status: 'initializing' | 'active' | 'paused' | 'suspended';
+  readonly url: string;
+  phpVersion: string;
+  readonly user: Person;
+  readonly snapshot: { readonly id: string; readonly createdAt: number };
+  readonly createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+  /** When somebody last did something with it. */
+  usedAt: number;
+}
+
+/** What a copy is made of. */
+export interface StagingPlan {
+  siteId: string;
+  siteUrl: string;
+  phpVersion: string;
+  user: Person;
+  snapshot: { id: string; createdAt: number };
+}
+
+const READY_AFTER = 2 * MINUTE;
+const LIVES_FOR = 14 * DAY;
+const PAUSED_AFTER = 3 * DAY;
+const REMOVED_AFTER = 7 * DAY;
+/** How many days after its making a copy expires at the latest, however often it is extended. */
+export const LONGEST_LIFE_DAYS = 30;
+
+/** The versions of PHP that a copy can run on. */
+export const PHP_VERSIONS: readonly string[] = ['7.4', '8.0', '8.1', '8.2', '8.3', '8.4'];
+
+/** Puts a copy into the list, still initializing. */
+export function addStaging(world: World, plan: StagingPlan, at: number): StagingSite {
+  const number = nextNumber(world, 'staging');
+  const { siteId, siteUrl, ...rest } = plan;
+  const staging: StagingSite = {
+    id: idOf('staging', number),
+    number,
+    siteId,
+    status: 'initializing',
+    url: `https://${new URL(siteUrl).host.split('.')[0] ?? 'copy'}-${number}.staging.example`,
+    ...rest,
+    createdAt: at,
+    updatedAt: at,
+    expiresAt: at + LIVES_FOR,
+    usedAt: at,
+  };
+  world.staging.set(staging.id, staging);
+  world.agenda.add(at + READY_AFTER, { does: 'age-staging', staging: staging.id });
+  return staging;
+}
+
+/** Lets a copy become what it is due to become, and looks ahead to the next moment at which that may happen. */
+export function ageStaging(world: World, id: string, at: number): void {
+  const staging = world.staging.get(id);
+  if (!staging) return;
+  if (at >= staging.expiresAt + REMOVED_AFTER) {
+    world.staging.delete(id);
+    return;
+  }
+  const status = statusAt(staging, at);
+  if (status !== staging.status) Object.assign(staging, { status, updatedAt: at });
+  lookAhead(world, staging, at);
+}
+
+function statusAt(staging: StagingSite, at: number): StagingSite['status'] {
+  if (at >= staging.expiresAt) return 'suspended';
+  if (staging.status === 'initializing')
+    return at >= staging.createdAt + READY_AFTER ? 'active' : 'initializing';
+  if (staging.status === 'active' && at >= staging.usedAt + PAUSED_AFTER) return 'paused';
+  return staging.status;
+}
+
+/** More than one entry for the same moment does no harm: the second finds nothing to do but to look ahead again. */
+function lookAhead(world: World, { id, expiresAt, usedAt, status }: StagingSite, at: number): void {
+  const moments = [
+    expiresAt,
+    expiresAt + REMOVED_AFTER,
+    ...(status === 'active' ? [usedAt + PAUSED_AFTER] : []),
+  ];
+  const next = Math.min(...moments.filter((moment) => moment > at));
+  if (Number.isFinite(next)) world.agenda.add(next, { does: 'age-staging', staging: id });
+}
+
+/** Somebody works with the copy, so it is not paused for some days. */
+export function useStaging(world: World, staging: StagingSite, at: number): void {
+  staging.usedAt = at;
+  lookAhead(world, staging, at);
+}
+
+/** Paused -> active. @throws {Refusal} 422 from any other state. */
+export function resume(world: World, staging: StagingSite, at: number): void {
+  if (staging.status !== 'paused') {
+    throw cannot('staging_not_paused', `The staging site is ${staging.status}, not paused.`);
+  }
+  Object.assign(staging, { status: 'active', updatedAt: at });
+  useStaging(world, staging, at);
+}
+
+/**
+ * Lets the copy live `days` longer; one that is suspended because it had expired is active again.
+ *
+ * @throws {Refusal} 422 when that is no number of days, or beyond the longest life.
+ */
+export function extend(world: World, staging: StagingSite, days: number, at: number): void {
+  if (days < 1 || days > LONGEST_LIFE_DAYS) {
+    throw cannot('invalid_days', `A staging site is extended by 1 to ${LONGEST_LIFE_DAYS} days.`);
+  }
+  const expiresAt = Math.max(staging.expiresAt, at) + days * DAY;
+  if (expiresAt > staging.createdAt + LONGEST_LIFE_DAYS * DAY) {
+    throw cannot('staging_expiry_limit', `A staging site lives for ${LONGEST_LIFE_DAYS} days at most.`);
+  }
+  const status = staging.status === 'suspended' ? 'active' : staging.status;
+  Object.assign(staging, { status, expiresAt, updatedAt: at });
+  useStaging(world, staging, at);
+}
+
+/** @throws {Refusal} 422 unless the copy runs. */
+export function requireRunning(staging: StagingSite): void {
+  if (staging.status === 'active') return;
+  throw cannot('staging_not_active', `The staging site is ${staging.status}, not active.`);
+}
+
+/** A finished task has given the copy another version of PHP. */
+export function setPhp(world: World, id: string, phpVersion: string, at: number): void {
+  const staging = world.staging.get(id);
+  if (staging) Object.assign(staging, { phpVersion, updatedAt: at });
+}

@@ -1,0 +1,55 @@
+/** Team members and invitations, which are members in waiting (spec 2.14). */
+import { DAY } from './service-time.ts';
+import { idOf, nextNumber, type World } from './world.ts';
+
+export type Role = 'collaborator' | 'administrator' | 'co_owner';
+
+export interface MemberFields {
+  name: string;
+  email: string;
+  companyName: string;
+  note: string;
+  role: Role;
+  allSitesAccess: boolean;
+  siteIds: Set<string>;
+}
+
+export interface TeamMember {
+  readonly id: string;
+  fields: MemberFields;
+  status: 'pending' | 'connected';
+  twoFa: boolean;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** How long people take to accept an invitation. */
+const ACCEPTED_AFTER = 2 * DAY;
+
+/** Sends an invitation, which is accepted after two days. */
+export function invite(world: World, fields: MemberFields, at: number): TeamMember {
+  const id = idOf('member', nextNumber(world, 'member'));
+  const member: TeamMember = { id, fields, status: 'pending', twoFa: false, createdAt: at, updatedAt: at };
+  world.team.set(id, member);
+  world.agenda.add(at + ACCEPTED_AFTER, { does: 'join-team', member: id });
+  return member;
+}
+
+/** Replaces a pending invitation by a new one with another id; the old one is void. */
+export function replaceInvitation(
+  world: World,
+  old: TeamMember,
+  fields: MemberFields,
+  at: number,
+): TeamMember {
+  world.team.delete(old.id);
+  return invite(world, fields, at);
+}
+
+/** Pending -> connected. An invitation that was replaced or withdrawn meanwhile is accepted by nobody. */
+export function joinTeam(world: World, id: string, at: number): void {
+  const member = world.team.get(id);
+  if (member?.status !== 'pending') return;
+  member.status = 'connected';
+  member.updatedAt = at;
+}

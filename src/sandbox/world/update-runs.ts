@@ -1,0 +1,120 @@
+/** The runs of auto update schedules: which sites get what, the task that does it, and what has changed after it. */
+import { HOUR, MINUTE } from './service-time.ts';
+import type { Site } from './site.ts';
+import { install, type Update, updatesOf } from './software.ts';
+import { isUnderMaintenance } from './syncs.ts';
+import { sitesProgress } from './task-progress.ts';
+import { startTask, type TaskInput, type TroubledEnd } from './tasks.ts';
+import {
+  type Extensions,
+  planNext,
+  type SiteUpdates,
+  sitesOf,
+  type UpdateRun,
+  type UpdateSchedule,
+} from './updates.ts';
+import type { World } from './world.ts';
+
+/** How long the updates of one site take, and those of all at most. */
+const TAKES_AT_A_SITE_MS = 2 * MINUTE;
+const TAKES_AT_MOST_MS = 3 * HOUR;
+
+/** Runs a schedule whose moment has come. One that was paused, moved or deleted meanwhile does nothing. */
+export function runUpdates(world: World, scheduleId: string, at: number): void {
+  const schedule = world.updates.schedules.get(scheduleId);
+  if (schedule?.status !== 'active' || schedule.nextAt !== at) return;
+  const sites = sitesOf(world, schedule).flatMap((site) => waitingAt(world, site, schedule, at) ?? []);
+  world.updates.runs.push({
+    scheduleId,
+    scheduleName: schedule.name,
+    performedOn: at,
+    taskId: sites.length === 0 ? null : startUpdates(world, schedule, sites, at),
+    sites,
+  });
+  planNext(world, schedule, at);
+}
+
+/** After the task: sites that came through have the new versions. */
+export function applyUpdates(world: World, taskId: string, at: number): void {
+  const task = world.tasks.get(taskId);
+  const run = world.updates.runs.findLast((one) => one.taskId === taskId);
+  if (!task || !run) return;
+  for (const { id, status } of sitesProgress(task, at)) {
+    const site = world.sites.get(id);
+    const updates = run.sites.find((one) => one.id === id);
+    if (status === 'completed' && site && updates) applyAt(world, site, updates, run, at);
+  }
+}
+
+function applyAt(world: World, site: Site, updates: SiteUpdates, run: UpdateRun, at: number): void {
+  const filenames = [...updates.plugins, ...updates.themes].map(({ filename }) => filename);
+  install(world, site, filenames, run.performedOn);
+  if (updates.core) site.core.current = updates.core.target_version;
+  site.updatedAt = at;
+}
+
+/** What waits at a site within the schedule's scope; nothing when the site cannot be reached or has all. */
+function waitingAt(world: World, site: Site, schedule: UpdateSchedule, at: number): SiteUpdates | undefined {
+  if (!site.connected || site.locked) return undefined;
+  const { current, latest, locked } = site.core;
+  const updatesCore = schedule.core && !locked && current !== latest;
+  const core = updatesCore ? { current_version: current, target_version: latest } : null;
+  const plugins = within(schedule.plugins, () => updatesOf(world, site, 'plugin', at));
+  const themes = within(schedule.themes, () => updatesOf(world, site, 'theme', at));
+  return core || plugins.length + themes.length > 0 ? { id: site.id, core, plugins, themes } : undefined;
+}
+
+function within(extensions: Extensions | null, updates: () => Update[]): Update[] {
+  if (extensions === null) return [];
+  const { selection, filenames } = extensions;
+  return updates().filter(({ filename }) => selection === 'all' || filenames.includes(filename));
+}
+
+function startUpdates(
+  world: World,
+  schedule: UpdateSchedule,
+  sites: readonly SiteUpdates[],
+  at: number,
+): string {
+  const { backup, visualRegression } = schedule;
+  const options = { backup, visual_regression: visualRegression, sandbox: false };
+  const input: TaskInput[] = sites.map(({ id, plugins }) => ({ id, options, plugins }));
+  const troubled = troubleAt(world, sites, at);
+  const task = startTask(
+    world,
+    {
+      type: 'wp_site_update',
+      input,
+      takesMs: Math.min(TAKES_AT_MOST_MS, sites.length * TAKES_AT_A_SITE_MS),
+      ends: worst(Object.values(troubled)),
+      steps: stepsFor(schedule),
+      troubled,
+    },
+    at,
+  );
+  world.agenda.add(task.endsAt, { does: 'apply-updates', task: task.id });
+  return task.id;
+}
+
+/** A site whose syncs fail cannot be updated either; the updates of one under maintenance are broken off. */
+function troubleAt(world: World, sites: readonly SiteUpdates[], at: number): Record<string, TroubledEnd> {
+  return Object.fromEntries(
+    sites.flatMap(({ id }): [string, TroubledEnd][] => {
+      const site = world.sites.get(id);
+      if (!site) return [];
+      if (site.sync.failsWith !== null || site.sync.nextFailsWith !== null) return [[id, 'failed']];
+      return isUnderMaintenance(site, at) ? [[id, 'aborted']] : [];
+    }),
+  );
+}
+
+const worst = (ends: readonly TroubledEnd[]) =>
+  ends.includes('failed') ? 'failed' : ends.includes('aborted') ? 'aborted' : 'completed';
+
+const stepsFor = ({ core, plugins, themes, backup, visualRegression }: UpdateSchedule): string[] => [
+  ...(backup ? ['backup'] : []),
+  ...(core ? ['update_core'] : []),
+  ...(plugins ? ['update_plugin'] : []),
+  ...(themes ? ['update_theme'] : []),
+  visualRegression ? 'compare_screenshots' : 'check',
+];
