@@ -24,6 +24,7 @@ h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 p { margin: .3rem 0; }
 code, .id { font: .86em ui-monospace, monospace; overflow-wrap: anywhere; }
 .dim { color: var(--dim); }
+time, .short { white-space: nowrap; }
 
 header { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center; padding: .6rem 1.2rem;
   background: var(--card); border-bottom: 1px solid var(--line); }
@@ -60,6 +61,7 @@ th, td { padding: .5rem .8rem; vertical-align: top; }
 td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 td p { margin: 0; }
 td code { white-space: nowrap; }
+td .id { display: block; }
 
 .filters, .pager { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .7rem; align-items: center; }
 .filters a { padding: .1rem .7rem; border: 1px solid var(--line); border-radius: 1em; background: var(--card); }
@@ -76,6 +78,8 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 summary { cursor: pointer; }
 
 @media (max-width: 42rem) {
+  header { padding: .5rem .8rem; column-gap: .9rem; }
+  header nav { gap: .8rem; }
   main { padding: .8rem; }
   thead { display: none; }
   tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }

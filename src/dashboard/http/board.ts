@@ -20,7 +20,7 @@ export function openBoard(queues: Queues): Hono {
       return board;
     }),
     serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Caretaker', hideRedisDetails: true } },
+    options: { uiConfig: { boardTitle: 'Caretaker', hideDocsLink: true, hideRedisDetails: true } },
   });
   return server.registerPlugin();
 }

@@ -115,7 +115,7 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
           </h3>
           <Bar counts={run.counts} />
           <p>
-            {progressOf(run)}, {countsLine(run.counts)}
+            {progressOf(run)}: {countsLine(run.counts)}
           </p>
           <p class="dim">
             {lengthOf(run, now)}, {number(run.requests)} requests
@@ -162,9 +162,11 @@ const PolicyLine = ({ row: { policy, state, nextAt, lastRun } }: { row: PolicyRo
       {policy.schedule ? (
         <>
           {policy.schedule.cron.map((cron) => (
-            <code>{cron}</code>
-          ))}{' '}
-          <span class="dim">{policy.schedule.timezone}</span>
+            <p>
+              <code>{cron}</code>
+            </p>
+          ))}
+          <p class="dim">{policy.schedule.timezone}</p>
         </>
       ) : (
         <span class="dim">by hand</span>
@@ -205,7 +207,9 @@ const Latest = ({ runs, now }: { runs: Run[]; now: number }) => (
             <td data-label="Policy">{run.policy}</td>
             <td data-label="Trigger">{run.trigger}</td>
             <td data-label="Targets">{countsLine(run.counts)}</td>
-            <td data-label="Took">{lengthOf(run, now)}</td>
+            <td data-label="Took" class="short">
+              {lengthOf(run, now)}
+            </td>
           </tr>
         ))}
       </Table>

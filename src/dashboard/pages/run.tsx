@@ -75,7 +75,6 @@ const Summary = ({ run, now }: { run: Run; now: number }) => (
       </Fact>
       <Fact name="Took">{lengthOf(run, now)}</Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
-      {run.only && <Fact name="Only">{`${number(run.only.length)} targets asked for by name`}</Fact>}
     </dl>
   </section>
 );
@@ -143,7 +142,7 @@ const TargetRow = ({ target, now }: { target: Target; now: number }) => (
       {target.taskId && <p class="dim id">task {target.taskId}</p>}
     </td>
     <td data-label="Failed tries">{target.attempts}</td>
-    <td data-label="Took">
+    <td data-label="Took" class="short">
       {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
     </td>
   </tr>
