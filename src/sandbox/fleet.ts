@@ -4,8 +4,10 @@
  */
 import { plantClients, plantTags } from './fleet/groups.ts';
 import { dealKinds } from './fleet/kinds.ts';
+import { plantManagedAccounts, plantTeam } from './fleet/people.ts';
 import { plantSenderEmails } from './fleet/senders.ts';
 import { plantSite } from './fleet/sites.ts';
+import { plantStaging, plantStorage } from './fleet/storage.ts';
 import { plantTasks } from './fleet/tasks.ts';
 import { createAgenda } from './world/agenda.ts';
 import { newBranding } from './world/branding.ts';
@@ -68,6 +70,10 @@ export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): W
   plantTags(world, randomFrom(seedOf(seed, 'tags')));
   plantTasks(world, randomFrom(seedOf(seed, 'tasks')));
   plantSenderEmails(world);
+  plantTeam(world, randomFrom(seedOf(seed, 'team')));
+  plantManagedAccounts(world, randomFrom(seedOf(seed, 'managed accounts')));
+  plantStorage(world);
+  plantStaging(world, randomFrom(seedOf(seed, 'staging')));
   settle(world, now);
   return world;
 }

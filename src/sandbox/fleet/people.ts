@@ -1,0 +1,64 @@
+/** Who else works in the account, and in which accounts its owner works. */
+import type { ManagedAccount } from '../world/managed-accounts.ts';
+import type { Random } from '../world/random.ts';
+import { DAY, HOUR } from '../world/service-time.ts';
+import { invite, joinTeam, type Role } from '../world/team.ts';
+import { idOf, type World } from '../world/world.ts';
+import { firstNames, lastNames, slug } from './names.ts';
+
+const team: readonly { role: Role; daysAgo: number; twoFa?: boolean; allSites?: boolean }[] = [
+  { role: 'co_owner', daysAgo: 700, twoFa: true, allSites: true },
+  { role: 'administrator', daysAgo: 400, twoFa: true, allSites: true },
+  { role: 'administrator', daysAgo: 150 },
+  { role: 'collaborator', daysAgo: 90 },
+  { role: 'collaborator', daysAgo: 30, twoFa: true },
+  // These two have not accepted yet.
+  { role: 'collaborator', daysAgo: 1 },
+  { role: 'administrator', daysAgo: 0.2, allSites: true },
+];
+
+/** Plants the team; collaborators see a handful of sites. */
+export function plantTeam(world: World, random: Random): void {
+  const sites = [...world.sites.keys()];
+  for (const [nth, { role, daysAgo, twoFa = false, allSites = false }] of team.entries()) {
+    const at = world.startedAt - Math.floor(daysAgo * DAY) - random.between(1, 3) * HOUR;
+    const name = `${random.pick(firstNames)} ${random.pick(lastNames)}`;
+    const fields = {
+      name,
+      email: `${slug(name)}-${nth + 1}@agency.example`,
+      companyName: nth % 2 === 0 ? 'Lind & Partners' : '',
+      note: nth === 3 ? 'Texts and pictures only.' : '',
+      role,
+      allSitesAccess: allSites,
+      siteIds: new Set(allSites ? [] : random.shuffle(sites.slice(0, 40)).slice(0, 5)),
+    };
+    const member = invite(world, fields, at);
+    if (daysAgo > 2) joinTeam(world, member.id, at + DAY);
+    member.twoFa = twoFa;
+  }
+}
+
+const accounts: readonly Pick<ManagedAccount, 'role' | 'companyName' | 'status' | 'allSitesAccess'>[] = [
+  { role: 'administrator', companyName: 'Harbor Hotels', status: 'connected', allSitesAccess: true },
+  { role: 'collaborator', companyName: 'Silver Cycles', status: 'connected', allSitesAccess: false },
+  { role: 'co_owner', companyName: 'Maple Law', status: 'connected', allSitesAccess: true },
+  { role: 'collaborator', companyName: 'Garden Books', status: 'rejected', allSitesAccess: false },
+  { role: 'administrator', companyName: 'Station Gym', status: 'pending', allSitesAccess: false },
+  { role: 'collaborator', companyName: 'Alpine Travel', status: 'pending', allSitesAccess: true },
+];
+
+/** Plants the accounts that the caller works in or is invited to, and one invitation to somebody else. */
+export function plantManagedAccounts(world: World, random: Random): void {
+  const { caller, startedAt } = world;
+  const plant = (facts: (typeof accounts)[number], invited: string, nth: number) => {
+    const id = idOf('managed', nth);
+    const createdAt = startedAt - (200 - nth * 25) * DAY - random.between(0, 20) * HOUR;
+    const email = `owner@${slug(facts.companyName)}.example`;
+    const updatedAt = facts.status === 'pending' ? createdAt : createdAt + DAY;
+    world.managedAccounts.set(id, { id, email, invited, ...facts, createdAt, updatedAt });
+  };
+  for (const [nth, facts] of accounts.entries()) plant(facts, caller.email, nth + 1);
+  const [, , , , pending] = accounts;
+  if (pending)
+    plant({ ...pending, companyName: 'Market Tailor' }, 'somebody@else.example', accounts.length + 1);
+}
