@@ -58,14 +58,17 @@ export const siteSync = defineJob({
 
   async reconcile({ api, target }, intent) {
     const { site } = await api.showSite({ site_id: target.id });
+    const { sync } = site;
+    if (!sync)
+      return { is: 'unknown', detail: 'The service does not tell how the site stands with its syncs.' };
     const since = intent.at - CLOCK_SLACK_MS;
     const watch = { kind: 'sync', siteId: target.id, since, adopted: true } as const;
-    if (site.sync?.in_progress) return { is: 'following', watch };
+    if (sync.in_progress) return { is: 'following', watch };
     const snapshot = site.backups?.latest_snapshot;
     if (snapshot && Date.parse(snapshot.created_at ?? '') >= since) {
       return { is: 'following', watch: { ...watch, snapshotId: snapshot.id } };
     }
-    if (Date.parse(site.sync?.last_sync_at ?? '') >= since) return { is: 'following', watch };
+    if (Date.parse(sync.last_sync_at ?? '') >= since) return { is: 'following', watch };
     return { is: 'absent' };
   },
 });

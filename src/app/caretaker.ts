@@ -76,6 +76,7 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
       account,
       budget,
       clock,
+      log,
       onDrift({ operation, field, message }) {
         const key = `${operation} ${field}`;
         if (!drift.has(key) && drift.size < MOST_DRIFT) log.warn({ operation, field }, `drift: ${message}`);
@@ -84,6 +85,11 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     });
     links.set(name, { client, budget });
     return { client, budget };
+  };
+
+  const serves = (name: string): boolean => {
+    const known = settings.accounts[name];
+    return known?.baseUrl !== undefined && known.token !== undefined;
   };
 
   // Told beside the work, which must not wait for a slow receiver; waited for when closing.
@@ -96,6 +102,7 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     clock,
     log,
     link,
+    serves,
     owner,
     onRunEnded(run, policy) {
       const telling = notifier.runEnded(run, policy).finally(() => tellings.delete(telling));

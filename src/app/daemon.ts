@@ -29,7 +29,11 @@ export async function startDaemon(options: {
   const book = openPolicyBook({ settings, registry, clock, log });
   const stops: (() => Promise<void>)[] = [() => book.close()];
   const stop = async () => {
-    for (const end of stops.reverse()) await end();
+    for (const end of stops.reverse()) {
+      await end().catch((error: unknown) =>
+        log.warn({ err: error }, 'a part of the daemon did not stop well'),
+      );
+    }
   };
   try {
     if (given.includes('worker')) {

@@ -45,6 +45,8 @@ export interface BudgetState {
   resetsAt: number;
   /** When the service last answered anybody with anything but a failure. */
   answeredAt: number;
+  /** Since when nobody got a usable answer; nothing while the service answers. */
+  failingSince?: number;
 }
 
 /** The budget has nothing left for this priority until `until`: come back then; it is nobody's failure. */
@@ -96,10 +98,10 @@ export function openBudget(
 ): Budget {
   const key = `{caretaker}:budget:${account}`;
 
-  /** `waitMs` is 0 when a request may go, else the time after which to ask again. */
-  const ask = async (priority: Priority): Promise<{ waitMs: number; ticket: Ticket }> => {
+  /** `waitMs` is 0 when a request may go, else the time after which to ask again; `awayMs` for those who leave. */
+  const ask = async (priority: Priority): Promise<{ waitMs: number; awayMs: number; ticket: Ticket }> => {
     const floor = floors[priority];
-    const [waitMs, window] = (await redis.eval(
+    const [waitMs, window, awayMs = waitMs] = (await redis.eval(
       TAKE,
       1,
       key,
@@ -109,8 +111,8 @@ export function openBudget(
       floor,
       WINDOW_MS,
       SCOUT_MS,
-    )) as [number, number];
-    return { waitMs, ticket: { window } };
+    )) as [number, number, number | undefined];
+    return { waitMs, awayMs, ticket: { window } };
   };
 
   const state = async (): Promise<BudgetState> => {
@@ -122,6 +124,7 @@ export function openBudget(
       remaining: clock.now() >= resetsAt ? limit : Number(window['remaining']),
       resetsAt,
       answeredAt: Number(window['answered'] ?? 0),
+      ...(window['failing'] ? { failingSince: Number(window['failing']) } : {}),
     };
   };
 
@@ -137,10 +140,10 @@ export function openBudget(
     async takeNow(priority) {
       const giveUpAt = clock.now() + SHORT_MS;
       for (;;) {
-        const { waitMs, ticket } = await ask(priority);
+        const { waitMs, awayMs, ticket } = await ask(priority);
         if (waitMs === 0) return ticket;
         const now = clock.now();
-        if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + waitMs);
+        if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + awayMs);
         await clock.sleep(waitMs);
       }
     },

@@ -3,13 +3,13 @@
  *
  * The hash holds: `window` (its number, which grows), `limit` (only once the service told it), `remaining`, `resets`
  * (ms since 1970), `known` (1 once an answer of this window was seen), `scout` (until when somebody is finding out),
- * `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by) and `answered` (when the service last answered
- * anybody with anything but a failure).
+ * `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by), `answered` (when the service last answered
+ * anybody with anything but a failure) and `failing` (since when it has not, while that is so).
  */
 
 /**
  * ARGV: now, default limit, reserve share, floor share, window ms, scout ms.
- * Gives 0 to go, else ms to wait, and the number of the window.
+ * Gives 0 to go, else ms to wait; the number of the window; and how long it is worth to wait elsewhere.
  */
 export const TAKE = `
 local now, default_limit, reserve = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -20,7 +20,7 @@ local resets, known, scout = tonumber(h[3]) or 0, h[4] == '1', tonumber(h[5]) or
 local window = tonumber(h[6]) or 0
 
 if now >= resets or not known then
-  if now < scout then return {math.ceil(math.min(scout - now, 40)), window} end
+  if now < scout then return {math.ceil(math.min(scout - now, 40)), window, math.ceil(math.min(scout - now, 1000))} end
   -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
   if known or window == 0 then window = window + 1 end
   redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + length, 'known', 0,
@@ -51,6 +51,9 @@ local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
 local told = said_remaining and said_reset
 
 if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
+-- Since when nobody got a usable answer: the service is away, or a part of it.
+if what == 'none' or what == 'failed' then redis.call('HSETNX', KEYS[1], 'failing', now) end
+if what == 'answered' or what == 'limited' then redis.call('HDEL', KEYS[1], 'failing') end
 if what == 'none' or (what == 'failed' and not told) then
   -- A scout that found out nothing: the next one may go at once.
   if current and not known then redis.call('HSET', KEYS[1], 'scout', 0) end

@@ -50,7 +50,7 @@ export async function attend(
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
     if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
     if (interrupt.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal);
-    return await standstill(caretaker, now, terminal, attending);
+    return await standstill(caretaker, last, terminal, attending);
   } finally {
     process.off('SIGINT', onSignal);
     process.off('SIGTERM', onSignal);

@@ -10,6 +10,7 @@ import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 import {
   AccountRefusedError,
@@ -31,6 +32,11 @@ export interface CallOptions {
    */
   whenSpent?: 'wait' | 'leave';
   signal?: AbortSignal;
+  /**
+   * Called when the budget has let the request go, directly before it is sent. When it rejects, nothing is sent, and the
+   * call rejects with that.
+   */
+  beforeSend?: () => Promise<void>;
   /** Called once for every request that is really sent: what a run costs is counted here. */
   onRequest?: (operation: OperationId) => void;
 }
@@ -73,6 +79,7 @@ export interface ClientOptions {
   account: { name: string; baseUrl: string; token: string };
   budget: Budget;
   clock: Clock;
+  log: Pick<Log, 'warn'>;
   /** Told about every deviation of an answer from the contract. */
   onDrift?: (drift: Drift) => void;
 }
@@ -84,13 +91,19 @@ const MAX_REDIRECTS = 3;
 const MOST_RESET_SECONDS = 3_600;
 
 /** Opens the client of one account; `close` it to let its connections go. */
-export function openClient({ account, budget, clock, onDrift }: ClientOptions): Client {
+export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
   const connection = new Connection(account.baseUrl, account.token);
 
   const take = ({ priority, whenSpent, signal }: CallOptions): Promise<Ticket> => {
     signal?.throwIfAborted();
     return whenSpent === 'leave' ? budget.takeNow(priority) : budget.take(priority, signal);
   };
+
+  /** An answer is there whether or not the budget can be told of it, and must not be lost with it. */
+  const learn = (ticket: Ticket, news: WindowNews | undefined): Promise<void> =>
+    budget.learn(ticket, news).catch((error: unknown) => {
+      log.warn({ account: account.name, err: error }, 'the budget could not be told of an answer');
+    });
 
   /**
    * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
@@ -103,16 +116,22 @@ export function openClient({ account, budget, clock, onDrift }: ClientOptions): 
     let path = connection.pathOf(target);
     for (let redirects = 0; ; ) {
       const ticket = await take(options);
+      try {
+        await options.beforeSend?.();
+      } catch (error) {
+        await learn(ticket, undefined);
+        throw error;
+      }
       options.onRequest?.(id);
       const exchange = { operation: id, method, path, ...body, signal: options.signal };
       let reply: Reply;
       try {
         reply = await connection.exchange(exchange);
       } catch (error) {
-        await budget.learn(ticket, undefined);
+        await learn(ticket, undefined);
         throw error;
       }
-      await budget.learn(ticket, newsOf(reply));
+      await learn(ticket, newsOf(reply));
       const next = redirects < MAX_REDIRECTS ? connection.redirectionOf(exchange, reply) : undefined;
       if (next === undefined && reply.status !== 429) return reply;
       discard(reply);

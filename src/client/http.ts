@@ -50,7 +50,8 @@ export class Connection {
   ) {
     this.base = new URL(baseUrl);
     this.pool = new Pool(this.base.origin, {
-      connections: 64,
+      // More than anybody has under way at once: a request that was let go must not wait in a queue of the pool.
+      connections: 512,
       connect: { timeout: CONNECT_MS },
       headersTimeout: HEADERS_MS,
       bodyTimeout: BODY_MS,
@@ -99,9 +100,6 @@ export class Connection {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal ? { signal } : {}),
       });
-      // It may break off before anybody reads it, and without a listener that would end the process. Readers are told
-      // all the same.
-      stream.on('error', () => undefined);
       return {
         status: statusCode,
         header(name) {

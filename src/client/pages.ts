@@ -18,14 +18,18 @@ const MAX_ROUNDS = 3;
  * Yields every item once, by its `id`; a list without pages as it is. Costs one request per 100 items, and at most twice
  * that again when items move. Errors are the fetching function's.
  */
-export async function* allItems<Id extends ListId>(id: Id, fetchPage: FetchPage): AsyncGenerator<Item<Id>> {
+export async function* allItems<Id extends ListId>(
+  id: Id,
+  fetchPage: FetchPage,
+  rounds: number = MAX_ROUNDS,
+): AsyncGenerator<Item<Id>> {
   const { key = '', paged = true } = operationOf(id).list ?? {};
   if (!paged) {
     yield* read(await fetchPage({}), key).items as unknown as Item<Id>[];
     return;
   }
   const given = new Set<string>();
-  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+  for (let round = 1; round <= rounds; round += 1) {
     const seen = new Set<string>();
     const totals = new Set<number>();
     for (let page = 1, pages = 1; page <= pages; page += 1) {

@@ -4,8 +4,15 @@
  * The order is the promise of DESIGN section 5. The intent is written, provably ours, before the request is sent; the
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
-import { UnavailableError } from '../client/errors.ts';
-import { ContractError } from '../contract/answers.ts';
+import { BudgetSpentError } from '../budget/budget.ts';
+import { InvalidInputError } from '../client/client.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RejectedError,
+  UnavailableError,
+} from '../client/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
@@ -18,11 +25,15 @@ import { type Decision, decide, type Found } from './decide.ts';
 import { afterTarget } from './finish.ts';
 import { type Parts, policyOf } from './parts.ts';
 
+/** A request leaves so soon after its intent was noted, or not at all: a process that was held up sends nothing late. */
+const SEND_WITHIN_MS = 5_000;
 /**
- * How long after an intent its request may still arrive at the service: only then does its absence prove anything.
- * Connecting and sending take seconds; a paused process is fenced off by its step and its lock long before.
+ * How long after an intent its request may still arrive at the service: only then does its absence prove anything. It
+ * left within `SEND_WITHIN_MS`, connecting and sending take seconds more, the rest is for clocks and networks.
  */
 const IN_TRANSIT_MS = 45_000;
+/** How often a worker shows that it is still at work on its target. */
+const RENEW_MS = 5_000;
 
 /** The target was handed to somebody else meanwhile: nothing may be sent or written for it any more. */
 class FencedError extends CaretakerError {
@@ -36,14 +47,22 @@ class FencedError extends CaretakerError {
 export async function act(parts: Parts, entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
   const { records, clock } = parts;
   const run = await records.runs.get(entry.run);
-  if (!run) return;
+  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
+  if (run?.status !== 'running' || !parts.serves(run.account) || !parts.registry.get(run.job)) return;
   const target = await records.targets.claim(run.id, { id: entry.target, step: entry.step }, clock.now());
   if (!target) return;
 
   const policy = policyOf(run);
   const step = new Step(parts, run, policy, target);
-  const decision = await step.take();
-  if (decision) await step.write(decision);
+  const done = new AbortController();
+  const renewing = step.keepClaim(done.signal);
+  try {
+    const decision = await step.take();
+    if (decision) await step.write(decision);
+  } finally {
+    done.abort();
+    await renewing;
+  }
 }
 
 class Step {
@@ -57,8 +76,24 @@ class Step {
     private target: Target,
   ) {}
 
+  /** Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died. */
+  async keepClaim(done: AbortSignal): Promise<void> {
+    const { clock, records, log } = this.parts;
+    while (!done.aborted) {
+      await clock.sleep(RENEW_MS, done);
+      if (done.aborted) return;
+      const { id, step } = this.target;
+      await records.targets
+        .renew(this.run.id, { id, step }, clock.now())
+        .catch((error: unknown) =>
+          log.warn({ run: this.run.id, target: id, err: error }, 'a claim could not be renewed'),
+        );
+    }
+  }
+
   /** What follows from this step, or nothing when the target was taken from us. */
   async take(): Promise<Decision | undefined> {
+    const beganAt = this.parts.clock.now();
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     const { budget } = this.parts.link(this.run.account);
@@ -66,13 +101,13 @@ class Step {
       now: this.parts.clock.now(),
       retry: this.policy.retry,
       answeredAt: (await budget.state()).answeredAt,
+      beganAt,
     });
   }
 
   private async find(): Promise<Found> {
     const job = this.parts.registry.get(this.run.job);
-    if (!job)
-      return { is: 'failed', reason: 'internal', detail: `There is no job "${this.run.job}" here any more.` };
+    if (!job) throw new Error(`There is no job "${this.run.job}" here.`);
     if (this.target.intent) {
       const answer = await this.reconcile(job);
       if (answer) return answer;
@@ -119,9 +154,9 @@ class Step {
       },
     };
     if (!effect) return client.call(id, input, options);
-    await this.noteIntent(id);
     try {
-      return await client.call(id, input, options);
+      // Noted when the budget has let the request go: nothing that can take long lies between intent and request.
+      return await client.call(id, input, { ...options, beforeSend: () => this.noteIntent(id) });
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
       throw error;
@@ -131,11 +166,19 @@ class Step {
   private async noteIntent(operation: OperationId): Promise<void> {
     if (this.target.intent)
       throw new Error(`A job may have one effect a step; ${operation} would be its second.`);
-    const intent = { operation, at: this.parts.clock.now() };
+    const { records, clock } = this.parts;
+    const intent = { operation, at: clock.now() };
     const { id, step } = this.target;
-    if (!(await this.parts.records.targets.noteIntent(this.run.id, { id, step }, intent)))
-      throw new FencedError();
-    this.target = { ...this.target, intent };
+    const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
+    if (raised === undefined) throw new FencedError();
+    this.target = { ...this.target, intent, step: raised };
+    if (clock.now() - intent.at > SEND_WITHIN_MS) {
+      throw new UnavailableError(
+        operation,
+        false,
+        'this process was held up, and did not send the request late',
+      );
+    }
   }
 
   private dropIntent(): void {
@@ -159,7 +202,14 @@ class Step {
   }
 }
 
-/** Whether an error of a call with an effect shows that the effect did not happen. */
-function provesAbsence(error: unknown): boolean {
-  return !(error instanceof ContractError) && !(error instanceof UnavailableError && error.sent);
-}
+/** The errors that show that the effect of a call did not happen; any other leaves it open. */
+const refusals = [
+  RejectedError,
+  ConflictError,
+  GoneError,
+  AccountRefusedError,
+  BudgetSpentError,
+  InvalidInputError,
+];
+const provesAbsence = (error: unknown): boolean =>
+  refusals.some((refusal) => error instanceof refusal) || (error instanceof UnavailableError && !error.sent);

@@ -39,11 +39,9 @@ export async function probeAccount(parts: Parts, account: string): Promise<void>
   await admitAccount(parts, account);
 }
 
-/** Lets the runs of an account go on, because it has let us in. Changes nothing for an account that never refused. */
+/** Lets the runs of an account go on, because it has let us in. Changes nothing where none is blocked. */
 export async function admitAccount(parts: Parts, account: string): Promise<void> {
   const { records, clock, log } = parts;
-  if (!(await records.accounts.blocked(account))) return;
-  await records.accounts.unblock(account);
   for (const run of await records.runs.active(account)) {
     if (run.status !== 'blocked') continue;
     await records.runs.clearDetail(run.id);
@@ -51,4 +49,6 @@ export async function admitAccount(parts: Parts, account: string): Promise<void>
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
     log.info({ run: run.id, account }, 'the account lets us in again, the run goes on');
   }
+  // Last, so that whoever dies in between leaves the mark by which the next one knows that there is something to do.
+  await records.accounts.unblock(account);
 }

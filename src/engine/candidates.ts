@@ -22,8 +22,8 @@ export interface Planning {
   policy: Policy;
   job: AnyJob;
   client: Client;
-  /** Only these targets, when given. */
-  only?: readonly string[] | undefined;
+  /** Only these targets, when given; `whatever` the policy selects by now (a retry), or among what it selects. */
+  only?: { ids: readonly string[]; whatever: boolean } | undefined;
   now: number;
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
@@ -42,28 +42,43 @@ const FEW = 10;
  * @throws the client's errors; and `WhereError` when `where` cannot be evaluated on a candidate.
  */
 export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
-  const { policy, job, only, now } = planning;
-  const { where, limit } = policy.select;
-  const wanted = only && new Set(only);
-  const condition = where === undefined ? undefined : compileWhereOf(job, where);
-  const at = new Date(now);
+  const { policy, job, only } = planning;
+  const limit = only ? undefined : policy.select.limit;
+  const wanted = only && new Set(only.ids);
+  const judge = judgeOf(planning);
   let found = 0;
   for await (const candidate of listed(planning)) {
     const named: { id: string; label: string } = job.target(candidate as never);
-    if (wanted && !wanted.has(named.id)) continue;
+    if (wanted && !wanted.delete(named.id)) continue;
+    const planned = judge(candidate, named);
+    yield planned;
+    if (planned.is === 'target') found += 1;
+    if (found === limit || wanted?.size === 0) return;
+  }
+  // Whoever asks for a target by name is told what became of it, even when there is no such thing.
+  for (const id of wanted ?? []) {
+    yield {
+      is: 'unfit',
+      id,
+      label: id,
+      why: 'It is not in the account, or not among what the policy selects.',
+    };
+  }
+}
+
+/** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
+function judgeOf({ policy, job, only, now }: Planning) {
+  const { where } = policy.select;
+  const condition = where === undefined || only?.whatever ? undefined : compileWhereOf(job, where);
+  const at = new Date(now);
+  return (candidate: unknown, named: { id: string; label: string }): Planned => {
     if (condition && !condition.test(candidate, at)) {
-      yield { is: 'left-out', ...named, why: 'select.where does not hold' };
-      continue;
+      const why = 'select.where does not hold';
+      return only ? { is: 'unfit', ...named, why: `${why}.` } : { is: 'left-out', ...named, why };
     }
     const why = job.unfit?.(candidate as never, policy.options);
-    if (why !== undefined) {
-      yield { is: 'unfit', ...named, why };
-      continue;
-    }
-    yield { is: 'target', ...named };
-    found += 1;
-    if (found === limit) return;
-  }
+    return why === undefined ? { is: 'target', ...named } : { is: 'unfit', ...named, why };
+  };
 }
 
 async function* listed({
@@ -75,14 +90,15 @@ async function* listed({
   onRequest,
   signal,
 }: Planning): AsyncGenerator<unknown> {
-  const { filters, sort, timezone } = policy.select;
+  const { sort, timezone } = policy.select;
+  const filters = only?.whatever ? {} : policy.select.filters;
   const id: ListId = job.candidates;
   const call = (query: object) =>
     client.call(id, query as Input<typeof id>, { priority, onRequest, ...(signal ? { signal } : {}) });
   const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
   const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
-  if (only && only.length <= FEW && byId) {
-    for (const one of only) {
+  if (only && only.ids.length <= FEW && byId) {
+    for (const one of only.ids) {
       yield* allItems(id, (page) => call({ ...asked, ...page, filters: { ...filters, id: { eq: one } } }));
     }
     return;

@@ -45,6 +45,8 @@ export interface Circumstances {
   retry: Policy['retry'];
   /** When the service last answered anybody on the account; tells an outage from a target's own trouble. */
   answeredAt: number;
+  /** When this step began. */
+  beganAt: number;
 }
 
 /** A request that never left is tried again sooner than one that may have changed something. */
@@ -162,22 +164,24 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
     const detail = error instanceof RejectedError ? error.problem.message : error.message;
     return { target: ended(target, 'failed', target.intent ? 'unknown-effect' : 'rejected', detail, now) };
   }
-  const reason = target.intent ? 'unknown-effect' : 'internal';
-  return { target: ended(target, 'failed', reason, messageOf(error), now), unforeseen: error };
+  // Nobody foresaw this. What may have happened is looked into before anything is said of it.
+  if (target.intent) return { ...unavailable(target, error, circumstances), unforeseen: error };
+  return { target: ended(target, 'failed', 'internal', messageOf(error), now), unforeseen: error };
 }
 
 /**
  * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An
- * attempt is used up only when the service answered others since this target's last failure: an outage is nobody's.
+ * attempt is used up only when the service answered somebody since this target's last failure, or since this step
+ * began: an outage is nobody's.
  */
-function unavailable(target: Target, error: Error, circumstances: Circumstances): Decision {
-  const { now, retry, answeredAt } = circumstances;
-  const outage = target.failedAt !== undefined && answeredAt <= target.failedAt;
+function unavailable(target: Target, error: unknown, circumstances: Circumstances): Decision {
+  const { now, retry, answeredAt, beganAt } = circumstances;
+  const outage = answeredAt <= (target.failedAt ?? beganAt);
   const attempts = target.attempts + (outage ? 0 : 1);
   if (attempts >= retry.attempts && !target.intent) {
-    return { target: ended({ ...target, attempts }, 'failed', 'unavailable', error.message, now) };
+    return { target: ended({ ...target, attempts }, 'failed', 'unavailable', messageOf(error), now) };
   }
-  return wait({ ...target, attempts, failedAt: now }, circumstances, { detail: error.message });
+  return wait({ ...target, attempts, failedAt: now }, circumstances, { detail: messageOf(error) });
 }
 
 function wait(

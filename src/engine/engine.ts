@@ -4,8 +4,8 @@ import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { act } from './act.ts';
-import { drain, hurry } from './drain.ts';
-import { concludeRun, finishIfDone } from './finish.ts';
+import { probeAccount } from './block.ts';
+import { cancelRun } from './call-off.ts';
 import { type Firing, fire } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { planRun } from './plan-run.ts';
@@ -32,6 +32,12 @@ export interface Engine {
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
   retry(runId: string): Promise<Run>;
+  /**
+   * Has a run that stands still tried again at once, instead of at the next probe: after its cause was mended.
+   *
+   * @throws {RunError} when there is no such run or it has ended.
+   */
+  nudge(runId: string): Promise<void>;
   /** What a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
   /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
@@ -42,19 +48,7 @@ export interface Engine {
 export function createEngine(parts: Parts): Engine {
   const { records, clock } = parts;
 
-  const cancelRun = async (run: Run, detail: string): Promise<void> => {
-    await records.runs.end(run, 'cancelled', detail);
-    const ending = { ...run, ending: 'cancelled' as const };
-    if (!run.planComplete) {
-      // Whoever is planning it can add nothing any more, and an unfinished plan promises nothing.
-      await records.targets.beginPlan(run.id);
-      await concludeRun(parts, run, 'cancelled');
-      return;
-    }
-    await drain(parts, ending);
-    await hurry(parts, ending);
-    await finishIfDone(parts, run.id);
-  };
+  const giveWay = (run: Run) => cancelRun(parts, run, 'A newer run took its place.');
 
   const runOf = async (runId: string): Promise<Run> => {
     const run = await records.runs.get(runId);
@@ -63,12 +57,11 @@ export function createEngine(parts: Parts): Engine {
   };
 
   return {
-    fire: (policy, firing) =>
-      fire(parts, policy, firing, (run) => cancelRun(run, 'A newer run took its place.')),
+    fire: (policy, firing) => fire(parts, policy, firing, giveWay),
     async cancel(runId) {
       const run = await runOf(runId);
       if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
-      await cancelRun(run, 'It was cancelled by hand.');
+      await cancelRun(parts, run, 'It was cancelled by hand.');
     },
     async retry(runId) {
       const run = await runOf(runId);
@@ -82,19 +75,29 @@ export function createEngine(parts: Parts): Engine {
         parts,
         policyOf(run),
         { trigger: 'retry', scheduledFor: clock.now(), only: failed, retryOf: runId },
-        (other) => cancelRun(other, 'A newer run took its place.'),
+        giveWay,
       );
+    },
+    async nudge(runId) {
+      const run = await runOf(runId);
+      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      if (run.status === 'blocked') return probeAccount(parts, run.account);
+      if (run.planComplete) return;
+      await records.runs.clearDetail(runId);
+      await parts.queues.put([{ kind: 'plan', run: runId }]);
     },
     preview: (policy, only) => previewPlan(parts, policy, only),
     work(concurrency) {
       const steward = new Steward(parts);
+      const stopping = new AbortController();
       const working = parts.queues.work(
-        { plan: (entry) => planRun(parts, entry), act: (entry) => act(parts, entry) },
+        { plan: (entry) => planRun(parts, entry, stopping.signal), act: (entry) => act(parts, entry) },
         concurrency,
       );
       steward.start();
       return {
         async stop() {
+          stopping.abort();
           await Promise.all([steward.stop(), working.stop()]);
         },
       };

@@ -18,16 +18,20 @@ export async function handOut(parts: Parts, runId: string): Promise<void> {
   const { records, queues, clock } = parts;
   const run = await records.runs.get(runId);
   if (run?.status !== 'running') return;
+  if (!parts.serves(run.account)) return;
+  const { budget } = parts.link(run.account);
+  // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
+  const away = (await budget.state()).failingSince !== undefined;
   // More than the budget has room for would only be handed out to come back empty-handed.
-  const room = await parts.link(run.account).budget.room();
+  const room = away ? 1 : await budget.room();
   if (room < 1) return;
-  const released = await records.targets.release(runId, clock.now(), room);
+  const released = await records.targets.release(runId, clock.now(), room, away ? 'begun' : 'all');
   if (released.length === 0) return;
   await queues.put(released.map(({ id, step }) => ({ kind: 'act', run: runId, target: id, step })));
 }
 
 /** Trips the run's `stop_after_failures`: what is in flight goes on to its end, the rest is not begun. */
-async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<void> {
+export async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<void> {
   const run = await parts.records.runs.get(runId);
   if (!run || run.ending) return;
   const threshold = policyOf(run).limits.stopAfterFailures;
@@ -54,12 +58,11 @@ export async function concludeRun(
   parts: Parts,
   run: Run,
   status: Run['status'],
-  detail?: string,
+  change: { detail?: string; planStep?: number } = {},
 ): Promise<boolean> {
   const { records, clock, log } = parts;
   const at = clock.now();
-  if (!(await records.runs.move(run, status, { at, ...(detail === undefined ? {} : { detail }) })))
-    return false;
+  if (!(await records.runs.move(run, status, { at, ...change }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
   await countFailures(parts, ended);
@@ -70,6 +73,7 @@ export async function concludeRun(
 /** Pauses a policy whose scheduled runs failed too often in a row (`schedule.pause_after_failures`). */
 async function countFailures(parts: Parts, run: Run): Promise<void> {
   if (run.status === 'cancelled' || run.status === 'skipped') return;
+  if (run.trigger !== 'schedule' && run.trigger !== 'catch-up') return;
   const { records, clock, log } = parts;
   const failed = run.status === 'failed' || run.status === 'stopped';
   const inARow = await records.policies.countFailure(run.policy, failed);

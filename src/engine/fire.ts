@@ -47,16 +47,18 @@ export async function fire(
     ...(skipped
       ? { finishedAt: now, detail: `The run ${other.id} was still under way (schedule.overlap: skip).` }
       : {}),
-    ...(firing.only ? { only: firing.only } : {}),
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
   };
   const { concurrency } = policy.limits;
-  if (!(await records.runs.create(run, { concurrency, targetMs: policy.timeout.targetMs }))) {
-    return (await records.runs.get(run.id)) ?? run;
+  if (!(await records.runs.create(run, { concurrency, targetMs: policy.timeout.targetMs }, firing.only))) {
+    const made = (await records.runs.get(run.id)) ?? run;
+    // Whoever made it may have died before it was on its way.
+    if (made.status !== 'queued') return made;
   }
   log.info({ run: run.id, trigger: run.trigger, status: run.status }, 'a policy fired');
   if (skipped) return run;
-  if (overlap === 'cancel-running') for (const running of others) await cancel(running);
+  if (overlap === 'cancel-running')
+    for (const running of others) if (running.id !== run.id) await cancel(running);
   if (mayStart(run, [...others, run], policy)) await parts.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }

@@ -29,6 +29,8 @@ interface Followed {
 
 /** Single looks in one round: the few that lists cannot settle must not eat the budget of the rest. */
 const LOOKS_A_ROUND = 10;
+/** What took longer than this was not looked at in time, or is an exception. */
+const MOST_LEARNT_MS = 30 * 60_000;
 /** More of one run cannot be in flight than its concurrency; this bounds what is read. */
 const IN_FLIGHT = 1_000;
 
@@ -36,6 +38,8 @@ const IN_FLIGHT = 1_000;
 export class Follower {
   private readonly nextSweepAt = new Map<Watch['kind'], number>();
   private readonly lookedAt = new Map<string, number>();
+  /** When the last sweep of a kind that came to its end began, and what it covered. */
+  private readonly covered = new Map<Watch['kind'], { at: number; names: ReadonlySet<string> }>();
   /** Requests sent and not yet counted on a run. */
   private uncounted = 0;
 
@@ -44,11 +48,19 @@ export class Follower {
     private readonly account: string,
   ) {}
 
+  /** When the last sweep of a kind that came to its end began; long ago when there was none. */
+  sweptAt(kind: Watch['kind']): number {
+    return this.covered.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
   async round(runs: readonly Run[]): Promise<void> {
+    const now = this.parts.clock.now();
+    const due = (['sync', 'task'] as const).filter((kind) => now >= (this.nextSweepAt.get(kind) ?? 0));
+    if (due.length === 0) return;
     const inFlight = await this.gather(runs);
     this.forget(inFlight);
-    for (const kind of ['sync', 'task'] as const) {
+    for (const kind of due) {
       const followed = inFlight.filter(({ watch }) => watch.kind === kind);
       if (followed.length > 0) await this.roundOf(kind, followed);
     }
@@ -57,7 +69,6 @@ export class Follower {
   private async roundOf(kind: Watch['kind'], followed: readonly Followed[]): Promise<void> {
     const { clock, records } = this.parts;
     const now = clock.now();
-    if (now < (this.nextSweepAt.get(kind) ?? 0)) return;
     const usual = await records.accounts.usualMs(this.account, kind);
     const oldestAge = Math.max(...followed.map(({ watch }) => now - watch.since));
     // Set before the requests: a round that fails is not repeated at once.
@@ -90,10 +101,16 @@ export class Follower {
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
-    const query = sweep.query(followed.map(({ watch }) => watch));
+    const at = this.parts.clock.now();
+    const query = sweep.query(
+      followed.map(({ watch }) => watch),
+      this.coveredSince(kind, followed),
+    );
     const unclear: { one: Followed; unclear: boolean }[] = [];
-    const pages = allItems(sweep.operation, (page) =>
-      client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
+    const pages = allItems(
+      sweep.operation,
+      (page) => client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
+      1,
     );
     for await (const item of pages) {
       const key = keyOfItem(item);
@@ -105,8 +122,20 @@ export class Follower {
       waiting.delete(key);
       if (waiting.size === 0) break;
     }
+    this.covered.set(kind, { at, names: new Set(followed.map(nameOf)) });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
     return [...unclear, ...unseen];
+  }
+
+  /**
+   * The moment up to which earlier sweeps have shown everything for these watches: the last sweep, unless there is a watch
+   * among them that it did not cover although its work had begun by then.
+   */
+  private coveredSince(kind: Watch['kind'], followed: readonly Followed[]): number | undefined {
+    const covered = this.covered.get(kind);
+    if (!covered) return undefined;
+    const missed = followed.filter((one) => !covered.names.has(nameOf(one)) && one.watch.since < covered.at);
+    return Math.min(covered.at, ...missed.map(({ watch }) => watch.since));
   }
 
   private async look(
@@ -155,7 +184,11 @@ export class Follower {
     )
       return;
     if (verdict.is === 'done' && !watch.adopted) {
-      await records.accounts.learnDuration(this.account, watch.kind, at - watch.since);
+      await records.accounts.learnDuration(
+        this.account,
+        watch.kind,
+        Math.min(at - watch.since, MOST_LEARNT_MS),
+      );
     }
     await afterTarget(this.parts, run, end);
   }

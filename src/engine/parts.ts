@@ -23,6 +23,8 @@ export interface Parts {
   log: Log;
   /** The link to an account, opened when first asked for. Throws when the account is not set up here. */
   link(account: string): AccountLink;
+  /** Whether this process knows the account, so that it can serve its runs. */
+  serves(account: string): boolean;
   /** Who holds leases and is present: unique for the process. */
   owner: string;
   /** Told once, by the process that ended it, about every run that came to its end or is blocked. */

@@ -5,9 +5,9 @@
  * cut off, or runs twice at once, one attempt's plan counts and the other can add nothing to it.
  */
 
-import { InvalidInputError } from '../client/client.ts';
-import { AccountRefusedError, RedirectedError, RejectedError, UnavailableError } from '../client/errors.ts';
+import { AccountRefusedError, UnavailableError } from '../client/errors.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
+import type { AnyJob } from '../job/job.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { LeftOut } from '../records/target-store.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -16,46 +16,70 @@ import { candidates, countAll, type Planned, type Planning } from './candidates.
 import { ended } from './decide.ts';
 import { drain } from './drain.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
+import { mayStart } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 
 const PAGE = 100;
 
-/** Plans a run that is queued or was cut off while planning; quietly does nothing for any other. */
-export async function planRun(parts: Parts, entry: Extract<Entry, { kind: 'plan' }>): Promise<void> {
-  const { records, clock, log } = parts;
-  const run = await records.runs.get(entry.run);
-  if (!run || run.ending) return;
-  const policy = policyOf(run);
-  const now = clock.now();
-  if (run.status === 'queued') {
-    if (!(await records.runs.move(run, 'planning', { at: now, deadline: now + policy.timeout.runMs })))
-      return;
-  } else if (run.status !== 'planning') return;
+const overlapped = { detail: 'Another run of the policy was under way (schedule.overlap: skip).' };
 
+/** So often a plan is made again when it fails in a way that nobody foresaw. */
+const UNFORESEEN_TRIES = 3;
+
+/**
+ * Plans a run that is queued or was cut off while planning, when its turn has come; quietly does nothing for any other.
+ * When `stopping` aborts, the plan is left to whoever makes it next.
+ */
+export async function planRun(
+  parts: Parts,
+  entry: Extract<Entry, { kind: 'plan' }>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { records } = parts;
+  const run = await records.runs.get(entry.run);
+  if (!run || run.ending || !parts.serves(run.account)) return;
+  const job = parts.registry.get(run.job);
+  // Perhaps a newer process knows it: that one makes the plan. The steward tells when nobody does.
+  if (!job || !(await begins(parts, run))) return;
+  const planStep = await records.targets.beginPlan(run.id);
+  if (planStep === 0) return;
   try {
-    await new PlanMaking(parts, { ...run, status: 'planning' }).make();
+    const only = await records.runs.only(run.id);
+    await new PlanMaking(parts, { ...run, status: 'planning' }, job, planStep, only, stopping).make();
   } catch (error) {
-    if (error instanceof AccountRefusedError) return blockAccount(parts, run.account, error);
-    if (isFinalFailure(error)) {
-      await concludeRun(parts, run, 'failed', `Planning failed: ${messageOf(error)}`);
-      return;
-    }
-    if (!(error instanceof UnavailableError)) throw error;
-    // The service is away: the run stays as it is and says why, and planning is tried again by the steward.
-    await records.runs.note(run.id, messageOf(error));
-    log.warn({ run: run.id }, messageOf(error));
+    if (!stopping.aborted) await failed(parts, run, planStep, error);
   }
 }
 
-/** Whether planning again would fail in the same way. */
-function isFinalFailure(error: unknown): boolean {
-  if (
-    error instanceof RejectedError ||
-    error instanceof RedirectedError ||
-    error instanceof InvalidInputError
-  )
-    return true;
-  return error instanceof CaretakerError && !(error instanceof UnavailableError);
+/** Whether the run is to be planned now: it is being planned already, or its turn has come. */
+async function begins(parts: Parts, run: Run): Promise<boolean> {
+  const { records, clock } = parts;
+  if (run.status === 'planning') return true;
+  if (run.status !== 'queued') return false;
+  const policy = policyOf(run);
+  // Asked again here: two firings at the same instant may each have taken themselves for the only one.
+  if (mayStart(run, await records.runs.active(run.account), policy)) {
+    const at = clock.now();
+    return records.runs.move(run, 'planning', { at, deadline: at + policy.timeout.runMs });
+  }
+  if ((policy.schedule?.overlap ?? 'skip') === 'skip') await concludeRun(parts, run, 'skipped', overlapped);
+  return false;
+}
+
+/** What follows when a plan could not be made: it is made again when that may help, else the run has failed. */
+async function failed(parts: Parts, run: Run, planStep: number, error: unknown): Promise<void> {
+  const { records, log } = parts;
+  if (error instanceof AccountRefusedError) return blockAccount(parts, run.account, error);
+  if (error instanceof UnavailableError) {
+    // The service is away: the run stays as it is and says why, and planning is tried again by the steward.
+    await records.runs.note(run.id, messageOf(error));
+    log.warn({ run: run.id }, messageOf(error));
+    return;
+  }
+  const unforeseen = !(error instanceof CaretakerError);
+  if (unforeseen) log.error({ run: run.id, err: error }, 'a plan failed unforeseen');
+  if (unforeseen && planStep < UNFORESEEN_TRIES) return;
+  await concludeRun(parts, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
 }
 
 class PlanMaking {
@@ -68,26 +92,28 @@ class PlanMaking {
   constructor(
     private readonly parts: Parts,
     private readonly run: Run,
+    job: AnyJob,
+    /** Proves that this attempt is the latest. */
+    private readonly step: number,
+    only: readonly string[],
+    stopping: AbortSignal,
   ) {
-    const policy = policyOf(run);
-    const job = parts.registry.get(run.job);
-    if (!job) throw new NoSuchJobError(run.job);
     this.planning = {
-      policy,
+      policy: policyOf(run),
       job,
       client: parts.link(run.account).client,
-      only: run.only,
+      only: only.length > 0 ? { ids: only, whatever: run.retryOf !== undefined } : undefined,
       now: parts.clock.now(),
       priority: 'action',
       onRequest: () => {
         this.requests += 1;
       },
+      signal: stopping,
     };
   }
 
   async make(): Promise<void> {
     const { records } = this.parts;
-    const step = await records.targets.beginPlan(this.run.id);
     const { limits } = this.planning.policy;
     let tooMany: string | undefined;
     try {
@@ -96,13 +122,13 @@ class PlanMaking {
           tooMany = `The plan has more than ${limits.maxTargets} targets (limits.max_targets).`;
           break;
         }
-        if (this.targets.length >= PAGE && !(await this.store(step))) return;
+        if (this.targets.length >= PAGE && !(await this.store())) return;
       }
       tooMany ??= await this.overShare();
     } finally {
       await records.runs.countRequests(this.run.id, this.requests);
     }
-    if (!(await this.store(step))) return;
+    if (!(await this.store())) return;
     if (tooMany !== undefined) await this.stop(tooMany);
     else await this.letGo();
   }
@@ -123,10 +149,10 @@ class PlanMaking {
     return this.found;
   }
 
-  private async store(step: number): Promise<boolean> {
+  private async store(): Promise<boolean> {
     const [targets, leftOut] = [this.targets, this.leftOut];
     [this.targets, this.leftOut] = [[], []];
-    const ours = await this.parts.records.targets.add(this.run.id, step, targets);
+    const ours = await this.parts.records.targets.add(this.run.id, this.step, targets);
     if (ours) await this.parts.records.targets.addLeftOut(this.run.id, leftOut);
     return ours;
   }
@@ -142,25 +168,19 @@ class PlanMaking {
 
   private async stop(detail: string): Promise<void> {
     const { records } = this.parts;
+    const planStep = this.step;
     await records.runs.end(this.run, 'safety-limit', detail);
     await drain(this.parts, { ...this.run, ending: 'safety-limit' });
-    await concludeRun(this.parts, this.run, 'stopped', detail);
+    await concludeRun(this.parts, this.run, 'stopped', { detail, planStep });
   }
 
   private async letGo(): Promise<void> {
     const { records, clock } = this.parts;
     if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
-    if (!(await records.runs.move(this.run, 'running', { at: clock.now(), planComplete: true }))) return;
+    const change = { at: clock.now(), planComplete: true, planStep: this.step } as const;
+    if (!(await records.runs.move(this.run, 'running', change))) return;
     await admitAccount(this.parts, this.run.account);
     await handOut(this.parts, this.run.id);
     await finishIfDone(this.parts, this.run.id);
-  }
-}
-
-/** The run's job is not among the jobs of this program. */
-class NoSuchJobError extends CaretakerError {
-  readonly code = 'NO_SUCH_JOB';
-  constructor(job: string) {
-    super(`There is no job "${job}" here any more.`);
   }
 }

@@ -35,7 +35,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     policy,
     job,
     client,
-    only,
+    only: only && { ids: only, whatever: false },
     now: parts.clock.now(),
     priority: 'person',
     onRequest: () => {

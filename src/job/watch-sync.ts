@@ -3,6 +3,7 @@
  * snapshot says how it went. The sweep asks for the sites synced since, newest first, so it costs pages in proportion
  * to what ended, and `backups.latest_snapshot` in the list saves a request per site.
  */
+import { GoneError, RejectedError } from '../client/errors.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api } from './job.ts';
@@ -14,8 +15,8 @@ type Site = Item<'listSites'>;
 export const syncWatch: WatchKind<SyncWatch, Site> = {
   sweep: {
     operation: 'listSites',
-    query: (watches) => ({
-      filters: { last_sync_at: { gte: sweepFrom(watches) } },
+    query: (watches, sweptAt) => ({
+      filters: { last_sync_at: { gte: sweepFrom(watches, sweptAt) } },
       sort: 'last_sync_at,desc',
     }),
   },
@@ -44,12 +45,22 @@ async function look(api: Api, watch: SyncWatch): Promise<Verdict> {
   if (site.sync === undefined) return { is: 'unclear' };
   if (site.sync.in_progress) return { is: 'running' };
   if (watch.snapshotId !== undefined && site.backups?.enabled === true) {
-    const { snapshot } = await api.showSiteSnapshot({ site_id: watch.siteId, snapshot_id: watch.snapshotId });
-    return bySnapshot(watch, snapshot.status, snapshot.error_message);
+    const snapshot = await snapshotOf(api, watch.siteId, watch.snapshotId);
+    if (snapshot) return bySnapshot(watch, snapshot.status, snapshot.error_message);
   }
   // No sync runs and none has ended since: ours left no trace, and an older one says nothing of it.
   if (!(lastSyncMs(site.sync) >= watch.since - CLOCK_SLACK_MS)) return { is: 'unclear' };
   return byLastSync(watch, site.sync);
+}
+
+/** The snapshot, or nothing when the service does not show it (any more): that says nothing of the site. */
+async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
+  try {
+    return (await api.showSiteSnapshot({ site_id, snapshot_id })).snapshot;
+  } catch (error) {
+    if (error instanceof GoneError || error instanceof RejectedError) return undefined;
+    throw error;
+  }
 }
 
 /** Not a number when the site was never synced: then no comparison holds. */

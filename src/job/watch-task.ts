@@ -9,7 +9,10 @@ type Task = Item<'listTasks'>;
 export const taskWatch: WatchKind<TaskWatch, Task> = {
   sweep: {
     operation: 'listTasks',
-    query: (watches) => ({ filters: { updated_at: { gte: sweepFrom(watches) } }, sort: 'updated_at,desc' }),
+    query: (watches, sweptAt) => ({
+      filters: { updated_at: { gte: sweepFrom(watches, sweptAt) } },
+      sort: 'updated_at,desc',
+    }),
   },
   keyOfItem: (task) => task.id,
   keyOf: (watch) => watch.taskId,

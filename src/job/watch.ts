@@ -17,7 +17,8 @@ export interface WatchKind<W extends Watch, I> {
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
   sweep: {
     operation: 'listTasks' | 'listSites';
-    query(watches: readonly W[]): Pick<ListQuery, 'filters' | 'sort'>;
+    /** `sweptAt`: since when an earlier sweep over the same watches has left nothing unseen. */
+    query(watches: readonly W[], sweptAt?: number): Pick<ListQuery, 'filters' | 'sort'>;
   };
   /** What item and watch are matched by. */
   keyOfItem(item: I): string;
@@ -31,9 +32,14 @@ export interface WatchKind<W extends Watch, I> {
 /** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */
 export const CLOCK_SLACK_MS = 30_000;
 
-/** The moment from which a sweep must show everything for these watches. */
-export const sweepFrom = (watches: readonly Watch[]): string =>
-  new Date(Math.min(...watches.map(({ since }) => since)) - CLOCK_SLACK_MS).toISOString();
+/**
+ * The moment from which a sweep must show everything for these watches. What ended before the last sweep was seen by
+ * it, so that one slow site does not make every sweep list all that ended since it began.
+ */
+export const sweepFrom = (watches: readonly Watch[], sweptAt = 0): string => {
+  const oldest = Math.min(...watches.map(({ since }) => since));
+  return new Date(Math.max(oldest, sweptAt) - CLOCK_SLACK_MS).toISOString();
+};
 
 /** The reason of a good end: followed work that somebody else had started was adopted. */
 export const doneAs = (watch: Watch): Verdict => ({ is: 'done', reason: watch.adopted ? 'adopted' : 'done' });

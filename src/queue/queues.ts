@@ -26,7 +26,7 @@ export interface Working {
 export interface Queues {
   /** Puts entries; one that is already there is not put twice. */
   put(entries: readonly Entry[]): Promise<void>;
-  /** Works on entries, at most `concurrency` actions and two plans at the same time. */
+  /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
   /** How many entries wait and are being worked on, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
@@ -38,7 +38,8 @@ export interface Queues {
 const PREFIX = '{caretaker}';
 /** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
-const PLANS_AT_ONCE = 2;
+/** A plan waits for the budget in its slot: plans of a drained account must not keep those of others from being made. */
+const PLANS_AT_ONCE = 20;
 
 /** Opens the queues over a connection that retries for ever (BullMQ demands it); it stays the caller's to close. */
 export function openQueues(connection: ConnectionOptions, log: Log): Queues {

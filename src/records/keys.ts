@@ -16,6 +16,7 @@ export const keys = {
   following: (id: string) => `${PREFIX}:run:${id}:following`,
   waiting: (id: string) => `${PREFIX}:run:${id}:waiting`,
   deadlines: (id: string) => `${PREFIX}:run:${id}:deadlines`,
+  only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
@@ -36,4 +37,5 @@ export const keysOfRun = (id: string): string[] => [
   keys.waiting(id),
   keys.deadlines(id),
   keys.leftOut(id),
+  keys.only(id),
 ];

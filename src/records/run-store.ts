@@ -32,6 +32,8 @@ export interface RunChange {
   detail?: string;
   deadline?: number;
   planComplete?: true;
+  /** Only while this attempt at planning is the latest: a planner that was overtaken moves nothing. */
+  planStep?: number;
 }
 
 /** ARGV: id, created, active, account, name of this creation, fields. As with a move, a second coming is known by it. */
@@ -50,16 +52,17 @@ end
 return 1`;
 
 /**
- * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, fields. Each move
- * has a name, by which one that was made already is known when its command comes again with a new connection.
+ * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, plan step or '',
+ * fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
  */
 const MOVE = `
-local from, last = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove'))
+local from, last, step = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep'))
 if last == ARGV[7] then return 1 end
+if ARGV[8] ~= '' and ARGV[8] ~= step then return 0 end
 local allowed = false
 for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
 if not from or not allowed then return 0 end
-redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 8))
+redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 9))
 local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
 redis.call('ZREM', ARGV[6] .. from, ARGV[1])
 redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
@@ -80,7 +83,11 @@ export class RunStore {
   constructor(private readonly store: Store) {}
 
   /** Remembers a new run. False when there is one of that id already: a firing makes one run, whoever fires it. */
-  async create(run: Run, limits: RunLimits): Promise<boolean> {
+  async create(run: Run, limits: RunLimits, only: readonly string[] = []): Promise<boolean> {
+    // A list of its own: with thousands of ids, it must not be read each time the run is.
+    for (let at = 0; at < only.length; at += PAGE) {
+      await this.store.rpush(keys.only(run.id), ...only.slice(at, at + PAGE));
+    }
     const fields = Object.entries({
       ...flat(run),
       concurrency: limits.concurrency,
@@ -104,6 +111,11 @@ export class RunStore {
 
   async get(id: string): Promise<Run | undefined> {
     return fromHash(await this.store.hgetall(keys.run(id)));
+  }
+
+  /** The targets that alone were asked for; none when the run is over everything that its policy selects. */
+  only(id: string): Promise<string[]> {
+    return this.store.lrange(keys.only(id), 0, -1);
   }
 
   /** Newest first. A run removed by retention between the index and the read is left out. */
@@ -173,6 +185,7 @@ export class RunStore {
         JSON.stringify(event),
         keys.runsInStatus(''),
         randomUUID(),
+        change.planStep ?? '',
         ...fields,
       ],
     );
@@ -236,11 +249,10 @@ const countNames = [
 ] as const satisfies (keyof Counts)[];
 
 /** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
-function flat({ counts, only, planComplete, ...rest }: Run): Record<string, string | number> {
+function flat({ counts, planComplete, ...rest }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
   if (planComplete) fields['planComplete'] = 1;
-  if (only) fields['only'] = JSON.stringify(only);
   return fields;
 }
 
@@ -254,7 +266,6 @@ function fromHash(hash: Record<string, string>): Run | undefined {
     ...(hash['planComplete'] ? { planComplete: true as const } : {}),
     ...(hash['detail'] ? { detail: hash['detail'] } : {}),
     ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
-    ...(hash['only'] ? { only: JSON.parse(hash['only']) as string[] } : {}),
     ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
   };
   return {

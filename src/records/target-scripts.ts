@@ -19,13 +19,21 @@ for i = 2, #ARGV, 3 do
 end
 return 1`;
 
-/** KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no more. */
+/**
+ * KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no more.
+ * Gives 0, and touches nothing, once a plan is complete or the run has ended: targets may be under way by it.
+ */
 export const BEGIN_PLAN = `
+local status, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'planComplete'))
+if complete or (status ~= 'queued' and status ~= 'planning' and status ~= 'blocked') then return 0 end
 redis.call('DEL', unpack(KEYS, 2))
 redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
 return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
 
-/** KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most. Gives id, step, id, step, ... */
+/**
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun. Gives id, step,
+ * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way.
+ */
 export const RELEASE = `
 local now = tonumber(ARGV[1])
 local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending')
@@ -34,7 +42,9 @@ local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD
 free = math.min(free, tonumber(ARGV[2]))
 if free <= 0 then return {} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
-if not run[4] and #ids < free then
+local fresh = ARGV[3] == 'all'
+  or redis.call('ZCARD', KEYS[4]) + redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6]) == 0
+if fresh and not run[4] and #ids < free then
   for _, id in ipairs(redis.call('LPOP', KEYS[3], free - #ids) or {}) do ids[#ids + 1] = id end
 end
 local released = {}
@@ -72,15 +82,33 @@ redis.call('HSET', KEYS[1], ARGV[1], json)
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 return json`;
 
-/** KEYS: run, targets. ARGV: id, step, intent JSON. Refused when the target was handed to somebody else meanwhile. */
-export const NOTE_INTENT = `
-local json = redis.call('HGET', KEYS[2], ARGV[1])
-if not json then return 0 end
-local target = cjson.decode(json)
-if target.state ~= 'acting' or target.step ~= tonumber(ARGV[2]) then return 0 end
-target.intent = cjson.decode(ARGV[3])
-redis.call('HSET', KEYS[2], ARGV[1], cjson.encode(target))
+/** KEYS: targets, acting. ARGV: id, step, now. Keeps the claim of a worker that takes long; 0 when it has lost it. */
+export const RENEW = `
+local json = redis.call('HGET', KEYS[1], ARGV[1])
+local target = json and cjson.decode(json)
+if not target or target.state ~= 'acting' or target.step ~= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
 return 1`;
+
+/**
+ * KEYS: targets. ARGV: id, step, intent JSON. Gives the target's new step: a copy that was read before the intent can
+ * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile.
+ */
+export const NOTE_INTENT = `
+local json = redis.call('HGET', KEYS[1], ARGV[1])
+if not json then return 0 end
+local target, intent, step = cjson.decode(json), cjson.decode(ARGV[3]), tonumber(ARGV[2])
+if target.state ~= 'acting' then return 0 end
+local noted = target.intent
+-- Noted already: the answer was lost with the connection, and the command is here for the second time.
+if target.step == step + 1 and noted and noted.at == intent.at and noted.operation == intent.operation then
+  return target.step
+end
+if target.step ~= step then return 0 end
+target.intent = intent
+target.step = step + 1
+redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
+return target.step`;
 
 /**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events.

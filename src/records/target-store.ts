@@ -8,7 +8,7 @@ import type { CaretakerEvent } from '../events.ts';
 import type { Intent, Run, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { runScript, type Store, toJson } from './redis.ts';
-import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, SETTLE } from './target-scripts.ts';
+import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, RENEW, SETTLE } from './target-scripts.ts';
 
 /** A target handed out: the step proves it. */
 export interface Released {
@@ -31,7 +31,10 @@ const PAGE = 500;
 export class TargetStore {
   constructor(private readonly store: Store) {}
 
-  /** Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any more. */
+  /**
+   * Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any more. Gives
+   * 0, and leaves everything as it is, when the run has its plan already or has ended.
+   */
   async beginPlan(run: string): Promise<number> {
     return Number(
       await runScript(
@@ -69,9 +72,14 @@ export class TargetStore {
 
   /**
    * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room for, and
-   * at most `atMost`.
+   * at most `atMost`. With `begun`, new ones only while nothing of the run is under way.
    */
-  async release(run: string, now: number, atMost: number): Promise<Released[]> {
+  async release(
+    run: string,
+    now: number,
+    atMost: number,
+    which: 'all' | 'begun' = 'all',
+  ): Promise<Released[]> {
     const flat = (await runScript(
       this.store,
       RELEASE,
@@ -84,7 +92,7 @@ export class TargetStore {
         keys.waiting(run),
         keys.deadlines(run),
       ],
-      [now, Math.min(atMost, PAGE)],
+      [now, Math.min(atMost, PAGE), which],
     )) as string[];
     const released: Released[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2)
@@ -106,15 +114,20 @@ export class TargetStore {
     return json ? (JSON.parse(json) as Target) : undefined;
   }
 
-  /** Writes the note that stands before an effect. False when the target is no longer ours: then nothing may be sent. */
-  async noteIntent(run: string, { id, step }: Released, intent: Intent): Promise<boolean> {
-    const noted = await runScript(
-      this.store,
-      NOTE_INTENT,
-      [keys.run(run), keys.targets(run)],
-      [id, step, toJson(intent)],
+  /** Keeps a claim while work on the target goes on. False when it was lost: others may have it by now. */
+  async renew(run: string, { id, step }: Released, now: number): Promise<boolean> {
+    return (await runScript(this.store, RENEW, [keys.targets(run), keys.acting(run)], [id, step, now])) === 1;
+  }
+
+  /**
+   * Writes the note that stands before an effect, and gives the target's new step. Nothing when the target is no longer
+   * ours: then nothing may be sent.
+   */
+  async noteIntent(run: string, { id, step }: Released, intent: Intent): Promise<number | undefined> {
+    const raised = Number(
+      await runScript(this.store, NOTE_INTENT, [keys.targets(run)], [id, step, toJson(intent)]),
     );
-    return noted === 1;
+    return raised === 0 ? undefined : raised;
   }
 
   /**

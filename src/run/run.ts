@@ -51,8 +51,6 @@ export interface Run {
   planComplete?: true;
   requests: number;
   counts: Counts;
-  /** Only these targets were asked for (`--target`, `runs retry`). */
-  only?: string[];
   retryOf?: string;
   policyJson: string;
   policyHash: string;

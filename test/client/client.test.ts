@@ -6,6 +6,7 @@ import { type Client, openClient } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
+import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 let server: TestRedis;
@@ -37,7 +38,7 @@ afterEach(async () => {
 function open(baseUrl: string, token: string) {
   const account = { name: 'agency', baseUrl, token };
   const budget = openBudget(redis, clock, account.name, { requestsPerMinute: 200, reserve: 0 });
-  return { budget, client: openClient({ account, budget, clock }) };
+  return { budget, client: openClient({ account, budget, clock, log: keptLog() }) };
 }
 
 const errorOf = (call: Promise<unknown>): Promise<unknown> =>

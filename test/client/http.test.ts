@@ -9,6 +9,7 @@ import type { Drift } from '../../src/contract/answers.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
+import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
 const TOKEN = 'sesame-open-4711';
@@ -40,7 +41,7 @@ beforeEach(async () => {
   elsewhere = await startFaultyService((_request, response) => sendJson(response, 200, noTags));
   const account = { name: 'agency', baseUrl: service.url, token: TOKEN };
   budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
-  client = openClient({ account, budget, clock, onDrift: (one) => drift.push(one) });
+  client = openClient({ account, budget, clock, log: keptLog(), onDrift: (one) => drift.push(one) });
 });
 afterEach(async () => {
   await service.stop();
@@ -78,6 +79,7 @@ describe('redirects', () => {
     await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED', status: 302 });
 
     expect(elsewhere.requests).toEqual([]);
+    expect(service.requests).toHaveLength(1);
   });
 
   test('of a change are not followed', async () => {

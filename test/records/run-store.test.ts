@@ -40,7 +40,6 @@ const ids = (runs: readonly Run[]) => runs.map(({ id }) => id);
 describe('a run', () => {
   test('is remembered with everything that is known of it', async () => {
     const run = aRun({
-      only: ['a', 'b'],
       retryOf: 'nightly.0',
       detail: 'Why: "quotes", ünïcode',
       deadline: 9_000_000_000_001,

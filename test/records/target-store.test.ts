@@ -190,11 +190,19 @@ describe('whoever has a target', () => {
     const run = await running(targets(1));
     const target = await acting(run);
     expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW + 7 })).toBe(
-      true,
+      target.step + 1,
     );
     expect(await records.targets.get(run.id, 'site-0')).toMatchObject({
       intent: { operation: 'syncSite', at: NOW + 7 },
     });
+  });
+
+  test('cannot have its intent written over by a copy that was read before', async () => {
+    const run = await running(targets(1));
+    const stale = await acting(run);
+    await records.targets.noteIntent(run.id, stale, { operation: 'syncSite', at: NOW });
+    expect(await settle(run, stale, { state: 'waiting' })).toBe(false);
+    expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ intent: { operation: 'syncSite' } });
   });
 
   test('can neither send nor write any more once the target was handed to somebody else', async () => {
@@ -204,7 +212,9 @@ describe('whoever has a target', () => {
     const [again] = await records.targets.release(run.id, NOW, 1);
     const theirs = await claim(run, again);
 
-    expect(await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW })).toBe(false);
+    expect(
+      await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW }),
+    ).toBeUndefined();
     expect(await settle(run, lost, done)).toBe(false);
     expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
   });
@@ -342,7 +352,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     const target = await acting(run);
     cut.loseNextAnswer();
     const intent = { operation: 'syncSite', at: NOW };
-    expect(await openRecords(cut.redis).targets.noteIntent(run.id, target, intent)).toBe(true);
+    expect(await openRecords(cut.redis).targets.noteIntent(run.id, target, intent)).toBe(target.step + 1);
     expect(cut.lost()).toBe(1);
   });
 });

@@ -5,6 +5,7 @@ import { openClient } from '../../client/client.ts';
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { systemClock } from '../../clock.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
+import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import type { Store } from '../../records/redis.ts';
 import { accountOf } from '../../settings/account.ts';
@@ -82,8 +83,9 @@ async function checkRedisAndAccounts(
   checks: Check[],
 ): Promise<void> {
   let redis: Awaited<ReturnType<typeof connectRedis>>;
+  const log = await commandLog(options);
   try {
-    redis = await connectRedis(settings.redis, settings.dataDir, await commandLog(options));
+    redis = await connectRedis(settings.redis, settings.dataDir, log);
   } catch (error) {
     checks.push({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
     return;
@@ -91,7 +93,7 @@ async function checkRedisAndAccounts(
   try {
     checks.push(...(await checkRedis(redis.store, redis.where)));
     for (const name of Object.keys(settings.accounts))
-      checks.push(...(await checkAccount(settings, name, redis.store)));
+      checks.push(...(await checkAccount(settings, name, redis.store, log)));
   } finally {
     await redis.close();
   }
@@ -132,12 +134,12 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
   ];
 }
 
-async function checkAccount(settings: Settings, name: string, store: Store): Promise<Check[]> {
+async function checkAccount(settings: Settings, name: string, store: Store, log: Log): Promise<Check[]> {
   const what = `account "${name}"`;
   try {
     const account = accountOf(settings, name);
     const budget = openBudget(store, systemClock, name, account.budget);
-    const client = openClient({ account, budget, clock: systemClock });
+    const client = openClient({ account, budget, clock: systemClock, log });
     try {
       const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
       const { limit, remaining } = await budget.state();

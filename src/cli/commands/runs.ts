@@ -97,6 +97,7 @@ export async function continueRun(terminal: Terminal, id: string, options: Globa
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const run = await caretaker.records.runs.get(id);
     if (!run) throw new UsageError(`There is no run "${id}". "caretaker runs" lists them.`);
+    if (!isFinal(run.status)) await caretaker.engine.nudge(id);
     return attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false });
   });
 }

@@ -1,0 +1,123 @@
+/** What a steward does for one run, once a second: it goes on, or it ends. */
+import type { Run, Target } from '../run/run.ts';
+import { carryOutEnding } from './call-off.ts';
+import { ended, timedOut } from './decide.ts';
+import { endPending } from './drain.ts';
+import { afterTarget, concludeRun, finishIfDone, handOut, stopIfTooManyFailed } from './finish.ts';
+import { mayStart } from './fire.ts';
+import { type Parts, policyOf } from './parts.ts';
+import type { Charge } from './steward.ts';
+
+/** A plan that is not there after so long is put into the queue (again). */
+const REPLAN_MS = 10_000;
+/** A run whose job nobody knows fails after so long: until then a newer process may turn up. */
+const NO_JOB_MS = 5 * 60_000;
+/** A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed out anew. */
+const UNCLAIMED_MS = 10_000;
+const CLAIMED_MS = 20_000;
+/** So long after its deadline, followed work is called late although no sweep could look at it since. */
+const UNSEEN_MS = 5 * 60_000;
+const PAGE = 200;
+
+/** Looks after a run; `active` are all runs of its account that have not ended. */
+export async function tend(parts: Parts, run: Run, active: readonly Run[], charge: Charge): Promise<void> {
+  const now = parts.clock.now();
+  if (run.ending) await carryOutEnding(parts, run);
+  if (run.ending && !run.planComplete) return;
+  if (run.deadline !== undefined && now > run.deadline) return callTime(parts, run, charge);
+  if (run.status === 'queued' || run.status === 'planning') return replan(parts, run, active, charge);
+  charge.replannedAt.delete(run.id);
+  if (run.status === 'blocked') {
+    if (run.ending) await giveUpBlocked(parts, run);
+    return;
+  }
+  await endLate(parts, run, charge);
+  await stopIfTooManyFailed(parts, run.id);
+  await rescue(parts, run);
+  await handOut(parts, run.id);
+  await finishIfDone(parts, run.id);
+}
+
+/** Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service away. */
+async function replan(parts: Parts, run: Run, active: readonly Run[], charge: Charge): Promise<void> {
+  const now = parts.clock.now();
+  if (!parts.registry.get(run.job) && now - run.createdAt > NO_JOB_MS) {
+    await concludeRun(parts, run, 'failed', { detail: `There is no job "${run.job}" here any more.` });
+    return;
+  }
+  const since = charge.replannedAt.get(run.id) ?? (run.status === 'queued' ? 0 : now);
+  charge.replannedAt.set(run.id, since);
+  if (now - since < REPLAN_MS || !mayStart(run, active, policyOf(run))) return;
+  charge.replannedAt.set(run.id, now);
+  await parts.queues.put([{ kind: 'plan', run: run.id }]);
+}
+
+/** The run's time is up: everything gets its outcome now. */
+async function callTime(parts: Parts, run: Run, charge: Charge): Promise<void> {
+  const { records, clock } = parts;
+  const detail = 'The time limit of the run passed (timeout.run).';
+  if (!run.planComplete) {
+    await concludeRun(parts, run, 'failed', { detail });
+    return;
+  }
+  await endPending(parts, run, (target) => ({ ...timedOut(target, clock.now()), detail }));
+  for (const state of ['acting', 'following', 'waiting'] as const) {
+    for (const target of await records.targets.inState(run.id, state, PAGE)) {
+      if (mayHaveEnded(parts, target, run.deadline ?? 0, charge)) continue;
+      const at = clock.now();
+      await records.targets.settle(run, timedOut(target, at), { from: [state], requests: 0, at });
+    }
+  }
+  await finishIfDone(parts, run.id);
+}
+
+async function endLate(parts: Parts, run: Run, charge: Charge): Promise<void> {
+  const { records, clock } = parts;
+  for (const target of await records.targets.late(run.id, clock.now(), PAGE)) {
+    if (mayHaveEnded(parts, target, target.deadline ?? 0, charge)) continue;
+    const at = clock.now();
+    const end = timedOut(target, at);
+    if (await records.targets.settle(run, end, { from: [target.state], requests: 0, at })) {
+      await afterTarget(parts, run, end);
+    }
+  }
+}
+
+/** Followed work that no sweep has looked at since its deadline may long have ended well. */
+function mayHaveEnded({ clock }: Parts, target: Target, deadline: number, { follower }: Charge): boolean {
+  if (target.state !== 'following' || !target.watch) return false;
+  return follower.sweptAt(target.watch.kind) < deadline && clock.now() < deadline + UNSEEN_MS;
+}
+
+/** A run that was called off while the account refuses us: what is in flight cannot be followed to its end. */
+async function giveUpBlocked(parts: Parts, run: Run): Promise<void> {
+  const { records, clock } = parts;
+  const at = clock.now();
+  for (const target of await records.targets.inState(run.id, 'waiting', PAGE)) {
+    if (target.intent)
+      await records.targets.settle(run, timedOut(target, at), { from: ['waiting'], requests: 0, at });
+  }
+  for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
+    const end = ended(target, 'cancelled', 'run-cancelled', 'It was still under way in the service.', at);
+    await records.targets.settle(run, end, { from: ['following'], requests: 0, at });
+  }
+  await finishIfDone(parts, run.id);
+}
+
+/** Picks up what was handed out and then lost, by a queue that forgot or a worker that died. */
+async function rescue(parts: Parts, run: Run): Promise<void> {
+  const { records, queues, clock, log } = parts;
+  const now = clock.now();
+  const stale = await records.targets.inState(run.id, 'acting', PAGE, now - UNCLAIMED_MS);
+  if (stale.length === 0) return;
+  const unclaimed = stale.filter(({ claimed }) => !claimed);
+  await queues.put(unclaimed.map(({ id, step }) => ({ kind: 'act', run: run.id, target: id, step })));
+  const silent = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_MS);
+  for (const target of silent.filter(({ claimed }) => claimed)) {
+    const { claimed: _lost, ...rest } = target;
+    const due = { ...rest, state: 'waiting' as const };
+    if (await records.targets.settle(run, due, { from: ['acting'], dueAt: now, requests: 0, at: now })) {
+      log.warn({ run: run.id, target: target.id }, 'picked up from a worker that went away');
+    }
+  }
+}
