@@ -5,6 +5,8 @@
 import { plantClients, plantTags } from './fleet/groups.ts';
 import { dealKinds } from './fleet/kinds.ts';
 import { plantManagedAccounts, plantTeam } from './fleet/people.ts';
+import { plantReports } from './fleet/reports.ts';
+import { plantSchedules } from './fleet/schedules.ts';
 import { plantSenderEmails } from './fleet/senders.ts';
 import { plantSite } from './fleet/sites.ts';
 import { plantStaging, plantStorage } from './fleet/storage.ts';
@@ -70,6 +72,8 @@ export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): W
   plantTags(world, randomFrom(seedOf(seed, 'tags')));
   plantTasks(world, randomFrom(seedOf(seed, 'tasks')));
   plantSenderEmails(world);
+  plantSchedules(world);
+  plantReports(world);
   plantTeam(world, randomFrom(seedOf(seed, 'team')));
   plantManagedAccounts(world, randomFrom(seedOf(seed, 'managed accounts')));
   plantStorage(world);

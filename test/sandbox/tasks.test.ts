@@ -83,7 +83,7 @@ describe('the list of tasks', () => {
 
     const updates = await ids('/tasks?filters[type:eq]=wp_site_update');
     const running = await ids('/tasks?filters[status:eq]=running&filters[type:eq]=wp_site_update');
-    expect(updates).toHaveLength(3);
+    expect(updates.length).toBeGreaterThanOrEqual(3);
     expect(running).toEqual([updates[0]]);
   });
 

@@ -6,6 +6,7 @@ import { requireFeature } from '../world/plan.ts';
 import { requireNoSettingChange, startSettingChange } from '../world/setting-changes.ts';
 import type { World } from '../world/world.ts';
 import type { Handler } from './handler.ts';
+import { requireVerifiedSender } from './report-parts.ts';
 
 /** Branding has no id of its own: this is what the journal calls it. */
 const PLUGIN = 'plugin_branding';
@@ -76,21 +77,13 @@ function saveLogin({ world, now, changed }: Change, wanted: WpLogin) {
   if (logoFile !== null && !/^data:image\/[\w.+-]+;base64,[A-Za-z\d+/]+=*$/.test(logoFile)) {
     throw cannot('invalid_logo', 'A logo is an inline image: data:image/png;base64,...');
   }
-  if (senderId !== null) requireVerified(world, senderId);
+  if (senderId !== null) requireVerifiedSender(world, senderId);
   if (!isSame(world.branding.login, wanted)) {
     world.branding.login = wanted;
     startSettingChange(world, now);
     changed(LOGIN);
   }
   return { wp_login: wpLoginView(world, wanted) };
-}
-
-function requireVerified(world: World, senderId: string): void {
-  const sender = world.senderEmails.get(senderId);
-  if (!sender) throw cannot('sender_email_not_found', `There is no sender email "${senderId}".`);
-  if (sender.status !== 'verified') {
-    throw cannot('sender_email_not_verified', `The sender email "${sender.email}" is not verified.`);
-  }
 }
 
 /** A blank text clears a setting, as null does. */

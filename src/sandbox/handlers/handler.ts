@@ -38,7 +38,10 @@ export interface Ask<Id extends OperationId> {
  *
  * @throws {Refusal} for every answer that is no success.
  */
-export type Handler<Id extends OperationId> = (ask: Ask<Id>) => Answer<Id>;
+export type Handler<Id extends OperationId> = (ask: Ask<Id>) => Given<Id>;
+
+/** The JSON of an answer, or the bytes where the service answers a PDF. */
+type Given<Id extends OperationId> = Operations[Id] extends { answers: 'pdf' } ? Buffer : Answer<Id>;
 
 type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends List } ? L : never;
 
@@ -51,12 +54,12 @@ export interface Listing<Id extends ListId, T> {
 
 /** The handler of a list operation. */
 export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id, T>): Handler<Id> {
-  return (ask) => {
+  return (ask): Given<Id> => {
     const { list } = ask.operation;
     if (!list) throw new Error(`${ask.operation.path} lists nothing.`);
     const page = cutPage(list, ask.query as ListQuery, items(ask), fields);
     const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
     // The key is data, so the compiler cannot follow; the answer is held to the contract before it is sent.
-    return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Answer<Id>;
+    return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Given<Id>;
   };
 }

@@ -51,15 +51,21 @@ export const createSenderEmail: Handler<'createSenderEmail'> = ({ world, now, bo
   return { sender_email: senderEmailView(sender) };
 };
 
-/** The login screen may send from it, so it cannot go while it does. */
+/** What sends from it keeps it: the login screen, templates and scheduled reports. Reports that were made do not. */
 export const deleteSenderEmail: Handler<'deleteSenderEmail'> = ({ world, params, changed }) => {
   const sender = senderOf(world, params.sender_email_id);
-  if (world.branding.login.senderId === sender.id) {
-    throw cannot('sender_email_in_use', 'The login screen uses this sender email.');
+  if (isUsed(world, sender.id)) {
+    throw cannot('sender_email_in_use', 'The login screen, a template or a scheduled report sends from it.');
   }
   world.senderEmails.delete(sender.id);
   changed(sender.id);
 };
+
+function isUsed({ branding, reporting }: World, id: string): boolean {
+  const { templates, scheduled } = reporting;
+  const settings = [...templates.values(), ...scheduled.values()].map(({ email }) => email);
+  return branding.login.senderId === id || settings.some(({ senderId }) => senderId === id);
+}
 
 /** The field of the return-path hostname is our choice: the spec does not show it. */
 export const updateSenderEmail: Handler<'updateSenderEmail'> = ({ world, now, params, body, changed }) => {

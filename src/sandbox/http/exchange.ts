@@ -22,8 +22,8 @@ export interface Request extends Sent {
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  /** JSON, or nothing for 204. */
-  body: string | undefined;
+  /** JSON, a PDF's bytes, or nothing for 204. */
+  body: string | Buffer | undefined;
   /** What the sandbox itself did wrong, for the journal. */
   mistake?: string;
 }
@@ -83,6 +83,7 @@ function perform(service: Service, { route, asksForDescription, ...sent }: Reque
     });
   });
   if (operation.success === 204) return { status: 204, body: undefined };
+  if (operation.answers === 'pdf') return { status: operation.success, body: given as Buffer };
   const faults = contractFaults(route.operation, given);
   if (faults.length > 0) throw new Error(`${route.operation} would answer against the contract: ${faults}`);
   return { status: operation.success, body: JSON.stringify(given) };

@@ -129,10 +129,10 @@ function send(response: ServerResponse, reply: Reply | undefined, fault: FaultKi
     else response.writeHead(status, headers).end();
     return;
   }
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   response.writeHead(status, {
     ...headers,
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': typeof body === 'string' ? 'application/json; charset=utf-8' : 'application/pdf',
     'Content-Length': bytes.length,
   });
   if (fault !== 'truncate') {

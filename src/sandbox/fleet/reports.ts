@@ -1,0 +1,78 @@
+/** The templates of the fleet, its scheduled reports, and the reports that they have made so far. */
+import { defaultContent, defaultEmail } from '../world/report-content.ts';
+import type { ReportTemplate } from '../world/reporting.ts';
+import { startReport } from '../world/reports.ts';
+import { addScheduledReport } from '../world/scheduled-reports.ts';
+import { DAY, HOUR, utcDay } from '../world/service-time.ts';
+import type { Site } from '../world/site.ts';
+import { idOf, nextNumber, type World } from '../world/world.ts';
+
+/** Every so many sites of those that can be reported on, one has a scheduled report. */
+const REPORTED_EVERY = 4;
+
+/** Plants templates always, and reports where there are sites with snapshots enough. */
+export function plantReports(world: World): void {
+  const monthly = plantTemplate(world, 'Monthly care', 200, 'Your website this month');
+  plantTemplate(world, 'Short summary', 120, 'Your website in short');
+  const reportable = [...world.sites.values()]
+    .slice(0, 40)
+    .filter(({ backups, past }) => backups.enabled && past.count > 9);
+  for (const [at, site] of reportable.entries()) {
+    if (at % REPORTED_EVERY === 0) plantScheduled(world, site, monthly, at / REPORTED_EVERY);
+  }
+  for (const site of reportable.slice(0, 2)) plantReport(world, site);
+}
+
+function plantTemplate(world: World, name: string, agoDays: number, subject: string): ReportTemplate {
+  const id = idOf('template', nextNumber(world, 'template'));
+  const createdAt = world.startedAt - agoDays * DAY;
+  const email = { ...defaultEmail(), subject, senderId: verifiedSender(world) };
+  const template = { id, name, content: defaultContent(), email, createdAt, updatedAt: createdAt };
+  world.reporting.templates.set(id, template);
+  return template;
+}
+
+function plantScheduled(world: World, site: Site, template: ReportTemplate, number: number): void {
+  const frequency = (['weekly', 'monthly', 'biweekly'] as const)[number % 3] ?? 'weekly';
+  const midnight = Math.floor(world.startedAt / DAY) * DAY;
+  const scheduled = addScheduledReport(
+    world,
+    {
+      siteId: site.id,
+      templateId: template.id,
+      frequency,
+      timezone: 'UTC',
+      // Each on another day of the week, and the first of them due by now.
+      startedAt: midnight - (7 + (number % 6)) * DAY + 6 * HOUR,
+      content: template.content,
+      email: template.email,
+      sendToClient: number % 2 === 0,
+      recipients: [`owner-${site.number}@customers.example`, `bounce-${site.number}@customers.example`],
+    },
+    world.startedAt - 30 * DAY,
+  );
+  if (number % 5 === 4) scheduled.status = 'paused';
+}
+
+function plantReport(world: World, site: Site): void {
+  const day = (ago: number) => utcDay(world.startedAt - ago * DAY);
+  startReport(
+    world,
+    site,
+    {
+      siteId: site.id,
+      title: `Report on ${site.title}`,
+      type: 'one_time',
+      startDate: day(8),
+      endDate: day(2),
+      timezone: 'UTC',
+      content: defaultContent(),
+      email: { ...defaultEmail(), senderId: verifiedSender(world) },
+      recipients: [`hello-${site.number}@customers.example`, `spam-${site.number}@customers.example`],
+    },
+    world.startedAt - DAY - HOUR,
+  );
+}
+
+const verifiedSender = (world: World): string | null =>
+  [...world.senderEmails.values()].find(({ status }) => status === 'verified')?.id ?? null;

@@ -1,0 +1,67 @@
+/** What the requests for reports, templates and scheduled reports have in common: each checked before it is used. */
+import { requireTimezone as requireKnownTimezone } from '../list/moments.ts';
+import { cannot } from '../refusal.ts';
+import type { ReportContent, ReportEmail } from '../world/report-content.ts';
+import { type ContentPatch, type EmailPatch, layContent, layEmail } from '../world/report-content.ts';
+import type { ReportTemplate } from '../world/reporting.ts';
+import type { World } from '../world/world.ts';
+import { isEmail, requireColor } from './texts.ts';
+
+/** The content with what was sent in its place. */
+export function requireContent(before: ReportContent, sent: ContentPatch): ReportContent {
+  if (sent.general?.primary_color !== undefined) requireColor(sent.general.primary_color);
+  for (const [name, section] of Object.entries(sent.sections ?? {})) {
+    const stranger = Object.keys(section).find((field) => !sectionFields.includes(field));
+    if (stranger !== undefined) {
+      throw cannot('unknown_section_field', `The section "${name}" has no field "${stranger}".`);
+    }
+  }
+  const content = layContent(before, sent);
+  const order = content.section_order;
+  if (new Set(order).size < order.length || order.some((name) => !Object.hasOwn(content.sections, name))) {
+    throw cannot('invalid_section_order', 'A section order names sections of the report, each once.');
+  }
+  return content;
+}
+
+const sectionFields = ['visible', 'heading', 'description', 'dynamic_data'];
+
+/** How it is sent, with what was sent in its place. */
+export function requireEmailSettings(world: World, before: ReportEmail, sent: EmailPatch): ReportEmail {
+  const email = layEmail(before, sent);
+  if (sent.sender_email) requireVerifiedSender(world, sent.sender_email.id);
+  return email;
+}
+
+/** @throws {Refusal} 422 unless there is such a sender email and its owner has confirmed it. */
+export function requireVerifiedSender(world: World, id: string): void {
+  const sender = world.senderEmails.get(id);
+  if (!sender) throw cannot('sender_email_not_found', `There is no sender email "${id}".`);
+  if (sender.status !== 'verified') {
+    throw cannot('sender_email_not_verified', `The sender email "${sender.email}" is not verified.`);
+  }
+}
+
+/** @throws {Refusal} 422 when the template is not there. */
+export function requireTemplate(world: World, id: string): ReportTemplate {
+  const template = world.reporting.templates.get(id);
+  if (!template) throw cannot('template_not_found', `There is no report template "${id}".`);
+  return template;
+}
+
+/** @throws {Refusal} 422 for a name that is no timezone (in a query it would be 400). */
+export function requireTimezone(name: string): string {
+  try {
+    requireKnownTimezone(name);
+  } catch {
+    throw cannot('invalid_timezone', `There is no timezone "${name}".`);
+  }
+  return name;
+}
+
+/** Each address once. @throws {Refusal} 422 for one that is none. */
+export function requireRecipients(emails: readonly string[]): string[] {
+  const wrong = emails.find((email) => !isEmail(email));
+  if (wrong !== undefined) throw cannot('invalid_email', `"${wrong}" is no e-mail address.`);
+  return [...new Set(emails)];
+}

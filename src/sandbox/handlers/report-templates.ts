@@ -1,0 +1,84 @@
+/** Report templates (spec 4.10). */
+import { notFound } from '../refusal.ts';
+import { sitesUsing, templateDetails, templateView } from '../views/report.ts';
+import { defaultContent, defaultEmail } from '../world/report-content.ts';
+import type { ReportTemplate } from '../world/reporting.ts';
+import { idOf, nextNumber, type World } from '../world/world.ts';
+import { type Handler, lists } from './handler.ts';
+import { requireContent, requireEmailSettings } from './report-parts.ts';
+
+function templateOf(world: World, id: string): ReportTemplate {
+  const template = world.reporting.templates.get(id);
+  if (!template) throw notFound('report template', id);
+  return template;
+}
+
+type Listed = ReportTemplate & { siteIds: readonly string[] };
+
+export const listReportTemplates = lists<'listReportTemplates', Listed>({
+  items: ({ world }) =>
+    [...world.reporting.templates.values()].map((template) => ({
+      ...template,
+      siteIds: sitesUsing(world, template.id),
+    })),
+  fields: {
+    name: (template) => template.name,
+    created_at: (template) => template.createdAt,
+    updated_at: (template) => template.updatedAt,
+    site_id: (template) => template.siteIds,
+  },
+  view: (template, { world }) => templateView(world, template),
+});
+
+export const showReportTemplate: Handler<'showReportTemplate'> = ({ world, params }) => ({
+  report_template: templateDetails(world, templateOf(world, params.report_template_id)),
+});
+
+export const createReportTemplate: Handler<'createReportTemplate'> = ({ world, now, body, changed }) => {
+  const { name, email = {}, ...content } = body.report_template;
+  // Whatever is wrong is found before a number is used up.
+  const checked = {
+    name,
+    content: requireContent(defaultContent(), content),
+    email: requireEmailSettings(world, defaultEmail(), email),
+  };
+  const id = idOf('template', nextNumber(world, 'template'));
+  const template: ReportTemplate = { id, ...checked, createdAt: now, updatedAt: now };
+  world.reporting.templates.set(id, template);
+  changed(id);
+  return { report_template: templateDetails(world, template) };
+};
+
+/** Scheduled reports that were set up with the template keep the content they have. */
+export const updateReportTemplate: Handler<'updateReportTemplate'> = (ask) => {
+  const { world, now, params, body, changed } = ask;
+  const template = templateOf(world, params.report_template_id);
+  const { name = template.name, email = {}, ...sent } = body.report_template;
+  const content = requireContent(template.content, sent);
+  const settings = requireEmailSettings(world, template.email, email);
+  const before = JSON.stringify(template);
+  Object.assign(template, { name, content, email: settings });
+  if (before !== JSON.stringify(template)) {
+    template.updatedAt = now;
+    changed(template.id);
+  }
+  return { report_template: templateDetails(world, template) };
+};
+
+export const deleteReportTemplates: Handler<'deleteReportTemplates'> = ({ world, body, changed }) => {
+  const ids: string[] = [];
+  const errors: { id: string; code: string; message: string }[] = [];
+  for (const id of new Set(body.ids)) {
+    if (!world.reporting.templates.has(id)) {
+      errors.push({ id, code: 'not_found', message: `There is no report template "${id}".` });
+    } else if (sitesUsing(world, id).length > 0) {
+      errors.push({ id, code: 'template_in_use', message: 'A scheduled report uses this template.' });
+    } else {
+      world.reporting.templates.delete(id);
+      changed(id);
+      ids.push(id);
+    }
+  }
+  const meta = { requested: ids.length + errors.length, succeeded: ids.length, failed: errors.length };
+  return { delete: { ids, errors }, meta };
+};

@@ -1,0 +1,44 @@
+/** How auto update schedules and the history of their runs are shown (spec 2.8, 2.9). */
+import type { AutoUpdateHistoryEntry } from '../../contract/resources/auto-update-history.ts';
+import type { AutoUpdateSchedule } from '../../contract/resources/auto-update-schedule.ts';
+import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../world/updates.ts';
+import type { World } from '../world/world.ts';
+import { shown } from './moment.ts';
+
+export const scheduleView = (schedule: UpdateSchedule): AutoUpdateSchedule => ({
+  id: schedule.id,
+  name: schedule.name,
+  status: schedule.status,
+  schedule: schedule.schedule,
+  started_at: shown(schedule.startedAt),
+  next_update_at: shown(schedule.nextAt),
+  scope: {
+    sites:
+      schedule.siteIds === null
+        ? { selection: 'all' }
+        : { selection: 'specific', ids: [...schedule.siteIds] },
+    updates: {
+      wordpress_core: schedule.core,
+      plugins: schedule.plugins && { ...schedule.plugins },
+      themes: schedule.themes && { ...schedule.themes },
+    },
+  },
+  options: { backup: schedule.backup, visual_regression: schedule.visualRegression },
+  created_at: shown(schedule.createdAt),
+  updated_at: shown(schedule.updatedAt),
+});
+
+/** What a run has come to is what its task has come to; one without a task had nothing to do. */
+export const runStatus = (world: World, { taskId }: UpdateRun): string =>
+  taskId === null ? 'no_updates' : (world.tasks.get(taskId)?.status ?? 'cancelled');
+
+/** Sites that have left the account since are left out. */
+export const historyView = (world: World, run: UpdateRun): AutoUpdateHistoryEntry => ({
+  auto_update_schedule: { id: run.scheduleId, name: run.scheduleName },
+  performed_on: shown(run.performedOn),
+  task_id: run.taskId,
+  status: runStatus(world, run),
+  sites: run.sites.filter(({ id }) => world.sites.has(id)).map(siteView),
+});
+
+const siteView = ({ id, core, plugins, themes }: SiteUpdates) => ({ id, wp: { core, plugins, themes } });

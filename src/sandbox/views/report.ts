@@ -1,0 +1,108 @@
+/** How reports, their templates and scheduled reports are shown (spec 2.11 to 2.13). */
+import type { Report as ShownReport } from '../../contract/resources/report.ts';
+import type {
+  ReportTemplateDetails,
+  ReportTemplate as ShownTemplate,
+} from '../../contract/resources/report-template.ts';
+import type {
+  ScheduledReportDetails,
+  ScheduledReport as ShownScheduledReport,
+} from '../../contract/resources/scheduled-report.ts';
+import { mailAt } from '../world/mail.ts';
+import type { ReportEmail } from '../world/report-content.ts';
+import type { Report, ReportTemplate, ScheduledReport } from '../world/reporting.ts';
+import { titleOf } from '../world/scheduled-reports.ts';
+import type { World } from '../world/world.ts';
+import { shown, shownOrNull } from './moment.ts';
+import { senderReference } from './sender-email.ts';
+
+/** A report, with where the mail to each recipient is by now. */
+export const reportView = (world: World, report: Report, now: number): ShownReport => ({
+  id: report.id,
+  site: report.site,
+  title: report.title,
+  type: report.type,
+  client: report.client,
+  start_date: report.startDate,
+  end_date: report.endDate,
+  created_at: shown(report.createdAt),
+  email: {
+    ...emailView(world, report.email),
+    recipients: report.sentTo.map((sent) => {
+      const { email, status, sentAt, deliveredAt, openedAt } = mailAt(sent, now);
+      return {
+        email,
+        status,
+        sent_at: shown(sentAt),
+        delivered_at: shownOrNull(deliveredAt),
+        opened_at: shownOrNull(openedAt),
+      };
+    }),
+  },
+});
+
+/** A template as lists show it: which sites use it, and nothing of its content. */
+export const templateView = (world: World, template: ReportTemplate): ShownTemplate => ({
+  id: template.id,
+  site_ids: sitesUsing(world, template.id),
+  name: template.name,
+  created_at: shown(template.createdAt),
+  updated_at: shown(template.updatedAt),
+});
+
+/** A template as it is shown alone. */
+export const templateDetails = (world: World, template: ReportTemplate): ReportTemplateDetails => ({
+  ...templateView(world, template),
+  ...template.content,
+  email: emailView(world, template.email),
+});
+
+/** The sites whose scheduled report, active or paused, uses the template. */
+export const sitesUsing = (world: World, templateId: string): string[] =>
+  [...world.reporting.scheduled.values()]
+    .filter((scheduled) => scheduled.templateId === templateId)
+    .map(({ siteId }) => siteId);
+
+/** A scheduled report as lists show it. */
+export const scheduledReportView = (world: World, scheduled: ScheduledReport): ShownScheduledReport => ({
+  ...common(world, scheduled),
+  email: { recipients: [...scheduled.recipients] },
+});
+
+/** A scheduled report as it is shown alone, with what its reports say. */
+export const scheduledReportDetails = (world: World, scheduled: ScheduledReport): ScheduledReportDetails => ({
+  ...common(world, scheduled),
+  report_template_data: {
+    ...scheduled.content,
+    email: {
+      ...emailView(world, scheduled.email),
+      send_to_client: scheduled.sendToClient,
+      recipients: [...scheduled.recipients],
+    },
+  },
+});
+
+function common(world: World, scheduled: ScheduledReport) {
+  const site = world.sites.get(scheduled.siteId);
+  if (!site) throw new Error(`The scheduled report ${scheduled.id} has outlived its site.`);
+  return {
+    id: scheduled.id,
+    site: { id: site.id, title: site.title, url: site.url },
+    title: titleOf(scheduled, site),
+    template_id: scheduled.templateId,
+    status: scheduled.status,
+    frequency: scheduled.frequency,
+    timezone: scheduled.timezone,
+    started_at: shown(scheduled.startedAt),
+    next_report_at: shown(scheduled.nextAt),
+    created_at: shown(scheduled.createdAt),
+    updated_at: shown(scheduled.updatedAt),
+  };
+}
+
+const emailView = (world: World, { senderId, subject, body, attachPdf }: ReportEmail) => ({
+  sender_email: senderReference(world, senderId),
+  subject,
+  body,
+  attach_pdf: attachPdf,
+});

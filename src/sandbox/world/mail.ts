@@ -1,0 +1,40 @@
+/**
+ * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are different,
+ * by how they begin, so that every status can be brought about. Computed, so nothing has to be kept up.
+ */
+import type { SentTo } from './reporting.ts';
+import { MINUTE, SECOND } from './service-time.ts';
+
+export type MailStatus = 'sent' | 'delivered' | 'opened' | 'failed' | 'bounced' | 'spam';
+
+export interface Mail {
+  email: string;
+  status: MailStatus;
+  sentAt: number;
+  deliveredAt: number | null;
+  openedAt: number | null;
+}
+
+/** How long after sending. */
+const DELIVERED_AFTER_MS = 20 * SECOND;
+const MARKED_AS_SPAM_AFTER_MS = 2 * MINUTE;
+const OPENED_AFTER_MS = 5 * MINUTE;
+
+/** The beginnings of addresses whose mail does not get through. */
+const undelivered = { bounce: 'bounced', fail: 'failed' } as const;
+
+/** Where a mail is at `now`. */
+export function mailAt({ email, sentAt }: SentTo, now: number): Mail {
+  const age = now - sentAt;
+  const mail: Mail = { email, status: 'sent', sentAt, deliveredAt: null, openedAt: null };
+  if (age < DELIVERED_AFTER_MS) return mail;
+  for (const [beginning, status] of Object.entries(undelivered)) {
+    if (email.startsWith(beginning)) return { ...mail, status };
+  }
+  const delivered: Mail = { ...mail, status: 'delivered', deliveredAt: sentAt + DELIVERED_AFTER_MS };
+  if (email.startsWith('spam')) {
+    return age < MARKED_AS_SPAM_AFTER_MS ? delivered : { ...delivered, status: 'spam' };
+  }
+  if (age < OPENED_AFTER_MS || email.startsWith('unread')) return delivered;
+  return { ...delivered, status: 'opened', openedAt: sentAt + OPENED_AFTER_MS };
+}
