@@ -1,5 +1,6 @@
 /** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
 
+import type { Provider } from './world/backup-destinations.ts';
 import { utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
@@ -117,3 +118,22 @@ function stateOf(site: Site, now: number): SiteState {
     })),
   };
 }
+
+/** What tests can do to the storage outside the service. */
+export interface StorageControl {
+  /** While it is down, tests of destinations answer 503. */
+  down(on: boolean): void;
+  /** A provider that is disabled is neither listed nor shown. */
+  disable(provider: Provider, on: boolean): void;
+}
+
+/** The controls of the storage outside the service. */
+export const controlStorage = ({ storage }: World): StorageControl => ({
+  down(on) {
+    storage.down = on;
+  },
+  disable(provider, on) {
+    if (on) storage.disabled.add(provider);
+    else storage.disabled.delete(provider);
+  },
+});

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { controlSite, type SiteControl } from './controls.ts';
+import { controlSite, controlStorage, type SiteControl, type StorageControl } from './controls.ts';
 import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
 import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
@@ -51,6 +51,8 @@ export interface Sandbox {
   /** The service starts a background task by itself, not journaled; gives its id. */
   startTask(order: TaskOrder): string;
   readonly account: AccountControl;
+  /** What tests can do to the storage outside the service. */
+  readonly storage: StorageControl;
   /** A fault that every request meets until it ends. */
   readonly outage: { begin(kind: FaultKind): void; end(): void };
   /** The next requests of one operation meet a fault. */
@@ -93,6 +95,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     site: (id) => controlSite(world, id, settled),
     siteIds: () => [...world.sites.keys()],
     account: account.control,
+    storage: controlStorage(world),
     outage: {
       begin(kind) {
         faults.begin(kind);

@@ -1,0 +1,143 @@
+/** Section 4.12, and the rows of section 3 for team members. */
+import { expect } from 'vitest';
+import { conform, conformHeld, DAY, type Tools } from './harness.ts';
+import { listCases, moment } from './list-cases.ts';
+
+const list = '/team-members';
+
+listCases({
+  section: '4.12 Team members',
+  path: list,
+  key: 'team_members',
+  filters: {
+    name: { operators: ['contains'] },
+    email: { operators: ['contains'] },
+    company_name: { operators: ['contains'], try: ['Lind & Partners'] },
+    role: { operators: ['eq'], wrong: 'owner' },
+    two_fa_enabled: { operators: ['eq'], wrong: 'yes', try: ['true', 'false'] },
+    status: { operators: ['eq'], wrong: 'rejected', try: ['pending', 'connected'] },
+    created_at: moment,
+    updated_at: moment,
+  },
+  sorts: ['created_at', 'updated_at', 'name', 'email', 'role'],
+  defaultSort: 'created_at,desc',
+  timezone: true,
+});
+
+/** An invitation of our own, withdrawn when the case ends. */
+async function invite({ call, cleanUp }: Tools, fields: object = {}) {
+  const email = `case-${Math.random().toString(36).slice(2)}@conformance.example`;
+  const { status, body } = await call('POST', list, {
+    team_member: { email, name: 'Noor Haddad', ...fields },
+  });
+  expect(status).toBe(201);
+  cleanUp('DELETE', `${list}/${body.team_member.id}`);
+  return body.team_member;
+}
+
+conform('4.12, 3 Team members: creating answers 201 with a pending invitation', async (tools) => {
+  const site = await tools.need('/sites');
+  const fields = {
+    role: 'administrator',
+    company_name: 'A',
+    note: 'B',
+    all_sites_access: false,
+    site_ids: [site.id],
+  };
+  const member = await invite(tools, fields);
+  expect(member).toMatchObject({ ...fields, name: 'Noor Haddad', status: 'pending', two_fa_enabled: false });
+  expect((await tools.call('GET', `${list}/${member.id}`)).body.team_member).toEqual(member);
+});
+
+conform('4.12 Team members: two_fa_enabled = false finds unaccepted invitations, too', async (tools) => {
+  const { id } = await invite(tools);
+  const { body } = await tools.call('GET', `${list}?filters[two_fa_enabled:eq]=false`);
+  expect(body.team_members.map((member: { id: string }) => member.id)).toContain(id);
+});
+
+conform('4.12, 3 Team members: updating a pending invitation replaces it under a new id', async (tools) => {
+  const before = await invite(tools);
+  const { status, body } = await tools.call('POST', `${list}/${before.id}/update`, {
+    team_member: { note: 'New' },
+  });
+  expect(status).toBe(200);
+  tools.cleanUp('DELETE', `${list}/${body.team_member.id}`);
+  expect(body.team_member).toMatchObject({
+    email: before.email,
+    name: before.name,
+    note: 'New',
+    status: 'pending',
+  });
+  expect(body.team_member.id).not.toBe(before.id);
+  expect((await tools.call('GET', `${list}/${before.id}`)).status).toBe(404);
+});
+
+conform('4.12, 3 Team members: resending a pending invitation replaces it under a new id', async (tools) => {
+  const before = await invite(tools);
+  const { status, body } = await tools.call('POST', `${list}/${before.id}/resend-invitation`);
+  expect(status).toBe(200);
+  tools.cleanUp('DELETE', `${list}/${body.team_member.id}`);
+  expect(body.team_member).toMatchObject({ email: before.email, status: 'pending' });
+  expect(body.team_member.id).not.toBe(before.id);
+  expect((await tools.call('GET', `${list}/${before.id}`)).status).toBe(404);
+});
+
+conformHeld(
+  '4.12 Team members: updating a connected member keeps its id and what is left out',
+  async (tools) => {
+    const member = await tools.need(`${list}?filters[status:eq]=connected`);
+    const { body } = await tools.call('POST', `${list}/${member.id}/update`, {
+      team_member: { role: 'co_owner' },
+    });
+    const { updated_at, ...rest } = body.team_member;
+    expect({ ...rest, updated_at: member.updated_at }).toEqual({ ...member, role: 'co_owner' });
+    expect((await tools.call('POST', `${list}/${member.id}/resend-invitation`)).status).toBe(422);
+  },
+);
+
+conform('4.12, 3 Team members: deleting withdraws an invitation', async (tools) => {
+  const { id } = await invite(tools);
+  expect((await tools.call('DELETE', `${list}/${id}`)).status).toBe(204);
+  expect((await tools.call('GET', `${list}/${id}`)).status).toBe(404);
+});
+
+conformHeld(
+  '4.12, 3 Team members: deleting takes the access of a connected member away',
+  async ({ call, need }) => {
+    const { id } = await need(`${list}?filters[status:eq]=connected`);
+    expect((await call('DELETE', `${list}/${id}`)).status).toBe(204);
+    expect((await call('GET', `${list}/${id}`)).status).toBe(404);
+  },
+);
+
+conformHeld(
+  '3 Team member: an invitation is accepted after two days, the one it replaced is not',
+  async (tools) => {
+    const { call, time } = tools;
+    const old = await invite(tools);
+    const { id } = (await call('POST', `${list}/${old.id}/resend-invitation`)).body.team_member;
+    await time.pass(2 * DAY);
+    expect((await call('GET', `${list}/${id}`)).body.team_member.status).toBe('connected');
+    expect((await call('GET', `${list}/${old.id}`)).status).toBe(404);
+  },
+);
+
+conform('4.12 Team members: what is no invitation is refused', async (tools) => {
+  const { email } = await invite(tools);
+  const send = async (team_member: object) => (await tools.call('POST', list, { team_member })).status;
+  expect(await send({ email })).toBe(422);
+  expect(await send({ email: 'nobody' })).toBe(422);
+  expect(await send({ email: 'a@b.example', site_ids: ['no-such-site'] })).toBe(422);
+  expect(await send({ email: 'a@b.example', role: 'king' })).toBe(422);
+  expect(await send({})).toBe(400);
+  expect(await send({ email: 'a@b.example', shoe_size: 44 })).toBe(400);
+  expect((await tools.call('POST', list)).status).toBe(400);
+});
+
+conform('4.12 Team members: unknown members answer 404', async ({ call }) => {
+  const one = `${list}/unknown-one`;
+  expect((await call('GET', one)).status).toBe(404);
+  expect((await call('DELETE', one)).status).toBe(404);
+  expect((await call('POST', `${one}/update`, { team_member: { note: '' } })).status).toBe(404);
+  expect((await call('POST', `${one}/resend-invitation`)).status).toBe(404);
+});

@@ -1,0 +1,142 @@
+/**
+ * The cases of the common list protocol (spec 4.1) for one list: which filters, operators and sorts it takes, that each
+ * of them does what it says, and that nothing else is taken. What is expected is computed from the whole list.
+ */
+import { expect } from 'vitest';
+import { conform, type Tools } from './harness.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes.
+type Item = any;
+
+/** A filter as the section gives it, and where an item shows what it looks at (default: the field of its name). */
+export interface FilterCase {
+  operators: readonly string[];
+  read?: (item: Item) => unknown;
+  /** A value that is not one of its values. */
+  wrong?: string;
+  /** Values to try besides those that items have. */
+  try?: readonly string[];
+}
+
+export interface ListCase {
+  /** `4.12 Team members`. */
+  section: string;
+  /** Where the list is; may look for a site first. */
+  path: string | ((tools: Tools) => Promise<string>);
+  key: string;
+  filters: Record<string, FilterCase>;
+  sorts: readonly string[];
+  defaultSort: string;
+  timezone: boolean;
+}
+
+const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'];
+
+const written = (field: string, operator: string, value: string) =>
+  `filters[${field}:${operator}]${operator === 'in' ? '[]' : ''}=${encodeURIComponent(value)}`;
+
+/** What passes a filter: several values are enough in one, texts are compared whatever their case. */
+const tests: Record<string, (value: string, asked: string) => boolean> = {
+  eq: (value, asked) => value === asked,
+  in: (value, asked) => value === asked,
+  contains: (value, asked) => value.toLowerCase().includes(asked.toLowerCase()),
+  gte: (value, asked) => value >= asked,
+  lte: (value, asked) => value <= asked,
+};
+
+/** Declares the cases of one list. */
+export function listCases(row: ListCase): void {
+  const { section, key, filters, sorts, defaultSort } = row;
+  const pathOf = async (tools: Tools) => (typeof row.path === 'string' ? row.path : row.path(tools));
+  const readOf = (field: string) => filters[field]?.read ?? ((item: Item) => item[field]);
+
+  conform(
+    `${section}: the list takes its filters with their operators, each of which holds`,
+    async (tools) => {
+      const path = await pathOf(tools);
+      const all: Item[] = (await tools.call('GET', path)).body[key];
+      for (const [field, { operators: own, try: more = [] }] of Object.entries(filters)) {
+        const values = (item: Item): string[] =>
+          [readOf(field)(item)]
+            .flat()
+            .filter((one) => one !== null)
+            .map(String);
+        const asked = [
+          ...new Set([...more, ...[all.at(0), all.at(-1)].flatMap((item) => (item ? values(item) : []))]),
+        ];
+        for (const operator of own) {
+          const holds = tests[operator];
+          for (const value of asked
+            .slice(0, 4)
+            .map((one) => (operator === 'contains' ? one.slice(1, 6) : one))) {
+            const query = written(field, operator, value);
+            const { status, body } = await tools.call('GET', `${path}?${query}`);
+            expect(status, query).toBe(200);
+            const expected = all.filter((item) => values(item).some((one) => holds?.(one, value)));
+            const ids = (items: Item[]) => items.map(({ id }) => id);
+            expect(ids(body[key]), query).toEqual(ids(expected));
+          }
+        }
+      }
+    },
+  );
+
+  conform(`${section}: the list refuses other filters, operators and values with 400`, async (tools) => {
+    const path = await pathOf(tools);
+    const refused = [written('nonsense', 'eq', 'a')];
+    for (const [field, { operators: own, wrong }] of Object.entries(filters)) {
+      const others = operators.filter((operator) => !own.includes(operator));
+      refused.push(...others.map((operator) => written(field, operator, '1')));
+      if (wrong !== undefined) refused.push(...own.map((operator) => written(field, operator, wrong)));
+    }
+    for (const query of refused) {
+      expect([query, (await tools.call('GET', `${path}?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  conform(`${section}: the list sorts both ways by its fields, by default ${defaultSort}`, async (tools) => {
+    const path = await pathOf(tools);
+    const read = async (query: string): Promise<Item[]> =>
+      (await tools.call('GET', `${path}${query}`)).body[key];
+    for (const field of sorts) {
+      const values = async (direction: string) =>
+        (await read(`?sort=${field},${direction}`)).map((item) => String([readOf(field)(item)].flat()[0]));
+      const up = await values('asc');
+      expect(up, `${field},asc`).toEqual(
+        [...up].sort((left, right) => (left < right ? -1 : left > right ? 1 : 0)),
+      );
+      expect(await values('desc'), `${field},desc`).toEqual([...up].reverse());
+    }
+    expect(await read('')).toEqual(await read(`?sort=${defaultSort}`));
+    for (const sort of ['nonsense,asc', `${sorts[0]},up`, `${sorts[0]}`, ',asc']) {
+      expect([sort, (await tools.call('GET', `${path}?sort=${sort}`)).status]).toEqual([sort, 400]);
+    }
+  });
+
+  conform(`${section}: the list is cut into pages, 100 a page unless said otherwise`, async (tools) => {
+    const path = await pathOf(tools);
+    const whole = (await tools.call('GET', path)).body;
+    const { totalItems } = whole.meta.pagination;
+    expect(whole.meta.pagination).toMatchObject({ page: 1, perPage: 100 });
+    const paged: Item[] = [];
+    for (let page = 1; page <= Math.min(totalItems, 5); page += 1) {
+      const { body } = await tools.call('GET', `${path}?page=${page}&perPage=1`);
+      expect(body.meta.pagination).toEqual({ page, perPage: 1, totalPages: totalItems, totalItems });
+      paged.push(...body[key]);
+    }
+    expect(paged).toEqual(whole[key].slice(0, 5));
+    for (const query of ['page=0', 'page=a', 'perPage=0', 'perPage=101', 'pages=1']) {
+      expect([query, (await tools.call('GET', `${path}?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  conform(`${section}: the list ${row.timezone ? 'takes' : 'takes no'} timezone`, async (tools) => {
+    const path = await pathOf(tools);
+    const { status } = await tools.call('GET', `${path}?timezone=Europe/Berlin`);
+    expect(status).toBe(row.timezone ? 200 : 400);
+    expect((await tools.call('GET', `${path}?timezone=Nowhere/Land`)).status).toBe(400);
+  });
+}
+
+/** Filters of a moment that items show under the filter's name. */
+export const moment: FilterCase = { operators: ['gte', 'lte'], wrong: 'soon' };
