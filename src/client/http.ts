@@ -110,7 +110,9 @@ export class Connection {
       };
     } catch (error) {
       signal?.throwIfAborted();
-      throw new UnavailableError(operation, !failedBeforeSending(error), plainly(error), { cause: error });
+      throw new UnavailableError(operation, !failedBeforeSending(error), plainly(error, this.base.origin), {
+        cause: error,
+      });
     }
   }
 
@@ -133,11 +135,11 @@ function failedBeforeSending(error: unknown): boolean {
   return false;
 }
 
-function plainly(error: unknown): string {
+function plainly(error: unknown, origin = 'it'): string {
   const code = systemCodeOf(error);
-  if (code === 'ECONNREFUSED') return 'nothing listens there (connection refused)';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS / 1000} s`;
+  if (code === 'ECONNREFUSED') return `nothing listens at ${origin} (connection refused)`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${origin} is not known`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection to ${origin} within ${CONNECT_MS / 1000} s`;
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${HEADERS_MS / 1000} s`;
   if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${BODY_MS / 1000} s`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';

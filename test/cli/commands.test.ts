@@ -182,7 +182,7 @@ describe('what a tired operator meets', () => {
       CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
     });
     expect(code).toBe(3);
-    expect(stderr).toContain('nothing listens there');
+    expect(stderr).toContain('nothing listens at http://127.0.0.1:9 (connection refused)');
     const [last] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
     expect(last.status).toBe('cancelled');
   });

@@ -77,6 +77,35 @@ describe('a call', () => {
     expect(sandbox.journal.countOf('listTags')).toBe(2);
   });
 
+  test('is announced when the budget has let it go, and not sent when whoever hears that objects', async () => {
+    const told: string[] = [];
+    const options = { ...now, onRequest: () => told.push('sent') };
+    await client.call('listTags', {}, { ...options, beforeSend: async () => void told.push('let go') });
+    expect(told).toEqual(['let go', 'sent']);
+
+    const objecting = { ...options, beforeSend: () => Promise.reject(new Error('not ours any more')) };
+    await expect(client.call('listTags', {}, objecting)).rejects.toThrow('not ours any more');
+    expect(sandbox.journal.countOf('listTags')).toBe(1);
+    await client.call('listTags', {}, now);
+  });
+
+  test('whose answer the budget cannot be told of gives that answer all the same', async () => {
+    const log = keptLog();
+    const own = await startTestRedis();
+    const connection = new Redis({ ...own.options, maxRetriesPerRequest: 0, retryStrategy: () => null });
+    connection.on('error', () => undefined);
+    const account = { name: 'agency', baseUrl: sandbox.url, token: sandbox.token };
+    const budget = openBudget(connection, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
+    const alone = openClient({ account, budget, clock, log });
+
+    const answer = await alone.call('listTags', {}, { ...now, beforeSend: () => own.stop() });
+
+    expect(answer).toHaveProperty('tags');
+    expect(log.lines.join()).toContain('the budget could not be told of an answer');
+    await alone.close();
+    connection.disconnect();
+  });
+
   test('against the contract is a mistake that is told before anything is sent', async () => {
     const wrong = { sort: 'colour,asc', filters: { url: { eq: 'x' } } };
     const error = await errorOf(client.call('listSites', wrong as object, now));
@@ -183,7 +212,7 @@ describe('a service in trouble', () => {
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ sent: false });
     expect((error as Error).message).toBe(
-      'syncSite: the service gave no usable answer: nothing listens there (connection refused).',
+      `syncSite: the service gave no usable answer: nothing listens at ${new URL(sandbox.url).origin} (connection refused).`,
     );
   });
 

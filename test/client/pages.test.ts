@@ -106,6 +106,14 @@ test('whoever has found what it looks for pays for no further page', async () =>
   expect(asked).toEqual([1]);
 });
 
+test('a caller that comes again anyway can do with one round', async () => {
+  const { asked, fetch } = changingList(150, (page, now) => {
+    if (page === 2) now.unshift('new-a', 'new-b');
+  });
+  for await (const _ of allItems('listTags', fetch, 1));
+  expect(asked).toEqual([1, 2]);
+});
+
 test('an error of a request is the error of the list', async () => {
   const failing: FetchPage = () => Promise.reject(new Error('away'));
   await expect(idsOf(failing)).rejects.toThrow('away');
