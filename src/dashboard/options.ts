@@ -41,6 +41,7 @@ export interface DashboardOptions {
   queues: Queues;
   /** The policies in force; asked at every look. */
   policies: () => readonly Policy[];
+  /** Answers within a second or two, whatever Redis does. */
   health: () => Promise<Health>;
   metrics?: MetricsSource;
   clock: Clock;

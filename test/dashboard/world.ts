@@ -155,3 +155,14 @@ export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy => 
   hash: name,
   ...changes,
 });
+
+/** The next piece of a page's news, as it was sent. */
+export async function openEvents(
+  ask: World['ask'],
+): Promise<{ next(): Promise<string>; end(): Promise<void> }> {
+  const reader = (await ask('/events')).body?.pipeThrough(new TextDecoderStream()).getReader();
+  return {
+    next: async () => (await reader?.read())?.value ?? '',
+    end: async () => reader?.cancel(),
+  };
+}

@@ -46,8 +46,9 @@ function admitProgram(c: Exchange, parts: Parts): Response | undefined {
 
 /** The password in an `Authorization` header, as a bearer or behind any user's name. */
 function passwordIn(authorization: string): string | undefined {
-  const [, scheme = '', value = ''] = /^(\w+) +(\S+)$/.exec(authorization) ?? [];
-  if (scheme.toLowerCase() === 'bearer') return value;
+  const [, scheme = '', value = ''] = /^(\w+) +(.+)$/.exec(authorization) ?? [];
+  // Node reads headers as Latin-1; what programs send is UTF-8.
+  if (scheme.toLowerCase() === 'bearer') return Buffer.from(value, 'latin1').toString('utf8');
   if (scheme.toLowerCase() !== 'basic') return undefined;
   const pair = Buffer.from(value, 'base64').toString('utf8');
   return pair.slice(pair.indexOf(':') + 1);

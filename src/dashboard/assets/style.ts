@@ -50,7 +50,7 @@ a.card:hover { text-decoration: none; border-color: var(--link); }
 .bar { display: block; width: 100%; height: .55rem; margin: .6rem 0; border-radius: 3px; background: var(--line); }
 .bar rect { fill: var(--tone, var(--calm)); }
 
-dl { display: grid; gap: .7rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); margin: 1rem 0 0; }
+dl { display: grid; gap: .7rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(11.5rem, 45%), 1fr)); margin: 1rem 0 0; }
 dt { color: var(--dim); font-size: .82rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 
@@ -80,6 +80,8 @@ summary { cursor: pointer; }
 @media (max-width: 42rem) {
   header { padding: .5rem .8rem; column-gap: .9rem; }
   header nav { gap: .8rem; }
+  header nav a:first-child { display: none; } /* the name beside it leads there too */
+  dd time { white-space: normal; }
   main { padding: .8rem; }
   thead { display: none; }
   tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }

@@ -5,7 +5,6 @@ import type { PolicyState } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
 import { blackoutOn, dueAt, nextMoments } from '../../schedule/calendar.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import { healthOf } from '../machines/health.ts';
 import type { Health } from '../options.ts';
 import { asPage, Layout } from './layout.tsx';
 import { Badge, Bar, countsLine, lengthOf, Moment, number, progressOf } from './words.tsx';
@@ -30,7 +29,7 @@ export async function showOverview(c: Exchange, parts: Parts): Promise<Response>
   const policies = parts.policies();
   const accounts = [...new Set(policies.map(({ account }) => account))];
   const [health, active, latest, rows, blocked, workers] = await Promise.all([
-    healthOf(parts),
+    parts.health(),
     reader.activeRuns(),
     reader.runs({ limit: LATEST }),
     rowsOf(parts, policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE)),

@@ -1,0 +1,209 @@
+import { request } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { heldClock } from '../support/held-clock.ts';
+import { PASSWORD, postForm, sessionOf, startWorld, type World } from './world.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const asBrowser = { accept: 'text/html,*/*' };
+const signIn = (password: string, more: Record<string, string> = {}) =>
+  postForm(world.ask, world.dashboard.url, '/sign-in', { password, ...more });
+
+test('nothing but health and the way in answers without signing in', async () => {
+  world = await startWorld();
+  const closed = [
+    '/',
+    '/runs/x',
+    '/events',
+    '/live.js',
+    '/metrics',
+    '/api/v1/runs',
+    '/api/v1/runs/x',
+    '/nowhere',
+  ];
+  const board = [
+    '/queues',
+    '/queues/',
+    '/queues/api/queues',
+    '/queues/static/images/logo.svg',
+    '/queues/x/y',
+  ];
+
+  for (const path of [...closed, ...board]) expect((await world.ask(path)).status, path).toBe(401);
+  for (const path of ['/healthz', '/readyz', '/sign-in', '/style.css']) {
+    expect((await world.ask(path)).status, path).toBe(200);
+  }
+});
+
+test('a person is led to the sign-in page, and after it to where they were going', async () => {
+  world = await startWorld();
+
+  const sent = await world.ask('/runs/a?page=2', { headers: asBrowser });
+  const answer = await signIn(PASSWORD, { to: '/runs/a?page=2' });
+
+  expect(sent.headers.get('location')).toBe('/sign-in?to=%2Fruns%2Fa%3Fpage%3D2');
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('location')).toBe('/runs/a?page=2');
+});
+
+test('signing in never leads to another server', async () => {
+  world = await startWorld();
+  for (const to of [
+    '//evil.example/x',
+    'https://evil.example/x',
+    '/\\evil.example/x',
+    '/..//evil.example/x',
+  ]) {
+    const location = (await signIn(PASSWORD, { to })).headers.get('location') ?? '';
+    expect(new URL(location, world.dashboard.url).origin, to).toBe(world.dashboard.url);
+  }
+});
+
+test('the session is a cookie that scripts and other sites cannot use, and is sent by https alone where there is any', async () => {
+  world = await startWorld();
+
+  const plain = await signIn(PASSWORD);
+  const behindTls = await world.ask('/sign-in', {
+    method: 'POST',
+    headers: { origin: world.dashboard.url, 'x-forwarded-proto': 'https' },
+    body: new URLSearchParams({ password: PASSWORD }),
+  });
+
+  expect(plain.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Strict/);
+  expect(plain.headers.get('set-cookie')).not.toContain('Secure');
+  expect(behindTls.headers.get('set-cookie')).toContain('Secure');
+});
+
+test('a wrong password opens nothing, and its author is told so', async () => {
+  world = await startWorld();
+
+  const answer = await signIn('wrong');
+
+  expect(answer.status).toBe(401);
+  expect(sessionOf(answer)).toBe('');
+  expect(await answer.text()).toContain('That is not the password.');
+  expect(world.log.lines.join()).toContain('failed to sign in');
+  expect(world.log.lines.join()).not.toContain('wrong');
+});
+
+test('after ten failed tries in a minute even the right password has to wait, for pages and programs alike', async () => {
+  const clock = heldClock();
+  world = await startWorld({ clock });
+  for (let count = 0; count < 10; count += 1) expect((await signIn('wrong')).status).toBe(401);
+
+  const eleventh = await signIn(PASSWORD);
+  const program = await world.ask('/metrics', { headers: { authorization: `Bearer ${PASSWORD}` } });
+  await clock.advance(60_000);
+  const later = await signIn(PASSWORD);
+
+  expect(eleventh.status).toBe(429);
+  expect(eleventh.headers.get('retry-after')).toBe('60');
+  expect(program.status).toBe(429);
+  expect(later.status).toBe(303);
+});
+
+test('a session ends after a day', async () => {
+  const clock = heldClock();
+  world = await startWorld({ clock });
+  const ask = await world.signedIn();
+
+  await clock.advance(86_399_000);
+  expect((await ask('/api/v1/runs')).status).toBe(200);
+  await clock.advance(1_000);
+  expect((await ask('/api/v1/runs')).status).toBe(401);
+});
+
+test('who signs out is out, whatever the browser still sends', async () => {
+  world = await startWorld();
+  const ask = await world.signedIn();
+
+  const answer = await postForm(ask, world.dashboard.url, '/sign-out');
+
+  expect(answer.headers.get('location')).toBe('/sign-in');
+  expect((await ask('/api/v1/runs')).status).toBe(401);
+});
+
+test('a form on another site cannot act here', async () => {
+  world = await startWorld();
+  const headers: Record<string, string>[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: world.dashboard.url, 'sec-fetch-site': 'cross-site' },
+    {},
+  ];
+  for (const sent of headers) {
+    const body = new URLSearchParams({ password: PASSWORD });
+    const answer = await world.ask('/sign-in', { method: 'POST', headers: sent, body });
+    expect(answer.status, JSON.stringify(sent)).toBe(403);
+  }
+});
+
+test('a link in a chat leads where it says: the browser is asked to come again with its cookie', async () => {
+  world = await startWorld();
+
+  const answer = await world.ask('/runs/a', { headers: { ...asBrowser, 'sec-fetch-site': 'cross-site' } });
+
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toContain('content="0;url=/runs/a"');
+});
+
+test('a name that was made to point at this machine gets no answer', async () => {
+  world = await startWorld();
+  const { port } = new URL(world.dashboard.url);
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ port, host: '127.0.0.1', path: '/healthz', headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  expect(await statusFor(`evil.example:${port}`)).toBe(421);
+  expect(await statusFor('127.0.0.1.evil.example')).toBe(421);
+  expect(await statusFor('localhost:9999')).toBe(200);
+  expect(await statusFor('[::1]')).toBe(200);
+});
+
+test('without a password a link signs one browser in, and the next one asks for another link in the log', async () => {
+  world = await startWorld({ password: null });
+  const { signInLink = '', url } = world.dashboard;
+  const path = signInLink.slice(url.length);
+
+  const first = await world.ask(path);
+  const second = await world.ask(path);
+  const inside = await world.ask('/', { headers: { cookie: sessionOf(first) } });
+  await postForm(world.ask, url, '/sign-in/link');
+  const printed = /http:\S+/.exec(world.log.lines.find((line) => line.includes('Sign in')) ?? '')?.[0] ?? '';
+  const third = await world.ask(printed.slice(url.length));
+
+  expect(first.headers.get('location')).toBe('/');
+  expect(inside.status).toBe(200);
+  expect(second.status).toBe(401);
+  expect(printed).not.toBe(signInLink);
+  expect(third.headers.get('location')).toBe('/');
+});
+
+test('without a password programs are not let in, and are told why', async () => {
+  world = await startWorld({ password: null });
+
+  const answer = await world.ask('/metrics', { headers: { authorization: 'Bearer ' } });
+
+  expect(answer.status).toBe(401);
+  expect(await answer.text()).toContain('none is set (dashboard.password)');
+});
+
+test('programs send the password as a bearer or by HTTP Basic, and only to what is meant for them', async () => {
+  world = await startWorld();
+  const basic = `Basic ${Buffer.from(`prometheus:${PASSWORD}`).toString('base64')}`;
+  const bearer = `Bearer ${PASSWORD}`;
+
+  for (const authorization of [basic, bearer]) {
+    expect((await world.ask('/metrics', { headers: { authorization } })).status).toBe(200);
+    expect((await world.ask('/api/v1/runs', { headers: { authorization } })).status).toBe(200);
+    expect((await world.ask('/', { headers: { authorization } })).status).toBe(401);
+  }
+  expect((await world.ask('/metrics', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
+});

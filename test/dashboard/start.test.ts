@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { startWorld } from './world.ts';
+
+test('without a password it does not listen where others can reach it', async () => {
+  for (const password of [null, '']) {
+    await expect(startWorld({ host: '0.0.0.0', password })).rejects.toThrow(
+      /has no password, so it listens on this machine only, and not on 0\.0\.0\.0: set dashboard\.password/,
+    );
+  }
+});
+
+test('with a password it listens on every address that is asked for', async () => {
+  const world = await startWorld({ host: '0.0.0.0' });
+
+  const answer = await fetch(`http://127.0.0.1:${new URL(world.dashboard.url).port}/healthz`);
+
+  expect(answer.status).toBe(200);
+  expect(world.dashboard.url).toMatch(/^http:\/\/localhost:\d+$/);
+  expect(world.dashboard.signInLink).toBeUndefined();
+  await world.stop();
+});
+
+test('a port that is taken is said with the setting to change', async () => {
+  const world = await startWorld();
+  const port = Number(new URL(world.dashboard.url).port);
+
+  await expect(startWorld({ port })).rejects.toThrow(
+    `The dashboard cannot listen on 127.0.0.1, port ${port}: another program does. Set dashboard.port to a free one, or to 0 for any.`,
+  );
+  await world.stop();
+});
+
+test('an address that this machine does not have is said with the setting to change', async () => {
+  await expect(startWorld({ host: '192.0.2.1' })).rejects.toThrow(/no such address\. Set dashboard\.host/);
+});
+
+test('closing ends the pages that listen for news, at once', async () => {
+  const world = await startWorld();
+  const ask = await world.signedIn();
+  const stream = await ask('/events');
+  const reader = stream.body?.getReader();
+  await reader?.read();
+
+  await world.stop();
+
+  await expect(Promise.resolve(reader?.read()).then((read) => read?.done)).rejects.toThrow();
+  await expect(fetch(`${world.dashboard.url}/healthz`)).rejects.toThrow('fetch failed');
+});
