@@ -27,6 +27,7 @@ redis: \${REDIS_URL:-embedded}
 policies: ./policies
 data_dir: \${CARETAKER_DATA_DIR:-.caretaker}
 dashboard:
+  host: \${CARETAKER_DASHBOARD_HOST:-127.0.0.1}
   password: \${CARETAKER_DASHBOARD_PASSWORD:-}
 `;
 const defaultFile = 'config/caretaker.yaml';
