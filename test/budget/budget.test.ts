@@ -416,6 +416,20 @@ describe('what the budget knows', () => {
     expect((await budget.state()).answeredAt).toBe(heard + 1_000);
   });
 
+  test('since when nobody got a usable answer is known until somebody does', async () => {
+    const { budget, clock } = open();
+    const ticket = await begin(budget);
+    expect(await budget.state()).not.toHaveProperty('failingSince');
+    const since = clock.now();
+    await budget.learn(ticket, undefined);
+    await clock.advance(5_000);
+    await budget.learn(ticket, { kind: 'failed' });
+    expect((await budget.state()).failingSince).toBe(since);
+
+    await budget.learn(ticket, answered(10, 50_000));
+    expect(await budget.state()).not.toHaveProperty('failingSince');
+  });
+
   test('is forgotten an hour after the last window', async () => {
     const { budget, account } = open();
     await budget.take('person');

@@ -218,6 +218,9 @@ test('a sweep begins half a minute before the oldest work: the service’s clock
     { kind: 'task', taskId: 'b', since: SINCE - 5_000 },
   ];
   expect(sweepFrom(watches)).toBe(at(-35));
+  // What an earlier sweep has seen need not be shown again.
+  expect(sweepFrom(watches, SINCE + 60_000)).toBe(at(30));
+  expect(sweepFrom(watches, SINCE - 60_000)).toBe(at(-35));
 });
 
 test('each kind of watch is found by its name', () => {

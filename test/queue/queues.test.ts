@@ -9,6 +9,7 @@ let redis: Redis;
 let queues: Queues;
 let log: ReturnType<typeof keptLog>;
 let working: Working[] = [];
+let doors: (() => unknown)[] = [];
 
 beforeAll(async () => {
   server = await startTestRedis();
@@ -22,6 +23,8 @@ beforeEach(async () => {
   queues = openQueues(redis, log);
 });
 afterEach(async () => {
+  for (const open of doors) open();
+  doors = [];
   await Promise.all(working.map((one) => one.stop()));
   working = [];
   await queues.close();
@@ -43,12 +46,13 @@ function work(handlers: Partial<Handlers> = {}, concurrency = 5): Entry[] {
 
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5_000, interval: 5 });
 
-/** A door that stays shut until it is opened. */
+/** A door that stays shut until it is opened, at the latest by the end of the test. */
 function door() {
   let open = () => undefined as unknown;
   const opened = new Promise<void>((resolve) => {
     open = () => resolve();
   });
+  doors.push(open);
   return { opened, open };
 }
 
@@ -123,7 +127,7 @@ describe('an entry', () => {
 });
 
 describe('work', () => {
-  test('goes on at as many actions as allowed, and at two plans', async () => {
+  test('goes on at as many actions as allowed, and at twenty plans', async () => {
     const { opened, open } = door();
     const now = { plan: 0, act: 0 };
     const hold = async ({ kind }: Entry) => {
@@ -131,16 +135,16 @@ describe('work', () => {
       await opened;
     };
     work({ plan: hold, act: hold }, 3);
-    const many = Array.from({ length: 6 }, (_, index) => String(index));
+    const many = Array.from({ length: 24 }, (_, index) => String(index));
     await queues.put([...many.map((name) => act(name)), ...many.map(plan)]);
 
-    await eventually(() => expect(now).toEqual({ plan: 2, act: 3 }));
+    await eventually(() => expect(now).toEqual({ plan: 20, act: 3 }));
     expect(await queues.counts()).toEqual({
-      plans: { waiting: 4, active: 2 },
-      actions: { waiting: 3, active: 3 },
+      plans: { waiting: 4, active: 20 },
+      actions: { waiting: 21, active: 3 },
     });
     open();
-    await eventually(() => expect(now).toEqual({ plan: 6, act: 6 }));
+    await eventually(() => expect(now).toEqual({ plan: 24, act: 24 }));
   });
 
   test('that is stopped finishes what is under way and takes nothing more', async () => {

@@ -53,6 +53,14 @@ describe('a run', () => {
     expect(await records.runs.get(run.id)).toEqual(run);
   });
 
+  test('over chosen targets alone knows which, however many', async () => {
+    const chosen = Array.from({ length: 1_201 }, (_, index) => `site-${index}`);
+    const run = aRun();
+    await records.runs.create(run, limits, chosen);
+    expect(await records.runs.only(run.id)).toEqual(chosen);
+    expect(await records.runs.only((await created()).id)).toEqual([]);
+  });
+
   test('that nobody made is not there', async () => {
     expect(await records.runs.get('nowhere')).toBeUndefined();
   });
@@ -107,6 +115,15 @@ describe('a move', () => {
     expect(await records.runs.move(run, 'failed', { at: 5_000 })).toBe(false);
     expect(await records.runs.get(run.id)).toMatchObject({ status: 'succeeded' });
     expect(await records.runs.move(aRun(), 'planning', { at: 1 })).toBe(false);
+  });
+
+  test('of a planner that was overtaken is refused', async () => {
+    const run = await created();
+    await through(run, 'planning');
+    const overtaken = await records.targets.beginPlan(run.id);
+    const latest = await records.targets.beginPlan(run.id);
+    expect(await records.runs.move(run, 'running', { at: 3_000, planStep: overtaken })).toBe(false);
+    expect(await records.runs.move(run, 'running', { at: 3_000, planStep: latest })).toBe(true);
   });
 
   test('to the end is made by exactly one of many', async () => {

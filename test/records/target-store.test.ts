@@ -98,6 +98,12 @@ describe('a plan', () => {
     expect(await records.targets.leftOut(run.id, 0, 10)).toEqual([]);
   });
 
+  test('that is complete, or whose run has ended, is not begun again', async () => {
+    const run = await running(targets(1));
+    expect(await records.targets.beginPlan(run.id)).toBe(0);
+    expect(await planOf(run)).toHaveLength(1);
+  });
+
   test('tells what was left out, a page at a time', async () => {
     const leftOut = ['a', 'b', 'c'].map((id) => ({
       id,
@@ -138,6 +144,15 @@ describe('handing out', () => {
     await settle(run, await acting(run), { state: 'waiting' }, { dueAt: NOW + 5_000 });
 
     expect(ids(await records.targets.release(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
+  });
+
+  test('goes on with what has begun alone, where asked to, and begins something new only when nothing is under way', async () => {
+    const run = await running(targets(3), 3);
+    expect(ids(await records.targets.release(run.id, NOW, 1, 'begun'))).toEqual(['site-0']);
+    expect(await records.targets.release(run.id, NOW, 10, 'begun')).toEqual([]);
+    const [first] = await records.targets.inState(run.id, 'acting', 1);
+    if (first) await settle(run, first, { state: 'waiting' });
+    expect(ids(await records.targets.release(run.id, NOW, 10, 'begun'))).toEqual(['site-0']);
   });
 
   test('never gives one target to two', async () => {
@@ -217,6 +232,17 @@ describe('whoever has a target', () => {
     ).toBeUndefined();
     expect(await settle(run, lost, done)).toBe(false);
     expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
+  });
+
+  test('keeps its claim while it works, and learns when it has lost it', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    expect(await records.targets.renew(run.id, target, NOW + 20_000)).toBe(true);
+    expect(await records.targets.inState(run.id, 'acting', 10, NOW + 19_999)).toEqual([]);
+
+    await settle(run, target, { state: 'waiting' });
+    expect(await records.targets.renew(run.id, target, NOW + 30_000)).toBe(false);
+    expect(await records.targets.inState(run.id, 'acting', 10)).toEqual([]);
   });
 
   test('has its requests counted even when its result comes too late', async () => {
