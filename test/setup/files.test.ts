@@ -3,6 +3,11 @@ import { access, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
+interface Service {
+  command?: unknown[];
+  healthcheck: { test: unknown[] };
+}
+
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 test('the compose file runs Redis, the sandbox and the daemon, and keeps what Redis holds', async () => {
@@ -18,6 +23,10 @@ test('the compose file runs Redis, the sandbox and the daemon, and keeps what Re
     },
     depends_on: { redis: { condition: 'service_healthy' }, sandbox: { condition: 'service_healthy' } },
   });
+  // A colon or a question mark in an unquoted word makes it something else than a word.
+  for (const { command = [], healthcheck } of Object.values<Service>(services)) {
+    for (const word of [...command, ...healthcheck.test]) expect(word).toBeTypeOf('string');
+  }
   for (const { volumes: used = [] } of Object.values<{ volumes?: string[] }>(services)) {
     const named = used.map((volume) => volume.split(':')[0] ?? '').filter((name) => !name.startsWith('.'));
     expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named));
