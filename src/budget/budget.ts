@@ -21,7 +21,10 @@ export interface WindowNews {
   limit?: number;
   remaining?: number;
   resetMs?: number;
-  /** `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx: a sign of trouble, not of life. */
+  /**
+   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, or no answer at all: a sign of
+   * trouble, not of life.
+   */
   kind: 'answered' | 'limited' | 'failed';
 }
 
@@ -73,7 +76,10 @@ export interface Budget {
    * @throws {BudgetSpentError} when it cannot: no slot and no connection is held while waiting for a window.
    */
   takeNow(priority: Priority): Promise<Ticket>;
-  /** Corrects the count by what an answer said, or frees the scout's place when no answer came (`undefined`). */
+  /**
+   * Corrects the count by what an answer said, or frees the scout's place when nothing was found out (`undefined`): the
+   * request was not sent after all, or given up.
+   */
   learn(ticket: Ticket, news: WindowNews | undefined): Promise<void>;
   state(): Promise<BudgetState>;
   /** How many requests may still go out in this window, as far as one can tell; when it is over, in the next one. */

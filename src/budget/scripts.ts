@@ -52,7 +52,7 @@ local told = said_remaining and said_reset
 
 if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
 -- Since when nobody got a usable answer: the service is away, or a part of it.
-if what == 'none' or what == 'failed' then redis.call('HSETNX', KEYS[1], 'failing', now) end
+if what == 'failed' then redis.call('HSETNX', KEYS[1], 'failing', now) end
 if what == 'answered' or what == 'limited' then redis.call('HDEL', KEYS[1], 'failing') end
 if what == 'none' or (what == 'failed' and not told) then
   -- A scout that found out nothing: the next one may go at once.

@@ -1,6 +1,6 @@
 /** What the service says of itself in `/openapi.json` and in its headers, compared with what we believe. */
 import { request } from 'undici';
-import type { Budget } from '../budget/budget.ts';
+import type { Budget, WindowNews } from '../budget/budget.ts';
 import { type OperationId, operationOf, operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import type { Account } from '../settings/settings.ts';
@@ -20,7 +20,8 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 /** Compares clocks and contract. Costs one request. */
 export async function checkDescription(account: Account, budget: Budget): Promise<Check[]> {
-  await budget.take('person');
+  const ticket = await budget.take('person');
+  let news: WindowNews = { kind: 'failed' };
   try {
     const before = Date.now();
     const { statusCode, headers, body } = await request(`${account.baseUrl}/openapi.json`, {
@@ -28,6 +29,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
       headersTimeout: 10_000,
       bodyTimeout: 10_000,
     });
+    if (statusCode < 500) news = { kind: 'answered' };
     const text = await body.text();
     const now = (before + Date.now()) / 2;
     const clock = checkClock(String(headers['date'] ?? ''), now);
@@ -42,6 +44,8 @@ export async function checkDescription(account: Account, budget: Budget): Promis
     return [
       { what: 'contract', state: 'warning', says: `its description cannot be read: ${messageOf(error)}` },
     ];
+  } finally {
+    await budget.learn(ticket, news);
   }
 }
 

@@ -128,7 +128,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       try {
         reply = await connection.exchange(exchange);
       } catch (error) {
-        await learn(ticket, undefined);
+        await learn(ticket, error instanceof UnavailableError ? { kind: 'failed' } : undefined);
         throw error;
       }
       await learn(ticket, newsOf(reply));

@@ -124,7 +124,8 @@ export class RunStore {
     // By id: a run that begins while we read moves others to the next page.
     const found = new Map<string, Run>();
     // Two conditions have one index: the rest is read through, a page at a time.
-    for (let offset = 0; found.size < limit; offset += 100) {
+    const page = status === undefined ? Math.min(limit, 100) : 100;
+    for (let offset = 0; found.size < limit; offset += page) {
       const ids = await this.store.zrange(
         index,
         '+inf',
@@ -133,11 +134,11 @@ export class RunStore {
         'REV',
         'LIMIT',
         offset,
-        100,
+        page,
       );
       const runs = await this.many(ids);
       for (const run of runs) if (status === undefined || run.status === status) found.set(run.id, run);
-      if (ids.length < 100) break;
+      if (ids.length < page) break;
     }
     return [...found.values()].slice(0, limit);
   }

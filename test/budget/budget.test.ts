@@ -421,7 +421,7 @@ describe('what the budget knows', () => {
     const ticket = await begin(budget);
     expect(await budget.state()).not.toHaveProperty('failingSince');
     const since = clock.now();
-    await budget.learn(ticket, undefined);
+    await budget.learn(ticket, { kind: 'failed' });
     await clock.advance(5_000);
     await budget.learn(ticket, { kind: 'failed' });
     expect((await budget.state()).failingSince).toBe(since);

@@ -1,4 +1,4 @@
-import { connectRedis } from '../../app/connect.ts';
+import { connectRedis, redisClock } from '../../app/connect.ts';
 import { loadJobs } from '../../app/jobs.ts';
 import { openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
@@ -138,8 +138,9 @@ async function checkAccount(settings: Settings, name: string, store: Store, log:
   const what = `account "${name}"`;
   try {
     const account = accountOf(settings, name);
-    const budget = openBudget(store, systemClock, name, account.budget);
-    const client = openClient({ account, budget, clock: systemClock, log });
+    const clock = await redisClock(store, systemClock);
+    const budget = openBudget(store, clock, name, account.budget);
+    const client = openClient({ account, budget, clock, log });
     try {
       const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
       const { limit, remaining } = await budget.state();
