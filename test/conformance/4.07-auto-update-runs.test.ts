@@ -1,0 +1,296 @@
+/** Section 4.7 in time: when schedules are due, what their runs do, and the history that they write (2.9, 2.10). */
+import { expect } from 'vitest';
+import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
+
+const history = '/auto-update-history';
+
+async function schedule({ call }: Tools, fields: object) {
+  const auto_update_schedule = {
+    name: 'Ours',
+    scope: { updates: { plugins: { selection: 'all' } } },
+    ...fields,
+  };
+  const { status, body } = await call('POST', '/auto-update-schedules', { auto_update_schedule });
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body.auto_update_schedule;
+}
+
+async function runsOf({ call }: Tools, { id }: { id: string }) {
+  const { body } = await call('GET', `${history}?filters[auto_update_schedule_id:eq]=${id}`);
+  return body.auto_update_history;
+}
+
+// The service's clock begins on Saturday, 2026-11-21, at noon.
+for (const [recurrence, startedAt, ...due] of [
+  ['daily', '2026-10-31T05:00:00.000Z', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
+  ['weekly_on_day', '2026-10-31T05:00:00.000Z', '2026-11-28T05:00:00.000Z', '2026-12-05T05:00:00.000Z'],
+  ['biweekly', '2026-11-07T15:00:00.000Z', '2026-11-21T15:00:00.000Z', '2026-12-05T15:00:00.000Z'],
+  ['monthly_on_date', '2026-10-15T05:00:00.000Z', '2026-12-15T05:00:00.000Z', '2027-01-15T05:00:00.000Z'],
+  ['monthly_on_week', '2026-10-15T05:00:00.000Z', '2026-12-17T05:00:00.000Z', '2027-01-21T05:00:00.000Z'],
+  ['monthly_last_day', '2026-10-15T05:00:00.000Z', '2026-11-30T05:00:00.000Z', '2026-12-31T05:00:00.000Z'],
+] as const) {
+  conformHeld(`2.8 Auto update schedule: ${recurrence} is due, runs, and is due again`, async (tools) => {
+    const made = await schedule(tools, { schedule: recurrence, started_at: startedAt });
+    expect(made).toMatchObject({ started_at: startedAt, next_update_at: due[0] });
+    await tools.time.pass(Date.parse(due[0]) - Date.parse('2026-11-21T12:00:00Z') - SECOND);
+    expect(await runsOf(tools, made)).toEqual([]);
+    await tools.time.pass(SECOND);
+    const runs = await runsOf(tools, made);
+    expect(runs).toMatchObject([
+      { performed_on: due[0], auto_update_schedule: { id: made.id, name: 'Ours' } },
+    ]);
+    const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
+    expect(body.auto_update_schedule.next_update_at).toBe(due[1]);
+  });
+}
+
+conformHeld('2.8 Auto update schedule: one that starts in the future is due first then', async (tools) => {
+  const started_at = '2026-12-24T05:00:00.000Z';
+  expect(await schedule(tools, { schedule: 'daily', started_at })).toMatchObject({
+    next_update_at: started_at,
+  });
+});
+
+conformHeld(
+  '3 Auto update schedule: paused it does not run; enable recalculates next_update_at',
+  async (tools) => {
+    const made = await schedule(tools, { schedule: 'daily', started_at: '2026-11-20T05:00:00Z' });
+    await tools.call('POST', `/auto-update-schedules/${made.id}/disable`);
+    await tools.time.pass(3 * DAY);
+    expect(await runsOf(tools, made)).toEqual([]);
+    const { body } = await tools.call('POST', `/auto-update-schedules/${made.id}/enable`);
+    expect(body.auto_update_schedule.next_update_at).toBe('2026-11-25T05:00:00.000Z');
+    await tools.time.pass(DAY);
+    expect(await runsOf(tools, made)).toHaveLength(1);
+  },
+);
+
+conformHeld('4.7 Auto update schedules: another recurrence or start moves the next run', async (tools) => {
+  const made = await schedule(tools, { schedule: 'daily', started_at: '2026-11-20T05:00:00Z' });
+  const update = async (fields: object) => {
+    const path = `/auto-update-schedules/${made.id}/update`;
+    return (await tools.call('POST', path, { auto_update_schedule: fields })).body.auto_update_schedule;
+  };
+  expect((await update({ schedule: 'weekly_on_day' })).next_update_at).toBe('2026-11-27T05:00:00.000Z');
+  expect((await update({ started_at: '2026-11-19T07:00:00Z' })).next_update_at).toBe(
+    '2026-11-26T07:00:00.000Z',
+  );
+  await tools.time.pass(4 * DAY);
+  expect(await runsOf(tools, made)).toEqual([]);
+});
+
+conformHeld(
+  "2.9 History: a run is a task of type wp_site_update, and its status is the task's",
+  async (tools) => {
+    const site = await tools.need('/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false');
+    const options = { backup: true, visual_regression: false };
+    const scope = {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: { wordpress_core: true, plugins: { selection: 'all' }, themes: { selection: 'all' } },
+    };
+    const made = await schedule(tools, {
+      schedule: 'daily',
+      started_at: '2026-11-21T13:00:00Z',
+      scope,
+      options,
+    });
+    await tools.time.pass(HOUR);
+    const [run] = await runsOf(tools, made);
+    expect(run).toMatchObject({ status: 'initializing', sites: [{ id: site.id }] });
+    const show = async () => (await tools.call('GET', `/tasks/${run.task_id}`)).body.task;
+    const [updates] = run.sites;
+    expect(updates.wp.plugins.length).toBeGreaterThan(0);
+    expect(await show()).toMatchObject({
+      type: 'wp_site_update',
+      input: {
+        sites: [{ id: site.id, options: { ...options, sandbox: false }, plugins: updates.wp.plugins }],
+      },
+    });
+
+    await tools.time.pass(MINUTE);
+    expect((await runsOf(tools, made))[0].status).toBe('running');
+    const running = (await show()).details.sites[0];
+    expect([running.id, running.status]).toEqual([site.id, 'running']);
+    expect(running.steps.map(({ type }: { type: string }) => type)).toContain('update_plugin');
+    await tools.time.pass(HOUR);
+    expect((await runsOf(tools, made))[0].status).toBe('completed');
+    expect((await show()).details.sites[0]).toMatchObject({
+      status: 'completed',
+      progress: { percent: 100 },
+    });
+  },
+);
+
+conformHeld(
+  '2.9 History: no_updates created no task and has no sites; what was updated stays so',
+  async (tools) => {
+    const site = await tools.need('/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false');
+    const scope = {
+      sites: { selection: 'specific', ids: [site.id] },
+      updates: { plugins: { selection: 'all' } },
+    };
+    const first = await schedule(tools, { schedule: 'daily', started_at: '2026-11-21T13:00:00Z', scope });
+    const second = await schedule(tools, { schedule: 'daily', started_at: '2026-11-21T17:00:00Z', scope });
+    await tools.time.pass(6 * HOUR);
+    expect((await runsOf(tools, first))[0]).toMatchObject({
+      status: 'completed',
+      task_id: expect.any(String),
+    });
+    expect(await runsOf(tools, second)).toMatchObject([{ status: 'no_updates', task_id: null, sites: [] }]);
+  },
+);
+
+conformHeld(
+  '2.8 Scope: specific filenames alone are updated, and core alone where only it is wanted',
+  async (tools) => {
+    const outdated = await tools.need(
+      '/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false',
+      ({ wp }) => wp.core.update_available,
+    );
+    const sites = { selection: 'specific', ids: [outdated.id] };
+    const plugins = { selection: 'specific', filenames: ['contact-form/contact-form.php'] };
+    const started_at = '2026-11-21T13:00:00Z';
+    const one = await schedule(tools, {
+      schedule: 'daily',
+      started_at,
+      scope: { sites, updates: { plugins } },
+    });
+    const core = await schedule(tools, {
+      schedule: 'daily',
+      started_at: '2026-11-21T14:00:00Z',
+      scope: { sites, updates: { wordpress_core: true } },
+    });
+    await tools.time.pass(4 * HOUR);
+    const [plugin] = await runsOf(tools, one);
+    expect(plugin.sites[0].wp).toMatchObject({ plugins: [{ filename: plugins.filenames[0] }], themes: [] });
+    expect(plugin.sites[0].wp.core ?? null).toBeNull();
+    const [run] = await runsOf(tools, core);
+    const { current_version, latest_version } = outdated.wp.core;
+    expect(run.sites[0].wp).toEqual({
+      core: { current_version, target_version: latest_version },
+      plugins: [],
+      themes: [],
+    });
+    const { site } = (await tools.call('GET', `/sites/${outdated.id}`)).body;
+    expect(site.wp.core).toMatchObject({ current_version: latest_version, update_available: false });
+  },
+);
+
+conformHeld('2.9 History: a run that fails, is aborted or is cancelled says so', async (tools) => {
+  const { sandbox, call, time } = tools;
+  const connected = '/sites?filters[connection_status:eq]=connected&filters[locked:eq]=false';
+  const { sites } = (await call('GET', connected)).body;
+  const isCalm = ({ id }: { id: string }) => !sandbox().site(id).state().underMaintenance;
+  const [failing, rebuilt, plain] = sites.filter(isCalm).map(({ id }: { id: string }) => id);
+  sandbox().site(failing).failNextSync('The site does not answer.');
+  sandbox().site(rebuilt).underMaintenance(true);
+  const started_at = '2026-11-21T13:00:00Z';
+  const of = (ids: string[]) => ({
+    sites: { selection: 'specific', ids },
+    updates: { plugins: { selection: 'all' } },
+  });
+  const failed = await schedule(tools, { schedule: 'daily', started_at, scope: of([failing]) });
+  const aborted = await schedule(tools, { schedule: 'daily', started_at, scope: of([rebuilt]) });
+  const cancelled = await schedule(tools, { schedule: 'daily', started_at, scope: of([plain]) });
+  await time.pass(HOUR + MINUTE);
+  const [run] = await runsOf(tools, cancelled);
+  await call('POST', `/tasks/${run.task_id}/cancel`);
+  await time.pass(HOUR);
+  for (const [made, status] of [
+    [failed, 'failed'],
+    [aborted, 'aborted'],
+    [cancelled, 'cancelled'],
+  ] as const) {
+    const [entry] = await runsOf(tools, made);
+    expect(entry.status).toBe(status);
+    const { task } = (await call('GET', `/tasks/${entry.task_id}`)).body;
+    expect([task.status, task.details.sites[0].status]).toEqual([status, status]);
+  }
+});
+
+conform('4.7 History: filtered by schedule (eq, in) and by name (contains)', async ({ call, need }) => {
+  const entry = await need(history);
+  const { id, name } = entry.auto_update_schedule;
+  const all = (await call('GET', history)).body.auto_update_history;
+  type Entry = { auto_update_schedule: { id: string; name: string } };
+  const own = all.filter((one: Entry) => one.auto_update_schedule.id === id);
+  for (const query of [`auto_update_schedule_id:eq]=${id}`, `auto_update_schedule_id:in][]=${id}`]) {
+    expect((await call('GET', `${history}?filters[${query}`)).body.auto_update_history).toEqual(own);
+  }
+  const part = encodeURIComponent(name.slice(1, 5).toUpperCase());
+  const named = await call('GET', `${history}?filters[auto_update_schedule_name:contains]=${part}`);
+  const expected = all.filter((one: Entry) =>
+    one.auto_update_schedule.name.toUpperCase().includes(decodeURIComponent(part)),
+  );
+  expect(named.body.auto_update_history).toEqual(expected);
+});
+
+conform('4.7 History: filtered by status (eq, in) and performed_on (gte, lte)', async ({ call, need }) => {
+  const { performed_on } = await need(history);
+  const all = (await call('GET', history)).body.auto_update_history;
+  type Entry = { status: string; performed_on: string };
+  for (const status of [
+    'completed',
+    'failed',
+    'aborted',
+    'no_updates',
+    'running',
+    'initializing',
+    'cancelled',
+  ]) {
+    const expected = all.filter((one: Entry) => one.status === status);
+    for (const query of [`status:eq]=${status}`, `status:in][]=${status}`]) {
+      expect((await call('GET', `${history}?filters[${query}`)).body.auto_update_history).toEqual(expected);
+    }
+  }
+  const middle = all[Math.floor(all.length / 2)].performed_on;
+  const since = await call('GET', `${history}?filters[performed_on:gte]=${middle}`);
+  expect(since.body.auto_update_history).toEqual(all.filter((one: Entry) => one.performed_on >= middle));
+  const until = await call('GET', `${history}?filters[performed_on:lte]=${middle}`);
+  expect(until.body.auto_update_history).toEqual(all.filter((one: Entry) => one.performed_on <= middle));
+  expect(performed_on >= middle).toBe(true);
+});
+
+conform(
+  '4.7 History: other filters, operators and sorts, and a timezone, are refused (400)',
+  async ({ call }) => {
+    for (const query of [
+      'timezone=UTC',
+      'filters[id:eq]=1',
+      'filters[status:contains]=a',
+      'filters[status:eq]=stopped',
+      'filters[auto_update_schedule_id:contains]=1',
+      'filters[auto_update_schedule_name:eq]=1',
+      'filters[performed_on:eq]=2026-11-21',
+      'filters[performed_on:gte]=soon',
+      'sort=status,asc',
+      'sort=performed_on',
+      'perPage=101',
+    ]) {
+      expect([query, (await call('GET', `${history}?${query}`)).status]).toEqual([query, 400]);
+    }
+  },
+);
+
+conform(
+  '4.7 History: sorted by performed_on (desc by default) and auto_update_schedule_name',
+  async ({ call, need }) => {
+    await need(history);
+    const read = async (sort: string) =>
+      (await call('GET', `${history}${sort}`)).body.auto_update_history.map(
+        (one: { performed_on: string; auto_update_schedule: { name: string } }) => [
+          one.performed_on,
+          one.auto_update_schedule.name,
+        ],
+      );
+    const dates = (await read('')).map(([date]: string[]) => date);
+    expect(dates).toEqual([...dates].sort().reverse());
+    expect(await read('')).toEqual(await read('?sort=performed_on,desc'));
+    const up = (await read('?sort=performed_on,asc')).map(([date]: string[]) => date);
+    expect(up).toEqual([...up].sort());
+    const names = (await read('?sort=auto_update_schedule_name,asc')).map(([, name]: string[]) => name);
+    expect(names).toEqual([...names].sort());
+    const down = (await read('?sort=auto_update_schedule_name,desc')).map(([, name]: string[]) => name);
+    expect(down).toEqual([...names].reverse());
+  },
+);

@@ -1,0 +1,250 @@
+/** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
+import { expect } from 'vitest';
+import { conform, conformHeld, DAY, type Tools } from './harness.ts';
+import { listCases, moment } from './list-cases.ts';
+import { unused } from './names.ts';
+
+const updateTypes = ({ scope: { updates } }: { scope: { updates: Record<string, unknown> } }) => [
+  ...(updates['wordpress_core'] ? ['core'] : []),
+  ...(updates['plugins'] ? ['plugin'] : []),
+  ...(updates['themes'] ? ['theme'] : []),
+];
+
+listCases({
+  section: '4.7 Auto update schedules',
+  path: '/auto-update-schedules',
+  key: 'auto_update_schedules',
+  filters: {
+    name: { operators: ['contains'] },
+    status: { operators: ['eq', 'in'], wrong: 'stopped', try: ['active', 'paused'] },
+    schedule: { operators: ['eq', 'in'], wrong: 'yearly' },
+    has_backup: {
+      operators: ['eq'],
+      wrong: 'yes',
+      try: ['true', 'false'],
+      read: ({ options }) => options.backup,
+    },
+    has_vr: {
+      operators: ['eq'],
+      wrong: 'yes',
+      try: ['true', 'false'],
+      read: ({ options }) => options.visual_regression,
+    },
+    update_types: {
+      operators: ['in'],
+      wrong: 'plugins',
+      try: ['plugin', 'theme', 'core'],
+      read: updateTypes,
+    },
+    started_at: moment,
+    next_update_at: moment,
+    created_at: moment,
+    updated_at: moment,
+  },
+  sorts: ['created_at', 'updated_at', 'name', 'status', 'schedule', 'started_at', 'next_update_at'],
+  defaultSort: 'created_at,desc',
+  timezone: true,
+});
+
+conform('4.7 Auto update schedules: the list takes site_id (in)', async ({ call, need }) => {
+  const specific = await need('/auto-update-schedules', ({ scope }) => scope.sites.selection === 'specific');
+  const [site] = specific.scope.sites.ids;
+  const { body } = await call('GET', `/auto-update-schedules?filters[site_id:in][]=${site}`);
+  const all = (await call('GET', '/auto-update-schedules')).body.auto_update_schedules;
+  type Shown = { id: string; scope: { sites: { selection: string; ids?: string[] } } };
+  const expected = all.filter(
+    ({ scope: { sites } }: Shown) => sites.selection === 'all' || sites.ids?.includes(site),
+  );
+  expect(body.auto_update_schedules).toEqual(expected);
+  for (const operator of ['eq', 'contains', 'gte']) {
+    const refused = await call('GET', `/auto-update-schedules?filters[site_id:${operator}]=${site}`);
+    expect(refused.status).toBe(400);
+  }
+});
+
+/** Far enough away that it never runs. */
+const farAway = () => new Date(Math.floor((Date.now() + 4000 * DAY) / 1000) * 1000).toISOString();
+
+const plugins = { selection: 'all' } as const;
+
+async function makeSchedule({ call, cleanUp }: Tools, fields: object = {}) {
+  const auto_update_schedule = {
+    name: unused('schedule'),
+    schedule: 'daily',
+    started_at: farAway(),
+    scope: { sites: { selection: 'all' }, updates: { wordpress_core: false, plugins } },
+    ...fields,
+  };
+  const { status, body } = await call('POST', '/auto-update-schedules', { auto_update_schedule });
+  expect([status, body.error]).toEqual([201, undefined]);
+  cleanUp('DELETE', `/auto-update-schedules/${body.auto_update_schedule.id}`);
+  return body.auto_update_schedule;
+}
+
+conform(
+  '4.7 Auto update schedules: createAutoUpdateSchedule answers 201, active, as submitted',
+  async (tools) => {
+    const site = await tools.need('/sites');
+    const fields = {
+      name: unused('schedule'),
+      schedule: 'monthly_on_date',
+      started_at: farAway(),
+      scope: {
+        sites: { selection: 'specific', ids: [site.id] },
+        updates: {
+          wordpress_core: true,
+          plugins: { selection: 'specific', filenames: ['a/a.php'] },
+          themes: { selection: 'all', filenames: [] },
+        },
+      },
+    };
+    const made = await makeSchedule(tools, fields);
+    expect(made).toMatchObject({ status: 'active', ...fields, started_at: expect.any(String) });
+    expect(Date.parse(made.started_at)).toBe(Date.parse(fields.started_at));
+    const { body } = await tools.call('GET', `/auto-update-schedules/${made.id}`);
+    expect(body.auto_update_schedule).toEqual(made);
+  },
+);
+
+conform(
+  '4.7 Auto update schedules: filenames may be omitted; responses return an empty array for all',
+  async (tools) => {
+    const themes = { selection: 'all' };
+    const { scope } = await makeSchedule(tools, { scope: { updates: { plugins, themes } } });
+    expect(scope.updates.plugins).toEqual({ selection: 'all', filenames: [] });
+    expect(scope.updates.themes).toEqual({ selection: 'all', filenames: [] });
+  },
+);
+
+conform(
+  '2.8 Auto update schedule: ids are present when the selection is specific, and then alone',
+  async (tools) => {
+    const { scope } = await makeSchedule(tools);
+    expect(scope.sites).toEqual({ selection: 'all' });
+  },
+);
+
+conform('4.7 Auto update schedules: submitted sites must be available to the caller (422)', async (tools) => {
+  const made = await makeSchedule(tools);
+  const scope = {
+    sites: { selection: 'specific', ids: ['nothing-has-this-id'] },
+    updates: { wordpress_core: true },
+  };
+  const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope };
+  const create = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
+  expect(create.status).toBe(422);
+  const path = `/auto-update-schedules/${made.id}/update`;
+  expect((await tools.call('POST', path, { auto_update_schedule: { scope } })).status).toBe(422);
+});
+
+conform('4.7 Auto update schedules: create and update need a body (400) with known values', async (tools) => {
+  const made = await makeSchedule(tools);
+  for (const path of ['/auto-update-schedules', `/auto-update-schedules/${made.id}/update`]) {
+    expect((await tools.call('POST', path)).status).toBe(400);
+    const yearly = { name: 'x', schedule: 'yearly', started_at: farAway(), scope: {} };
+    const { status } = await tools.call('POST', path, { auto_update_schedule: yearly });
+    expect([400, 422]).toContain(status);
+  }
+  const missing = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: { name: 'x' } });
+  expect([400, 422]).toContain(missing.status);
+});
+
+for (const [option, feature] of [
+  ['backup', 'update_backup'],
+  ['visual_regression', 'visual_regression'],
+] as const) {
+  conformHeld(
+    `4.7 Auto update schedules: options.${option} needs the matching plan feature (422)`,
+    async (tools) => {
+      const made = await makeSchedule(tools);
+      const options = { [option]: true };
+      const path = `/auto-update-schedules/${made.id}/update`;
+      expect((await tools.call('POST', path, { auto_update_schedule: { options } })).status).toBe(422);
+      const scope = { updates: { plugins } };
+      const fields = { name: unused('x'), schedule: 'daily', started_at: farAway(), scope, options };
+      const { status } = await tools.call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
+      expect(status).toBe(422);
+      expect(
+        (await tools.call('GET', `/auto-update-schedules/${made.id}`)).body.auto_update_schedule,
+      ).toEqual(made);
+    },
+    { planLacks: [feature] },
+  );
+}
+
+conformHeld('4.7 Auto update schedules: options are kept where the plan has them', async (tools) => {
+  const options = { backup: true, visual_regression: true };
+  expect((await makeSchedule(tools, { options })).options).toEqual(options);
+  expect((await makeSchedule(tools)).options).toEqual({ backup: false, visual_regression: false });
+});
+
+conform('4.7 Auto update schedules: in an update, omitted fields remain unchanged', async (tools) => {
+  const made = await makeSchedule(tools);
+  const path = `/auto-update-schedules/${made.id}/update`;
+  const name = unused('renamed');
+  const { status, body } = await tools.call('POST', path, { auto_update_schedule: { name } });
+  const { updated_at } = body.auto_update_schedule;
+  expect([status, body.auto_update_schedule]).toEqual([200, { ...made, name, updated_at }]);
+  expect((await tools.call('GET', `/auto-update-schedules/${made.id}`)).body).toEqual(body);
+});
+
+conform(
+  '4.7 Auto update schedules: scope.updates that is sent is the complete desired set',
+  async (tools) => {
+    const site = await tools.need('/sites');
+    const made = await makeSchedule(tools, {
+      scope: {
+        sites: { selection: 'specific', ids: [site.id] },
+        updates: { wordpress_core: true, plugins, themes: plugins },
+      },
+    });
+    const path = `/auto-update-schedules/${made.id}/update`;
+    const scope = { updates: { themes: { selection: 'all' } } };
+    const { body } = await tools.call('POST', path, { auto_update_schedule: { scope } });
+    const { sites, updates } = body.auto_update_schedule.scope;
+    expect(sites).toEqual(made.scope.sites);
+    expect(updates.wordpress_core).toBe(false);
+    expect(updates.plugins ?? null).toBeNull();
+    expect(updates.themes).toEqual({ selection: 'all', filenames: [] });
+  },
+);
+
+conform('4.7 Auto update schedules: status changes only through enable and disable', async (tools) => {
+  const made = await makeSchedule(tools);
+  const path = `/auto-update-schedules/${made.id}`;
+  const sent = { auto_update_schedule: { status: 'paused' } };
+  expect((await tools.call('POST', `${path}/update`, sent)).status).toBe(400);
+  expect((await tools.call('GET', path)).body.auto_update_schedule).toEqual(made);
+
+  const paused = await tools.call('POST', `${path}/disable`);
+  expect([paused.status, paused.body.auto_update_schedule.status]).toEqual([200, 'paused']);
+  expect((await tools.call('GET', path)).body).toEqual(paused.body);
+  const active = await tools.call('POST', `${path}/enable`);
+  expect([active.status, active.body.auto_update_schedule.status]).toEqual([200, 'active']);
+  expect((await tools.call('GET', path)).body).toEqual(active.body);
+});
+
+conform(
+  '4.7 Auto update schedules: deleteAutoUpdateSchedule answers 204 and it is gone',
+  async ({ call }) => {
+    const fields = {
+      name: unused('x'),
+      schedule: 'daily',
+      started_at: farAway(),
+      scope: { updates: { plugins } },
+    };
+    const { body } = await call('POST', '/auto-update-schedules', { auto_update_schedule: fields });
+    const path = `/auto-update-schedules/${body.auto_update_schedule.id}`;
+    expect((await call('DELETE', path)).status).toBe(204);
+    expect((await call('GET', path)).status).toBe(404);
+    expect((await call('DELETE', path)).status).toBe(404);
+  },
+);
+
+conform('4.7 Auto update schedules: what is not there is answered 404', async ({ call }) => {
+  const path = '/auto-update-schedules/nothing-has-this-id';
+  expect((await call('GET', path)).status).toBe(404);
+  expect((await call('POST', `${path}/update`, { auto_update_schedule: { name: 'x' } })).status).toBe(404);
+  expect((await call('POST', `${path}/enable`)).status).toBe(404);
+  expect((await call('POST', `${path}/disable`)).status).toBe(404);
+});
