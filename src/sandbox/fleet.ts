@@ -52,6 +52,7 @@ export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): W
     reporting: newReporting(),
     planLacks: new Set(planLacks),
     agenda: createAgenda(),
+    luck: { stuck: 0, failing: 0, aborted: 0, storageDown: 0 },
     numbers: {
       site: 0,
       client: 0,

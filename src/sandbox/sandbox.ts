@@ -3,6 +3,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { controlSite, controlStorage, type SiteControl, type StorageControl } from './controls.ts';
+import { chanceOf } from './faults/chance.ts';
+import type { FaultRates } from './faults/names.ts';
 import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
 import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
@@ -34,6 +36,8 @@ export interface SandboxOptions {
   clock?: Clock;
   /** What the account's plan does not have; default: it has everything. */
   planLacks?: readonly PlanFeature[];
+  /** Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a text. */
+  faults?: FaultRates;
   /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing. */
   journal?: number;
 }
@@ -70,7 +74,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const world = makeFleet({ sites, seed, now: now(), planLacks: options.planLacks ?? [] });
   const account = openAccount({ token, rateLimit, windowMs, clock });
   const journal = openJournal(options.journal ?? 100_000);
-  const faults = createFaults();
+  const { faults: rates = {} } = options;
+  const faults = createFaults(chanceOf(rates, seed, clock));
+  Object.assign(world.luck, {
+    stuck: rates['stuck-tasks'] ?? 0,
+    failing: rates['failing-tasks'] ?? 0,
+    aborted: rates['aborted-tasks'] ?? 0,
+    storageDown: rates['storage-down'] ?? 0,
+  });
   const noteEffect = (operation: OperationId, resource: string) =>
     journal.noteEffect({ at: clock.now(), operation, resource });
   const describe = () => openApiDocument(url);

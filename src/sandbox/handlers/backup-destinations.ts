@@ -41,7 +41,7 @@ export const showBackupDestination: Handler<'showBackupDestination'> = ({ world,
 
 export const testBackupDestination: Handler<'testBackupDestination'> = ({ world, now, params, changed }) => {
   const destination = destinationOf(world, params.backup_destination_id);
-  testStorage(world.storage, destination, now);
+  testStorage(world, destination, now);
   changed(destination.id);
   return { backup_destination: destinationView(destination) };
 };

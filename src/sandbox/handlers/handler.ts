@@ -29,6 +29,8 @@ export interface Ask<Id extends OperationId> {
   /** The list protocol's query, or the operation's own query fields. */
   readonly query: Query<Operations[Id]>;
   readonly body: Body<Operations[Id]>;
+  /** Whether an item has come into the list while its pages are being read. */
+  readonly itemsMove: boolean;
   /** Says in the journal that `resource` was changed. Called beside each change, and only there. */
   changed(resource: string): void;
 }
@@ -57,7 +59,7 @@ export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id,
   return (ask): Given<Id> => {
     const { list } = ask.operation;
     if (!list) throw new Error(`${ask.operation.path} lists nothing.`);
-    const page = cutPage(list, ask.query as ListQuery, items(ask), fields);
+    const page = cutPage(list, ask.query as ListQuery, items(ask), fields, ask.itemsMove);
     const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
     // The key is data, so the compiler cannot follow; the answer is held to the contract before it is sent.
     return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Given<Id>;

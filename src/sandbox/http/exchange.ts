@@ -17,6 +17,8 @@ export interface Request extends Sent {
   /** Whether it asks for the description of the interface, which is no operation (spec 9). */
   asksForDescription: boolean;
   authorization: string | undefined;
+  /** Whether an item has come into the list while its pages are being read. */
+  itemsMove: boolean;
 }
 
 export interface Reply {
@@ -24,6 +26,8 @@ export interface Reply {
   headers: Record<string, string>;
   /** JSON, a PDF's bytes, or nothing for 204. */
   body: string | Buffer | undefined;
+  /** Default: JSON for a text, PDF for bytes. */
+  type?: string;
   /** What the sandbox itself did wrong, for the journal. */
   mistake?: string;
 }
@@ -61,7 +65,7 @@ export function answer(service: Service, request: Request): Reply {
 
 type Outcome = Omit<Reply, 'headers'>;
 
-function perform(service: Service, { route, asksForDescription, ...sent }: Request): Outcome {
+function perform(service: Service, { route, asksForDescription, itemsMove, ...sent }: Request): Outcome {
   if (asksForDescription) return { status: 200, body: JSON.stringify(service.describe()) };
   if (!route) throw new Refusal(404, 'no_such_path', 'There is nothing at this method and path.');
   const operation = operationOf(route.operation);
@@ -78,6 +82,7 @@ function perform(service: Service, { route, asksForDescription, ...sent }: Reque
       world: service.world,
       now,
       params: route.params,
+      itemsMove,
       ...input,
       changed: (resource) => service.noteEffect(route.operation, resource),
     });

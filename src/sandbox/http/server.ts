@@ -2,9 +2,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
-import type { FaultKind, Faults } from '../faults.ts';
+import type { Faults } from '../faults.ts';
 import type { OpenJournal } from '../journal.ts';
-import { answer, type Reply, type Service } from './exchange.ts';
+import { deliverUnder, gravest, send } from './delivery.ts';
+import { answer, type Service } from './exchange.ts';
 import { routeTo } from './router.ts';
 
 /** Where the API begins (spec 9). */
@@ -12,6 +13,10 @@ export const BASE_PATH = '/api/v6';
 const DESCRIPTION_PATH = `${BASE_PATH}/openapi.json`;
 const JOURNAL_PATH = '/__sandbox/journal';
 const LARGEST_BODY = 1_000_000;
+/** How late a slow answer is. */
+const SLOW_MS = 10_000;
+/** How many requests somebody else sends at a time. */
+const OTHERS_REQUESTS = 10;
 
 export interface ServerParts {
   service: Service;
@@ -80,67 +85,32 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   const began = performance.now();
   const method = request.method ?? 'GET';
   const route = routeTo(method, url.pathname.slice(BASE_PATH.length));
-  const fault = parts.faults.meet(route?.operation ?? null);
-  const reply = replyUnder(fault, () =>
+  const met = parts.faults.meet(route?.operation ?? null);
+  if (met.includes('other-consumer')) parts.service.account.control.useUpRequests(OTHERS_REQUESTS);
+  const delivery = deliverUnder(met, () =>
     answer(parts.service, {
       route,
+      itemsMove: met.includes('moving-items'),
       asksForDescription: method === 'GET' && url.pathname === DESCRIPTION_PATH,
       authorization: request.headers.authorization,
       search: url.searchParams,
       body,
     }),
   );
+  const fault = gravest(met);
   parts.journal.noteRequest({
     at: parts.clock.now(),
     operation: route?.operation ?? null,
     method,
     path: url.pathname,
     query: url.search.slice(1),
-    status: reply?.status ?? 0,
+    status: delivery.answered?.status ?? 0,
     ms: performance.now() - began,
     ...(fault && { fault }),
-    ...(reply?.mistake !== undefined && { mistake: reply.mistake }),
+    ...(delivery.answered?.mistake !== undefined && { mistake: delivery.answered.mistake }),
   });
-  send(response, reply, fault);
-}
-
-/** What a request is answered under a fault: nothing when it strikes before the service has looked at the request. */
-function replyUnder(fault: FaultKind | undefined, answerIt: () => Reply): Reply | undefined {
-  if (fault === 'status-503') return unavailable;
-  return fault === undefined || fault === 'reset-after' || fault === 'truncate' ? answerIt() : undefined;
-}
-
-const unavailable: Reply = {
-  status: 503,
-  headers: {},
-  body: JSON.stringify({ error: { code: 'unavailable', message: 'The service is unavailable.' } }),
-};
-
-/** Sends a reply, or what a fault leaves of it. */
-function send(response: ServerResponse, reply: Reply | undefined, fault: FaultKind | undefined): void {
-  if (fault === 'hang') return;
-  if (!reply || fault === 'reset-after') {
-    response.destroy();
-    return;
-  }
-  const { status, headers, body } = reply;
-  if (body === undefined) {
-    if (fault === 'truncate') response.destroy();
-    else response.writeHead(status, headers).end();
-    return;
-  }
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  response.writeHead(status, {
-    ...headers,
-    'Content-Type': typeof body === 'string' ? 'application/json; charset=utf-8' : 'application/pdf',
-    'Content-Length': bytes.length,
-  });
-  if (fault !== 'truncate') {
-    response.end(bytes);
-    return;
-  }
-  // The length is that of the whole, so that the caller can tell; the half must be out before the connection goes.
-  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+  if (met.includes('slow')) await parts.clock.sleep(SLOW_MS);
+  send(response, delivery);
 }
 
 /** The whole body as text; nothing when the caller went away or sends more than any operation takes. */

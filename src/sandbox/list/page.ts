@@ -9,12 +9,16 @@ export interface Page<T> {
 
 type Read<T> = (item: T) => FieldValue;
 
-/** The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given whole. */
+/**
+ * The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given whole.
+ * When `itemsMove`, an item has come in before the pages after the first, so that they begin one item earlier.
+ */
 export function cutPage<T>(
   list: List,
   query: ListQuery,
   items: Iterable<T>,
   fields: Readonly<Record<string, Read<T>>>,
+  itemsMove = false,
 ): Page<T> {
   const passes = compileFilters(list, query, fields);
   const kept: T[] = [];
@@ -24,7 +28,9 @@ export function cutPage<T>(
   const { page = 1, perPage = 100 } = query;
   const totalItems = sorted.length;
   const pagination = { page, perPage, totalPages: Math.ceil(totalItems / perPage), totalItems };
-  return { items: list.paged ? sorted.slice((page - 1) * perPage, page * perPage) : sorted, pagination };
+  if (!list.paged) return { items: sorted, pagination };
+  const from = (page - 1) * perPage - (itemsMove && page > 1 ? 1 : 0);
+  return { items: sorted.slice(from, from + perPage), pagination };
 }
 
 /** Stable in both directions: items that are equal stay in order of creation. Items without a value come last. */

@@ -1,5 +1,7 @@
 /** Storage outside the service, one saved destination a provider at most (spec 2.4). */
 import { cannot, Refusal } from '../refusal.ts';
+import { randomFrom, seedOf } from './random.ts';
+import type { World } from './world.ts';
 
 export type Provider = 'provider_one' | 'provider_two';
 
@@ -44,8 +46,8 @@ export function disconnect(destination: Destination, at: number): boolean {
  *
  * @throws {Refusal} 503 while the provider is down; 422 when there is no account any more to test.
  */
-export function testStorage(storage: Storage, destination: Destination, at: number): void {
-  if (storage.down) {
+export function testStorage({ storage, luck, seed }: World, destination: Destination, at: number): void {
+  if (storage.down || randomFrom(seedOf(seed, `storage ${at}`)).next() < luck.storageDown) {
     throw new Refusal(503, 'storage_unavailable', 'The storage provider is temporarily unavailable.');
   }
   if (destination.account === null) {

@@ -4,6 +4,7 @@
  */
 import { cannot } from '../refusal.ts';
 import type { Due } from './agenda.ts';
+import { randomFrom, seedOf } from './random.ts';
 import { SECOND } from './service-time.ts';
 import { idOf, nextNumber, type World } from './world.ts';
 
@@ -54,10 +55,12 @@ const PREPARES_MS = 3 * SECOND;
 
 /** Starts a task at `at`, which may lie in the past: settling the world brings it up to the present. */
 export function startTask(world: World, order: TaskOrder, at: number): Task {
-  const { type, input, takesMs, ends = 'completed' } = order;
+  const { type, input, takesMs } = order;
+  const number = nextNumber(world, 'task');
+  const fate = order.ends ?? fateOf(world, number);
   const runsAt = at + PREPARES_MS;
   const task: Task = {
-    id: idOf('task', nextNumber(world, 'task')),
+    id: idOf('task', number),
     type,
     status: 'initializing',
     createdAt: at,
@@ -65,16 +68,24 @@ export function startTask(world: World, order: TaskOrder, at: number): Task {
     input,
     steps: order.steps ?? stepsOf(type),
     runsAt,
-    endsAt: runsAt + takesMs,
-    ends,
+    endsAt: fate === 'stuck' ? Number.POSITIVE_INFINITY : runsAt + takesMs,
+    ends: fate === 'stuck' ? 'aborted' : fate,
     troubled: order.troubled ?? {},
     makes: order.makes ?? null,
     endedAt: null,
   };
   world.tasks.set(task.id, task);
   world.agenda.add(task.runsAt, { does: 'run-task', task: task.id });
-  world.agenda.add(task.endsAt, { does: 'end-task', task: task.id });
+  if (fate !== 'stuck') world.agenda.add(task.endsAt, { does: 'end-task', task: task.id });
   return task;
+}
+
+/** How a task ends that nobody has decided about: well, unless tasks are unlucky. */
+function fateOf({ luck, seed }: World, number: number): TaskEnd | 'stuck' {
+  const drawn = randomFrom(seedOf(seed, `fate ${number}`)).next();
+  if (drawn < luck.stuck) return 'stuck';
+  if (drawn < luck.stuck + luck.failing) return 'failed';
+  return drawn < luck.stuck + luck.failing + luck.aborted ? 'aborted' : 'completed';
 }
 
 /** Initializing -> running. */

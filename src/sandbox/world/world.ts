@@ -43,6 +43,8 @@ export interface World {
   /** What the account's plan does not have. */
   readonly planLacks: ReadonlySet<PlanFeature>;
   readonly agenda: Agenda;
+  /** How often things go wrong by themselves, from 0 to 1. */
+  readonly luck: { stuck: number; failing: number; aborted: number; storageDown: number };
   /** The highest number given to an item of each kind; numbers are never given twice. */
   readonly numbers: {
     site: number;
