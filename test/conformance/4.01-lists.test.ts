@@ -1,0 +1,192 @@
+/** Section 4.1: what all lists have in common. What each of them filters and sorts by stands with its own section. */
+import { expect } from 'vitest';
+import { conform, conformHeld, type Tools } from './harness.ts';
+
+/** Every list of the account that is paged, its key, and whether it takes a timezone. */
+const lists = [
+  ['/clients', 'clients', true],
+  ['/managed-accounts', 'managed_accounts', true],
+  ['/sender-emails', 'sender_emails', true],
+  ['/auto-update-schedules', 'auto_update_schedules', true],
+  ['/auto-update-history', 'auto_update_history', false],
+  ['/tasks', 'tasks', true],
+  ['/reports', 'reports', true],
+  ['/report-templates', 'report_templates', true],
+  ['/scheduled-reports', 'scheduled_reports', true],
+  ['/team-members', 'team_members', true],
+  ['/tags', 'tags', true],
+  ['/staging-sites', 'staging_sites', true],
+  ['/sites', 'sites', true],
+  ['/sites/{site}/custom-works', 'custom_works', true],
+  ['/sites/{site}/notes', 'notes', true],
+  ['/sites/{site}/activity-logs', 'activity_logs', false],
+  ['/sites/{site}/snapshots', 'snapshots', false],
+] as const;
+
+async function pathOf({ need }: Tools, path: string): Promise<string> {
+  if (!path.includes('{site}')) return path;
+  const site = await need('/sites?filters[backups:eq]=true', ({ activity_logs }) => activity_logs.enabled);
+  return path.replace('{site}', site.id);
+}
+
+for (const [template, key, zoned] of lists) {
+  conform(`4.1 Lists: ${template} answers its key and meta.pagination, page 1 by default`, async (tools) => {
+    const path = await pathOf(tools, template);
+    const { status, body } = await tools.call('GET', path);
+    expect([status, Object.keys(body).sort()]).toEqual([200, [key, 'meta'].sort()]);
+    const { totalItems, perPage } = body.meta.pagination;
+    expect(body.meta.pagination).toEqual({
+      page: 1,
+      perPage: 100,
+      totalPages: Math.ceil(totalItems / 100),
+      totalItems,
+    });
+    expect(body[key]).toHaveLength(Math.min(perPage, totalItems));
+  });
+
+  conform(`4.1 Lists: ${template} refuses what is no page, page size or parameter (400)`, async (tools) => {
+    const path = await pathOf(tools, template);
+    const wrong = ['page=0', 'page=-1', 'page=one', 'page=1.5', 'perPage=0', 'perPage=101', 'perPage=all'];
+    for (const query of [
+      ...wrong,
+      'limit=5',
+      'sort=',
+      'sort=nonsense,asc',
+      'filters[nonsense:eq]=1',
+      'filters=1',
+    ]) {
+      expect([query, (await tools.call('GET', `${path}?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+
+  conform(
+    `4.1 Lists: ${template} ${zoned ? 'takes a timezone name' : 'takes no timezone'}`,
+    async (tools) => {
+      const path = await pathOf(tools, template);
+      const statusOf = async (zone: string) => (await tools.call('GET', `${path}?timezone=${zone}`)).status;
+      expect(await statusOf('UTC')).toBe(zoned ? 200 : 400);
+      expect(await statusOf('Europe/Berlin')).toBe(zoned ? 200 : 400);
+      expect(await statusOf('Middle/Earth')).toBe(400);
+    },
+  );
+}
+
+conform(
+  '4.1 Lists: pages cut the list without gap or overlap; one beyond the last is empty',
+  async ({ call }) => {
+    const whole = (await call('GET', '/sites?sort=created_at,asc')).body;
+    const ids = ({ sites }: { sites: { id: string }[] }) => sites.map(({ id }) => id);
+    const perPage = 7;
+    const pages: string[] = [];
+    for (let page = 1; page <= Math.ceil(whole.sites.length / perPage); page += 1) {
+      const { body } = await call('GET', `/sites?sort=created_at,asc&perPage=${perPage}&page=${page}`);
+      pages.push(...ids(body));
+    }
+    expect(pages.slice(0, whole.sites.length)).toEqual(ids(whole));
+    const { totalPages } = whole.meta.pagination;
+    expect((await call('GET', `/sites?page=${totalPages + 1}`)).body.sites).toEqual([]);
+    expect((await call('GET', '/sites?perPage=100')).status).toBe(200);
+  },
+);
+
+conform('4.1 Lists: in takes array syntax, repeated', async ({ call }) => {
+  const [first, second] = (await call('GET', '/tags?sort=created_at,asc')).body.tags.filter(
+    ({ site_ids }: { site_ids: string[] }) => site_ids.length > 0,
+  );
+  const found = async (query: string) => {
+    const { status, body } = await call('GET', `/sites?${query}`);
+    expect([query, status]).toEqual([query, 200]);
+    return body.sites.map(({ id }: { id: string }) => id).sort();
+  };
+  const one = `filters[tags:in][]=${first.id}`;
+  expect(await found(one)).toEqual([...first.site_ids].sort());
+  const both = [...new Set([...first.site_ids, ...second.site_ids])].sort();
+  expect(await found(`${one}&filters[tags:in][]=${second.id}`)).toEqual(both);
+  expect((await call('GET', `/sites?filters[tags:in]=${first.id}`)).status).toBe(400);
+  expect((await call('GET', `/sites?filters[id:eq][]=${first.site_ids[0]}`)).status).toBe(400);
+});
+
+conform('4.1 Lists: several filters must all hold', async ({ call }) => {
+  const { sites } = (await call('GET', '/sites')).body;
+  const query = 'filters[connection_status:eq]=connected&filters[backups:eq]=true';
+  const found = (await call('GET', `/sites?${query}`)).body.sites;
+  type Site = { connection: { status: string }; backups: { enabled: boolean } };
+  expect(found).toEqual(
+    sites.filter(({ connection, backups }: Site) => connection.status === 'connected' && backups.enabled),
+  );
+});
+
+conform(
+  '4.1 Lists: booleans are true or false, timestamps ISO 8601, and nothing else (400)',
+  async ({ call }) => {
+    for (const query of [
+      'filters[paused:eq]=1',
+      'filters[paused:eq]=yes',
+      'filters[paused:eq]=TRUE',
+      'filters[paused:eq]=',
+      'filters[created_at:gte]=yesterday',
+      'filters[created_at:gte]=21.11.2026',
+      'filters[created_at:gte]=1700000000',
+      'filters[created_at:gte]=2026-13-01T00:00:00Z',
+      'filters[php_version:gt]=8.x',
+      'filters[connection_status:eq]=lost',
+    ]) {
+      expect([query, (await call('GET', `/sites?${query}`)).status]).toEqual([query, 400]);
+    }
+    for (const query of ['paused:eq]=true', 'paused:eq]=false', 'created_at:gte]=2026-11-21T02:00:00Z']) {
+      expect((await call('GET', `/sites?filters[${query}`)).status).toBe(200);
+    }
+  },
+);
+
+conform('4.1 Lists: contains does not regard case', async ({ call, need }) => {
+  const { url } = await need('/sites');
+  const part = url.slice(8, 16);
+  const found = async (text: string) =>
+    (await call('GET', `/sites?filters[url:contains]=${encodeURIComponent(text)}`)).body.sites;
+  expect((await found(part)).length).toBeGreaterThan(0);
+  expect(await found(part.toUpperCase())).toEqual(await found(part));
+});
+
+conformHeld('4.1 Lists: created_at bounds are inclusive', async ({ call, need }) => {
+  const { created_at } = await need('/tags');
+  const count = async (query: string) => (await call('GET', `/tags?${query}`)).body.tags.length;
+  const at = encodeURIComponent(created_at);
+  expect(await count(`filters[created_at:gte]=${at}&filters[created_at:lte]=${at}`)).toBe(1);
+  const after = new Date(Date.parse(created_at) + 1).toISOString();
+  expect(await count(`filters[created_at:gte]=${after}`)).toBe(0);
+});
+
+conform('4.1 Lists: the timezone interprets created_at filters, UTC by default', async ({ call, need }) => {
+  const { created_at } = await need('/tags');
+  // The same moment as clocks nine hours ahead show it.
+  const local = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString().slice(0, 19);
+  const hours = 3_600_000;
+  const found = async (query: string) =>
+    (await call('GET', `/tags?${query}`)).body.tags.map((tag: { created_at: string }) => tag.created_at);
+  const tokyo = `timezone=Asia/Tokyo&filters[created_at:gte]=${local(9 * hours)}`;
+  expect(await found(tokyo)).toContain(created_at);
+  expect(await found(`timezone=Asia/Tokyo&filters[created_at:gte]=${local(9 * hours + 1000)}`)).not.toContain(
+    created_at,
+  );
+  expect(await found(`filters[created_at:gte]=${local(0)}`)).toContain(created_at);
+  expect(await found(`filters[created_at:gte]=${local(1000)}`)).not.toContain(created_at);
+});
+
+conform(
+  '4.1 Lists: for the site list the timezone also interprets updated_at and last_sync_at',
+  async (tools) => {
+    const site = await tools.need('/sites', ({ sync }) => sync.last_sync_at !== null);
+    const hours = 3_600_000;
+    for (const [field, at] of [
+      ['updated_at', site.updated_at],
+      ['last_sync_at', site.sync.last_sync_at],
+    ] as const) {
+      const bound = new Date(Date.parse(at) + 9 * hours).toISOString().slice(0, 19);
+      const query = `filters[id:eq]=${site.id}&filters[${field}:gte]=${bound}`;
+      const count = async (zone: string) =>
+        (await tools.call('GET', `/sites?${query}&timezone=${zone}`)).body.sites.length;
+      expect([field, await count('Asia/Tokyo'), await count('UTC')]).toEqual([field, 1, 0]);
+    }
+  },
+);
