@@ -2,6 +2,7 @@
  * The `caretaker` command. Each command is a file in `commands/`, loaded when it is called, so that `--help` is quick.
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { listFaults } from '../sandbox/faults/names.ts';
 import { exit, explain } from './exit.ts';
 import { openTerminal } from './terminal.ts';
 import { version } from './version.ts';
@@ -155,6 +156,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     .option('--speed <x>', 'how much faster than the clock its time runs', Number, 1)
     .option('--rate-limit <n>', 'requests a window; 0 = no limit', wholeNumber(0), 200)
     .option('--window <duration>', 'length of the window', '60s')
+    .option('--faults <names>', 'what goes wrong: flaky, or reset-after:0.05,slow:0.1')
+    .option('--state <file>', 'keep the account in this file across restarts')
+    .addHelpText('after', `\n${listFaults()}`)
     .action(does(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
     .command('doctor')

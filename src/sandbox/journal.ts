@@ -47,10 +47,24 @@ export interface Journal {
   countOf(operation: OperationId): number;
 }
 
+/** Which entries: the newest, or those that follow the one with a number; the first entry of all has number 1. */
+export interface Stretch {
+  after?: number;
+  limit: number;
+}
+
+/** Entries in their order, and the number of the last of them (or of the last one before, when there are none). */
+export interface Shown<T> {
+  entries: readonly T[];
+  last: number;
+}
+
 /** The same journal with the pen, for the sandbox alone. */
 export interface OpenJournal extends Journal {
   noteRequest(request: JournaledRequest): void;
   noteEffect(effect: JournaledEffect): void;
+  requestsIn(stretch: Stretch): Shown<JournaledRequest>;
+  effectsIn(stretch: Stretch): Shown<JournaledEffect>;
 }
 
 /** Starts an empty journal that keeps the last `limit` requests and as many effects. */
@@ -72,6 +86,8 @@ export function openJournal(limit: number): OpenJournal {
         .filter((effect) => effect.operation === operation)
         .map((effect) => effect.resource),
     countOf: (operation) => totals.requests[operation] ?? 0,
+    requestsIn: requests.shown,
+    effectsIn: effects.shown,
     noteRequest(request) {
       requests.add(request);
       if (request.operation) increase(totals.requests, request.operation);
@@ -90,10 +106,19 @@ function increase(totals: Totals, operation: OperationId): void {
 /** A list that forgets its oldest entries, in one go for every `limit` entries rather than one by one. */
 function bounded<T>(limit: number) {
   let entries: T[] = [];
+  let forgotten = 0;
   return {
+    shown({ after, limit: most }: Stretch): Shown<T> {
+      const end = forgotten + entries.length;
+      const from = Math.max(after === undefined ? end - most : after, end - limit, forgotten);
+      const shown = entries.slice(Math.max(0, from - forgotten), Math.max(0, from - forgotten) + most);
+      return { entries: shown, last: Math.min(from, end) + shown.length };
+    },
     add(entry: T) {
       entries.push(entry);
-      if (entries.length >= limit * 2) entries = entries.slice(entries.length - limit);
+      if (entries.length < limit * 2) return;
+      forgotten += entries.length - limit;
+      entries = entries.slice(entries.length - limit);
     },
     kept: (): readonly T[] => (entries.length > limit ? entries.slice(entries.length - limit) : entries),
   };

@@ -10,6 +10,8 @@ import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
 import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
+import { keepState } from './state/keeper.ts';
+import { readState, resumedAt } from './state/state-file.ts';
 import type { PlanFeature } from './world/plan.ts';
 import { serviceTime } from './world/service-time.ts';
 import { settle } from './world/settle.ts';
@@ -38,6 +40,11 @@ export interface SandboxOptions {
   planLacks?: readonly PlanFeature[];
   /** Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a text. */
   faults?: FaultRates;
+  /**
+   * A file that keeps the account across restarts; default none. One that is there goes before `sites` and `seed`, and
+   * time has gone on meanwhile as fast as the clock. Written within a second of a change, and when the sandbox stops.
+   */
+  state?: string;
   /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing. */
   journal?: number;
 }
@@ -61,7 +68,7 @@ export interface Sandbox {
   readonly outage: { begin(kind: FaultKind): void; end(): void };
   /** The next requests of one operation meet a fault. */
   failNext(match: FaultMatch, kind: FaultKind): void;
-  /** Ends open connections too. */
+  /** Ends open connections too. @throws {Error} when the state could not be written to its file. */
   stop(): Promise<void>;
 }
 
@@ -70,8 +77,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { host = '127.0.0.1', port = 0, sites = 60, seed = 1, token = 'sandbox-token' } = options;
   const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
 
-  const now = serviceTime(clock, speed);
-  const world = makeFleet({ sites, seed, now: now(), planLacks: options.planLacks ?? [] });
+  const saved = options.state === undefined ? undefined : readState(options.state);
+  const now = serviceTime(clock, speed, saved && resumedAt(saved, clock.now()));
+  const world = saved?.world ?? makeFleet({ sites, seed, now: now(), planLacks: options.planLacks ?? [] });
   const account = openAccount({ token, rateLimit, windowMs, clock });
   const journal = openJournal(options.journal ?? 100_000);
   const { faults: rates = {} } = options;
@@ -82,16 +90,22 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     aborted: rates['aborted-tasks'] ?? 0,
     storageDown: rates['storage-down'] ?? 0,
   });
-  const noteEffect = (operation: OperationId, resource: string) =>
+  const state = () => ({ world, serviceAt: now(), clockAt: clock.now() });
+  const keeper = keepState(options.state, clock, state);
+  const noteEffect = (operation: OperationId, resource: string) => {
     journal.noteEffect({ at: clock.now(), operation, resource });
+    keeper.changed();
+  };
   const describe = () => openApiDocument(url);
   const service = { world, account, now, describe, noteEffect };
   const server = await listen({ service, faults, journal, clock }, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`;
 
+  /** The moment of a change behind the API's back, with the world brought up to it. */
   const settled = () => {
     const at = now();
     settle(world, at);
+    keeper.changed();
     return at;
   };
   let refusing = false;
@@ -122,6 +136,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return task.id;
     },
     failNext: faults.failNext,
-    stop: server.stop,
+    async stop() {
+      await server.stop();
+      await keeper.stop();
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { type FaultRates, parseFaults } from '../../sandbox/faults/names.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { exit, UsageError } from '../exit.ts';
@@ -13,6 +14,8 @@ interface Options {
   speed: number;
   rateLimit: number;
   window: string;
+  faults?: string;
+  state?: string;
 }
 
 /** Serves the sandbox until it is told to stop. */
@@ -21,9 +24,13 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   if (windowMs === undefined)
     throw new UsageError(`--window takes a duration such as 60s, not "${options.window}".`);
   if (!(options.speed > 0)) throw new UsageError('--speed takes a number above 0.');
-  const { host, port, sites, seed, token, speed, rateLimit } = options;
+  const { host, port, sites, seed, token, speed, rateLimit, state } = options;
+  const faults = faultsIn(options.faults ?? '');
   const service = await listening(
-    startSandbox({ host, port, sites, seed, token, speed, rateLimit, windowMs }),
+    startSandbox({
+      ...{ host, port, sites, seed, token, speed, rateLimit, windowMs, faults },
+      ...(state !== undefined && { state }),
+    }),
     port,
   );
   terminal.data(`listening ${service.url}`);
@@ -33,6 +40,15 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   await untilSignal();
   await service.stop();
   return exit.ok;
+}
+
+function faultsIn(text: string): FaultRates {
+  try {
+    return parseFaults(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(error.message);
+    throw error;
+  }
 }
 
 async function listening<T>(start: Promise<T>, port: number): Promise<T> {

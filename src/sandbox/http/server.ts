@@ -6,12 +6,12 @@ import type { Faults } from '../faults.ts';
 import type { OpenJournal } from '../journal.ts';
 import { deliverUnder, gravest, send } from './delivery.ts';
 import { answer, type Service } from './exchange.ts';
+import { JOURNAL_PATH, showJournal } from './journal-page.ts';
 import { routeTo } from './router.ts';
 
 /** Where the API begins (spec 9). */
 export const BASE_PATH = '/api/v6';
 const DESCRIPTION_PATH = `${BASE_PATH}/openapi.json`;
-const JOURNAL_PATH = '/__sandbox/journal';
 const LARGEST_BODY = 1_000_000;
 /** How late a slow answer is. */
 const SLOW_MS = 10_000;
@@ -73,7 +73,7 @@ async function stop(server: Server): Promise<void> {
 
 async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://sandbox');
-  if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, request, response);
+  if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, url.searchParams, request, response);
   if (!url.pathname.startsWith(`${BASE_PATH}/`)) {
     response.writeHead(404).end();
     return;
@@ -131,17 +131,4 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     return undefined;
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The journal for people and other processes on this machine; not part of the API, so it needs no token. */
-function showJournal(journal: OpenJournal, request: IncomingMessage, response: ServerResponse): void {
-  const from = request.socket.remoteAddress ?? '';
-  if (!/^(::ffff:)?127\.|^::1$/.test(from)) {
-    response.writeHead(403).end();
-    return;
-  }
-  const { totals, requests, effects } = journal;
-  response
-    .writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' })
-    .end(JSON.stringify({ totals, requests, effects }));
 }

@@ -22,7 +22,7 @@ export type Due =
   | { does: 'age-staging'; staging: string }
   | { does: 'set-staging-php'; staging: string; phpVersion: string };
 
-interface Entry {
+export interface Entry {
   at: number;
   /** Keeps entries of the same moment in the order they were made. */
   order: number;
@@ -33,12 +33,15 @@ export interface Agenda {
   add(at: number, due: Due): void;
   /** Takes out the earliest entry that is due at `now`. */
   take(now: number): { at: number; due: Due } | undefined;
+  /** All that is still to come, in order. */
+  entries(): Entry[];
 }
 
-/** An empty agenda: a binary heap. */
-export function createAgenda(): Agenda {
-  const heap: Entry[] = [];
-  let made = 0;
+/** An agenda, a binary heap, with what `entries` of another one gave. */
+export function createAgenda(entries: readonly Entry[] = []): Agenda {
+  // What is in order is a heap, too.
+  const heap: Entry[] = entries.map(({ at, due }, order) => ({ at, due, order }));
+  let made = heap.length;
   return {
     add(at, due) {
       heap.push({ at, order: made, due });
@@ -53,6 +56,7 @@ export function createAgenda(): Agenda {
       if (heap.length > 0) sink(heap, last);
       return first;
     },
+    entries: () => [...heap].sort((left, right) => left.at - right.at || left.order - right.order),
   };
 }
 

@@ -6,10 +6,10 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Starts the service's time at the clock's present moment; from there it runs `speed` times as fast. */
-export function serviceTime(clock: Clock, speed: number): () => number {
+/** Starts the service's time at `from`, by default the clock's present moment; it runs `speed` times as fast. */
+export function serviceTime(clock: Clock, speed: number, from: number = clock.now()): () => number {
   const startedAt = clock.now();
-  return () => Math.floor(startedAt + (clock.now() - startedAt) * speed);
+  return () => Math.floor(from + (clock.now() - startedAt) * speed);
 }
 
 /** The day a moment belongs to, in UTC: `2026-11-21`. */
