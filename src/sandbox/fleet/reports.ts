@@ -20,7 +20,8 @@ export function plantReports(world: World): void {
   for (const [at, site] of reportable.entries()) {
     if (at % REPORTED_EVERY === 0) plantScheduled(world, site, monthly, at / REPORTED_EVERY);
   }
-  for (const site of reportable.slice(0, 2)) plantReport(world, site);
+  const current = reportable.filter(({ connected, sync }) => connected && !sync.paused && !sync.failsWith);
+  for (const site of current.slice(0, 2)) plantReport(world, site);
 }
 
 function plantTemplate(world: World, name: string, agoDays: number, subject: string): ReportTemplate {

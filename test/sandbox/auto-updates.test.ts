@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { startCalling } from './calling.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+type Entry = {
+  auto_update_schedule: { name: string };
+  status: string;
+  performed_on: string;
+  task_id: string;
+};
+
+describe('the fleet', () => {
+  test('has schedules of all kinds, one of them paused', async () => {
+    const { get } = await startCalling();
+    const { auto_update_schedules } = (await get('/auto-update-schedules?sort=created_at,asc')).body;
+    type Shown = { name: string; status: string; schedule: string };
+    expect(
+      auto_update_schedules.map(({ name, status, schedule }: Shown) => [name, status, schedule]),
+    ).toEqual([
+      ['Weekly core and themes', 'active', 'weekly_on_day'],
+      ['Old hosting', 'active', 'biweekly'],
+      ['Being rebuilt', 'active', 'weekly_on_day'],
+      ['Nightly plugins', 'active', 'daily'],
+      ['Shops', 'paused', 'monthly_on_week'],
+      ['Everything', 'active', 'monthly_last_day'],
+    ]);
+  });
+
+  test('has good and bad histories that its own runs have written', async () => {
+    const { get } = await startCalling();
+    const { auto_update_history } = (await get('/auto-update-history')).body;
+    const statuses = (name: string) =>
+      new Set(
+        auto_update_history
+          .filter((entry: Entry) => entry.auto_update_schedule.name === name)
+          .map(({ status }: Entry) => status),
+      );
+    expect(statuses('Nightly plugins')).toEqual(new Set(['completed', 'no_updates']));
+    expect(statuses('Weekly core and themes')).toEqual(new Set(['completed', 'no_updates']));
+    expect(statuses('Old hosting')).toEqual(new Set(['failed']));
+    expect(statuses('Being rebuilt')).toEqual(new Set(['aborted']));
+    expect(statuses('Shops')).toEqual(new Set());
+  });
+
+  test('of a few sites has no schedule without sites', async () => {
+    for (const sites of [0, 1, 3, 8]) {
+      const { get } = await startCalling({ sites });
+      for (const { scope } of (await get('/auto-update-schedules')).body.auto_update_schedules) {
+        expect(scope.sites.ids ?? ['all']).not.toEqual([]);
+      }
+    }
+  });
+});
+
+test('a site in trouble ends badly alone: the others of its run are updated', async () => {
+  const { get } = await startCalling();
+  const [entry] = (await get('/auto-update-history?filters[status:eq]=failed')).body.auto_update_history;
+  const { task } = (await get(`/tasks/${entry.task_id}`)).body;
+  expect(task).toMatchObject({ status: 'failed', progress: { metrics: { sites: { done: 1, total: 3 } } } });
+  expect(task.details.sites.map(({ status }: Entry) => status)).toEqual(['completed', 'failed', 'failed']);
+  const [good, bad] = task.details.sites;
+  expect(good.steps.at(-1)).toMatchObject({ status: 'completed', error: {} });
+  expect(bad.steps.at(-1)).toMatchObject({ status: 'failed', error: { code: 'step_failed' } });
+});
+
+/** A site that no schedule of the fleet has updated. */
+const ninth = { sites: { selection: 'specific', ids: ['site-0009'] } };
+
+test('steps are those that the schedule asks for', async () => {
+  const { clock, get, post } = await startCalling({ sites: 9 });
+  const auto_update_schedule = {
+    name: 'All',
+    schedule: 'daily',
+    started_at: '2026-11-21T13:00:00Z',
+    scope: {
+      ...ninth,
+      updates: { wordpress_core: true, plugins: { selection: 'all' }, themes: { selection: 'all' } },
+    },
+    options: { backup: true, visual_regression: true },
+  };
+  const { id } = (await post('/auto-update-schedules', { auto_update_schedule })).body.auto_update_schedule;
+  await clock.advance(HOUR + MINUTE);
+  const [run] = (await get(`/auto-update-history?filters[auto_update_schedule_id:eq]=${id}`)).body
+    .auto_update_history;
+  const { task } = (await get(`/tasks/${run.task_id}`)).body;
+  expect(task.details.sites[0].steps.map(({ type }: { type: string }) => type)).toEqual([
+    'backup',
+    'update_core',
+    'update_plugin',
+    'update_theme',
+    'compare_screenshots',
+  ]);
+});
+
+test('disconnected and locked sites are left out, and so are sites that have left', async () => {
+  const { sandbox, clock, get, post, remove } = await startCalling({ sites: 13 });
+  const ids = ['site-0010', 'site-0011', 'site-0012', 'site-0013'];
+  sandbox.site('site-0010').disconnect();
+  sandbox.site('site-0011').lock(true);
+  const auto_update_schedule = {
+    name: 'All',
+    schedule: 'daily',
+    started_at: '2026-11-21T13:00:00Z',
+    scope: { sites: { selection: 'specific', ids }, updates: { plugins: { selection: 'all' } } },
+  };
+  const { id } = (await post('/auto-update-schedules', { auto_update_schedule })).body.auto_update_schedule;
+  await clock.advance(HOUR);
+  const sitesOf = async () => {
+    const { body } = await get(`/auto-update-history?filters[auto_update_schedule_id:eq]=${id}`);
+    return body.auto_update_history[0].sites.map((site: { id: string }) => site.id);
+  };
+  expect(await sitesOf()).toEqual(['site-0012', 'site-0013']);
+  await remove('/sites/site-0013');
+  expect(await sitesOf()).toEqual(['site-0012']);
+});
+
+test('a schedule that is enabled or disabled already says so', async () => {
+  const { sandbox, post } = await startCalling({ sites: 8 });
+  const act = async (action: string) => (await post(`/auto-update-schedules/schedule-0001/${action}`)).body;
+  expect((await act('enable')).error.code).toBe('already_active');
+  await act('disable');
+  expect((await act('disable')).error.code).toBe('already_paused');
+  expect(sandbox.journal.effectsOf('disableAutoUpdateSchedule')).toEqual(['schedule-0001']);
+});
+
+test('a schedule needs sites, something to update, and filenames where they are specific', async () => {
+  const { sandbox, post } = await startCalling({ sites: 1 });
+  const codeOf = async (scope: object) => {
+    const auto_update_schedule = { name: 'x', schedule: 'daily', started_at: '2026-11-21T13:00:00Z', scope };
+    return (await post('/auto-update-schedules', { auto_update_schedule })).body.error.code;
+  };
+  const plugins = { selection: 'all' };
+  expect(await codeOf({})).toBe('nothing_to_update');
+  expect(await codeOf({ updates: { wordpress_core: false, plugins: null } })).toBe('nothing_to_update');
+  expect(await codeOf({ sites: { selection: 'specific', ids: [] }, updates: { plugins } })).toBe('no_sites');
+  expect(await codeOf({ updates: { plugins: { selection: 'specific' } } })).toBe('no_filenames');
+  expect(sandbox.journal.effects).toEqual([]);
+});
