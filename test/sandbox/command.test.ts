@@ -1,0 +1,38 @@
+import { afterAll, expect, test } from 'vitest';
+import { faultNames, faultSets } from '../../src/sandbox/faults/names.ts';
+import { openDesk } from '../support/cli.ts';
+
+const desk = openDesk({});
+afterAll(() => desk.clear());
+
+test('the help of the sandbox lists every fault and every set', async () => {
+  const { code, stdout } = await desk.run(['sandbox', '--help']);
+  expect(code).toBe(0);
+  for (const name of [...Object.keys(faultNames), ...Object.keys(faultSets)])
+    expect(stdout).toContain(`  ${name} `);
+});
+
+test('a fault that there is not is bad usage, and says which there are', async () => {
+  const { code, stderr } = await desk.run(['sandbox', '--port', '0', '--faults', 'flakey']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('There is no fault "flakey". There are: flaky,');
+});
+
+test('with --state the account is there again when the command is started again', async () => {
+  const args = ['sandbox', '--port', '0', '--sites', '3', '--state', 'account.state', '--faults', 'flaky:0'];
+  const headers = { authorization: 'Bearer sandbox-token' };
+  const serve = async (act: (url: string) => Promise<void>) => {
+    const { child, line, ended } = desk.start(args);
+    await act((await line(/^listening /)).replace('listening ', ''));
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  };
+  await serve(async (url) => {
+    const body = JSON.stringify({ tag: { name: 'kept over the restart' } });
+    expect((await fetch(`${url}/tags`, { method: 'POST', headers, body })).status).toBe(201);
+  });
+  await serve(async (url) => {
+    const { tags } = (await (await fetch(`${url}/tags`, { headers })).json()) as { tags: { name: string }[] };
+    expect(tags[0]?.name).toBe('kept over the restart');
+  });
+});
