@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
+import { unused } from './names.ts';
 
 listCases({
   section: '4.9 Reports',
@@ -29,11 +30,10 @@ const day = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 /** A site with good snapshots of more than a week, and the days that they cover. */
 async function needReportable({ call, need }: Tools) {
-  const month = new Date(Date.now() - 400 * DAY).toISOString();
   let days: string[] = [];
   const { sites } = (await call('GET', '/sites?filters[backups:eq]=true&perPage=20')).body;
   for (const site of sites) {
-    const query = `filters[created_at:gte]=${month}&filters[status:eq]=succeeded&sort=created_at,asc`;
+    const query = `filters[created_at:gte]=2000-01-01T00:00:00Z&filters[status:eq]=succeeded&sort=created_at,asc`;
     const { status, body } = await call('GET', `/sites/${site.id}/snapshots?${query}`);
     if (status !== 200) continue;
     days = body.snapshots.map(({ created_at }: { created_at: string }) => created_at.slice(0, 10));
@@ -77,8 +77,7 @@ conformHeld('4.9 Reports: the report is in the list after its task, and not befo
 });
 
 conform('4.9 Reports: createReport needs a site that is available (422)', async ({ call }) => {
-  const today = day(Date.now() - DAY);
-  const report = { site_id: 'nothing-has-this-id', start_date: today, end_date: today };
+  const report = { site_id: 'nothing-has-this-id', start_date: '2026-11-14', end_date: '2026-11-20' };
   expect((await call('POST', '/reports', { report })).status).toBe(422);
 });
 
@@ -171,7 +170,7 @@ conform(
     const path = `/reports/${id}/send-email`;
     expect((await call('POST', path)).status).toBe(400);
     expect((await call('POST', path, { recipients: ['a@b.example'] })).status).toBe(400);
-    const email = `pending-${Date.now()}@conformance.example`;
+    const email = `${unused('pending')}@conformance.example`;
     const pending = await call('POST', '/sender-emails', { sender_email: { email, name: 'x' } });
     cleanUp('DELETE', `/sender-emails/${pending.body.sender_email.id}`);
     for (const sender of ['nothing-has-this-id', pending.body.sender_email.id]) {

@@ -87,6 +87,22 @@ conformHeld('4.14 Staging sites: a cancelled task makes no copy', async (tools) 
   expect((await call('GET', list)).body.meta.pagination.totalItems).toBe(before);
 });
 
+conformHeld(
+  '4.14 Staging sites: a task that fails makes no copy',
+  async (tools) => {
+    const { call, time } = tools;
+    const { site, snapshot } = await withSnapshot(tools);
+    const before = (await call('GET', list)).body.meta.pagination.totalItems;
+    const { body } = await call('POST', list, {
+      staging_site: { site_id: site.id, snapshot_id: snapshot.id },
+    });
+    await time.pass(10 * MINUTE);
+    expect((await call('GET', `/tasks/${body.task.id}`)).body.task.status).toBe('failed');
+    expect((await call('GET', list)).body.meta.pagination.totalItems).toBe(before);
+  },
+  { faults: { 'failing-tasks': 1 } },
+);
+
 conformHeld('4.14 Staging sites: creating needs a completed snapshot of the live site', async (tools) => {
   const { call, need } = tools;
   const { site, snapshot } = await withSnapshot(tools);

@@ -5,7 +5,11 @@ import { startCalling } from './calling.ts';
 /** Everything the lists show. */
 async function wholeWorld(options: { sites: number; seed: number }) {
   const { get } = await startCalling(options);
-  const answers = await Promise.all(['/sites', '/clients', '/tags', '/tasks'].map((path) => get(path)));
+  const lists = ['sites', 'clients', 'tags', 'tasks', 'team-members', 'managed-accounts', 'staging-sites'];
+  const inSite = ['snapshots', 'activity-logs', 'notes', 'custom-works'].map(
+    (name) => `sites/site-0002/${name}`,
+  );
+  const answers = await Promise.all([...lists, ...inSite].map((path) => get(`/${path}`)));
   return answers.map(({ body }) => body);
 }
 

@@ -22,25 +22,18 @@ export interface ActivityEntry extends Happening {
 const PAST_DAYS = 30;
 const PAST_ENTRIES = 25;
 
-/** The log of a site, oldest first. Entries from before the sandbox started are made when they are first asked for. */
+/** The log of a site, oldest first. What is from before the sandbox started is made anew each time: it is the same. */
 export function activityOf(world: World, site: Site): ActivityEntry[] {
-  const known = world.activity.get(site.id);
-  if (known) return known;
-  const entries: ActivityEntry[] = [];
-  world.activity.set(site.id, entries);
-  if (!site.activityBefore) return entries;
-  const random = randomFrom(seedOf(world.seed, `activity ${site.number}`));
-  const from = Math.max(site.createdAt, world.startedAt - PAST_DAYS * DAY);
-  const moments = Array.from({ length: random.between(5, PAST_ENTRIES) }, () =>
-    Math.floor(from + random.next() * (world.startedAt - from)),
-  );
-  for (const at of moments.sort((left, right) => left - right)) add(entries, site, pastHappening(random), at);
-  return entries;
+  const since = world.activity.get(site.id) ?? [];
+  return site.activityBefore ? [...pastActivity(world, site), ...since] : [...since];
 }
 
 /** Writes down what happened, if the site's log is on. */
 export function noteActivity(world: World, site: Site, happening: Happening, at: number): void {
-  if (site.activityLogsEnabled) add(activityOf(world, site), site, happening, at);
+  if (!site.activityLogsEnabled) return;
+  const since = world.activity.get(site.id) ?? [];
+  since.push({ id: idOfEntry(site, PAST_ENTRIES + since.length + 1), at, ...happening });
+  world.activity.set(site.id, since);
 }
 
 /** What the service does at a caller's request, as the site's log shows it. */
@@ -57,9 +50,17 @@ export const serviceDid = (
   details,
 });
 
-function add(entries: ActivityEntry[], site: Site, happening: Happening, at: number): void {
-  const id = `${idOf('event', site.number)}-${String(entries.length + 1).padStart(4, '0')}`;
-  entries.push({ id, at, ...happening });
+const idOfEntry = (site: Site, number: number): string =>
+  `${idOf('event', site.number)}-${String(number).padStart(4, '0')}`;
+
+function pastActivity(world: World, site: Site): ActivityEntry[] {
+  const random = randomFrom(seedOf(world.seed, `activity ${site.number}`));
+  const from = Math.max(site.createdAt, world.startedAt - PAST_DAYS * DAY);
+  return Array.from({ length: random.between(5, PAST_ENTRIES) }, () =>
+    Math.floor(from + random.next() * (world.startedAt - from)),
+  )
+    .sort((left, right) => left - right)
+    .map((at, nth) => ({ id: idOfEntry(site, nth + 1), at, ...pastHappening(random) }));
 }
 
 type PastKind = readonly [objectType: string, eventType: string, details: Record<string, unknown>];

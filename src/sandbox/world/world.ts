@@ -32,7 +32,7 @@ export interface World {
   readonly storage: Storage;
   readonly team: Map<string, TeamMember>;
   readonly staging: Map<string, StagingSite>;
-  /** By site; what is from before the start is made when it is first asked for (`notesOf`, `worksOf`, `activityOf`). */
+  /** By site; what is from before the start is made when it is asked for (`notesOf`, `worksOf`, `activityOf`). */
   readonly notes: Map<string, SiteNotes>;
   readonly customWorks: Map<string, SiteWorks>;
   readonly activity: Map<string, ActivityEntry[]>;
