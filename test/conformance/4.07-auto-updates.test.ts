@@ -1,6 +1,6 @@
 /** Section 4.7, without what happens in time (4.07-auto-update-runs), and the schedule rows of section 3. */
 import { expect } from 'vitest';
-import { conform, conformHeld, DAY, type Tools } from './harness.ts';
+import { conform, conformHeld, type Tools } from './harness.ts';
 import { listCases, moment } from './list-cases.ts';
 import { unused } from './names.ts';
 

@@ -94,6 +94,27 @@ conform(
 );
 
 conform(
+  '4.9 Reports: createReport needs snapshots up to the last day, also where there are older ones (422)',
+  async (tools) => {
+    const { call, need } = tools;
+    // How late it is in the service: the newest sync of all, which was at most a day ago.
+    const newest = Date.parse((await need('/sites?sort=last_sync_at,desc')).sync.last_sync_at);
+    type Site = { backups: { latest_snapshot: { created_at: string } | null } };
+    const isBehind = ({ backups: { latest_snapshot } }: Site) =>
+      latest_snapshot !== null && Date.parse(latest_snapshot.created_at) < newest - 3 * DAY;
+    const { id } = await need('/sites?filters[backups:eq]=true', isBehind);
+    const query =
+      'filters[created_at:gte]=2000-01-01T00:00:00Z&filters[status:eq]=succeeded&sort=created_at,asc';
+    const { snapshots } = (await call('GET', `/sites/${id}/snapshots?${query}`)).body;
+    const start_date = snapshots[0].created_at.slice(0, 10);
+    const post = async (end_date: string) =>
+      (await call('POST', '/reports', { report: { site_id: id, start_date, end_date } })).status;
+    expect(await post(day(newest - DAY))).toBe(422);
+    expect(await post(snapshots.at(-1).created_at.slice(0, 10))).toBe(201);
+  },
+);
+
+conform(
   '4.9 Reports: createReport needs a body (400) with days and a timezone that are some',
   async (tools) => {
     expect((await tools.call('POST', '/reports')).status).toBe(400);
