@@ -163,6 +163,9 @@ conform('4.15 Sites: wrong fields are refused', async (tools) => {
   expect(await create({ url: freshUrl(), plan: 'big' })).toBe(400);
   expect((await tools.call('POST', '/sites')).status).toBe(400);
   const update = async (site: object) => (await tools.call('POST', `/sites/${id}/update`, { site })).status;
+  const other = await register(tools);
+  expect(await update({ url: other.url })).toBe(422);
+  expect(await update({ url: 'ftp://a.example' })).toBe(422);
   expect(await update({ sync: { daily_sync_time: '25:00Z' } })).toBe(422);
   expect(await update({ sync: { daily_sync_time: '04:30' } })).toBe(422);
   expect(await update({ title: 'x' })).toBe(400);

@@ -1,6 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { faultNames, faultSets } from '../../src/sandbox/faults/names.ts';
 import { openDesk } from '../support/cli.ts';
+
+// The first command of a checkout compiles it.
+vi.setConfig({ testTimeout: 90_000 });
 
 const desk = openDesk({});
 afterAll(() => desk.clear());
