@@ -66,3 +66,43 @@ test('a deleted site is gone from its client and its tags', async () => {
   expect((await get(`/tags/${tag.id}`)).body.tag.site_ids).not.toContain(id);
   if (client) expect((await get(`/clients/${client.id}`)).body.client.site_ids).not.toContain(id);
 });
+
+test('a deleted site takes its notes, works, log and staging copies along, and the access of the team', async () => {
+  const { sandbox, get, ids, post, remove } = await startCalling();
+  const [copy] = (await get('/staging-sites')).body.staging_sites;
+  const member = (await get('/team-members')).body.team_members.find(
+    ({ site_ids }: { site_ids: string[] }) => site_ids.length > 0,
+  );
+  const [seen] = member.site_ids;
+  await post(`/sites/${seen}/notes`, { note: { content: 'Gone soon' } });
+  for (const id of new Set([copy.site_id, seen])) await remove(`/sites/${id}`);
+
+  expect(await ids('/staging-sites')).not.toContain(copy.id);
+  expect((await get(`/team-members/${member.id}`)).body.team_member.site_ids).not.toContain(seen);
+  expect((await get(`/sites/${seen}/notes`)).status).toBe(404);
+  expect(sandbox.journal.effectsOf('deleteSite')).toHaveLength(new Set([copy.site_id, seen]).size);
+});
+
+test('effects of team, storage, staging, notes, works and logs stand under what was asked for', async () => {
+  const { sandbox, get, post, remove } = await startCalling();
+  const member = (await post('/team-members', { team_member: { email: 'new@agency.example' } })).body
+    .team_member;
+  const again = (await post(`/team-members/${member.id}/resend-invitation`)).body.team_member;
+  await remove(`/team-members/${again.id}`);
+  await post('/backup-destinations/provider_two/test');
+  await post('/backup-destinations/provider_two/disconnect');
+  await post('/backup-destinations/provider_two/disconnect');
+  const note = (await post('/sites/site-0001/notes', { note: { content: 'a' } })).body.note;
+  const [paused] = (await get('/staging-sites?filters[status:eq]=paused')).body.staging_sites;
+  await post(`/staging-sites/${paused.id}/resume`);
+  await post(`/staging-sites/${paused.id}/resume`);
+  expect(sandbox.journal.effects.map(({ operation, resource }) => [operation, resource])).toEqual([
+    ['createTeamMember', member.id],
+    ['resendTeamMemberInvitation', member.id],
+    ['deleteTeamMember', again.id],
+    ['testBackupDestination', 'destination-0002'],
+    ['disconnectBackupDestination', 'destination-0002'],
+    ['createSiteNote', note.id],
+    ['resumeStagingSite', paused.id],
+  ]);
+});
