@@ -59,14 +59,23 @@ export async function fire(
   if (skipped) return run;
   if (overlap === 'cancel-running')
     for (const running of others) if (running.id !== run.id) await cancel(running);
-  if (mayStart(run, [...others, run], policy)) await parts.queues.put([{ kind: 'plan', run: run.id }]);
+  if (turnOf(run, others, policy) !== 'wait') await parts.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }
 
-/** Whether a queued run may start now, given the account's active runs: unless runs may overlap, one at a time. */
-export function mayStart(run: Run, active: readonly Run[], policy: Policy): boolean {
-  if (policy.schedule?.overlap === 'allow') return true;
-  return !active.some((other) => other.policy === run.policy && other.id !== run.id && isOlder(other, run));
+/** What a queued run is to do now. */
+export type Turn = 'start' | 'wait' | 'skip';
+
+/**
+ * Whose turn it is, given the account's active runs: unless runs may overlap, one at a time. Those that wait go by age; one
+ * that has begun is ahead of them all, even of an older one whose maker was held up.
+ */
+export function turnOf(run: Run, active: readonly Run[], policy: Policy): Turn {
+  const overlap = policy.schedule?.overlap ?? 'skip';
+  if (overlap === 'allow') return 'start';
+  const others = active.filter((other) => other.policy === run.policy && other.id !== run.id);
+  if (!others.some((other) => other.status !== 'queued' || isOlder(other, run))) return 'start';
+  return overlap === 'skip' ? 'skip' : 'wait';
 }
 
 const isOlder = (a: Run, b: Run): boolean =>

@@ -16,7 +16,7 @@ import { candidates, countAll, type Planned, type Planning } from './candidates.
 import { ended } from './decide.ts';
 import { drain } from './drain.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
-import { mayStart } from './fire.ts';
+import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 
 const PAGE = 100;
@@ -58,11 +58,12 @@ async function begins(parts: Parts, run: Run): Promise<boolean> {
   if (run.status !== 'queued') return false;
   const policy = policyOf(run);
   // Asked again here: two firings at the same instant may each have taken themselves for the only one.
-  if (mayStart(run, await records.runs.active(run.account), policy)) {
+  const turn = turnOf(run, await records.runs.active(run.account), policy);
+  if (turn === 'start') {
     const at = clock.now();
     return records.runs.move(run, 'planning', { at, deadline: at + policy.timeout.runMs });
   }
-  if ((policy.schedule?.overlap ?? 'skip') === 'skip') await concludeRun(parts, run, 'skipped', overlapped);
+  if (turn === 'skip') await concludeRun(parts, run, 'skipped', overlapped);
   return false;
 }
 

@@ -4,7 +4,7 @@ import { carryOutEnding } from './call-off.ts';
 import { ended, timedOut } from './decide.ts';
 import { endPending } from './drain.ts';
 import { afterTarget, concludeRun, finishIfDone, handOut, stopIfTooManyFailed } from './finish.ts';
-import { mayStart } from './fire.ts';
+import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import type { Charge } from './steward.ts';
 
@@ -47,7 +47,7 @@ async function replan(parts: Parts, run: Run, active: readonly Run[], charge: Ch
   }
   const since = charge.replannedAt.get(run.id) ?? (run.status === 'queued' ? 0 : now);
   charge.replannedAt.set(run.id, since);
-  if (now - since < REPLAN_MS || !mayStart(run, active, policyOf(run))) return;
+  if (now - since < REPLAN_MS || turnOf(run, active, policyOf(run)) === 'wait') return;
   charge.replannedAt.set(run.id, now);
   await parts.queues.put([{ kind: 'plan', run: run.id }]);
 }
