@@ -68,8 +68,11 @@ export const siteSync = defineJob({
     if (snapshot && Date.parse(snapshot.created_at ?? '') >= since) {
       return { is: 'following', watch: { ...watch, snapshotId: snapshot.id } };
     }
-    if (Date.parse(sync.last_sync_at ?? '') >= since) return { is: 'following', watch };
-    return { is: 'absent' };
+    if (sync.last_sync_at === null) return { is: 'absent' };
+    const lastSyncAt = Date.parse(sync.last_sync_at ?? '');
+    if (Number.isNaN(lastSyncAt))
+      return { is: 'unknown', detail: 'The service does not tell when it last synced the site.' };
+    return lastSyncAt >= since ? { is: 'following', watch } : { is: 'absent' };
   },
 });
 
