@@ -154,6 +154,11 @@ async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => b
   }
 }
 
+/** Resolves when something holds that no event tells of. */
+export async function until({ clock }: World, holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await clock.sleep(500);
+}
+
 /** A policy as the loader would give it, with what a test cares about. */
 export function aPolicy(changes: Partial<Policy> = {}): Policy {
   return {

@@ -1,0 +1,245 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEngine } from '../../src/engine/engine.ts';
+import { planRun } from '../../src/engine/plan-run.ts';
+import type { AnyJob } from '../../src/job/job.ts';
+import { createRegistry } from '../../src/job/registry.ts';
+import { aGate, around, partsOf } from '../support/between.ts';
+import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
+const goingOn = new AbortController().signal;
+const plan = (caretaker: World['caretaker'], run: { id: string }) =>
+  planRun(partsOf(caretaker), { kind: 'plan', run: run.id }, goingOn);
+
+describe('a plan that two processes are at', () => {
+  test('is let go by the latest: whoever was overtaken changes nothing any more', async () => {
+    world = await startWorld({ sites: 10, work: false });
+    const [slow, other] = [world.caretaker, await world.another({ work: false })];
+    const run = await world.fire(aPolicy());
+    const gate = aGate();
+    around(slow.records.runs, 'move', async (call, _run, to) => {
+      if (to === 'running') await gate.pass();
+      return call();
+    });
+    const overtaken = plan(slow, run);
+    await gate.reached;
+    const step = await other.records.targets.beginPlan(run.id);
+
+    gate.open();
+    await overtaken;
+
+    expect(step).toBe(2);
+    expect(await other.records.runs.get(run.id)).toMatchObject({
+      status: 'planning',
+      counts: { planned: 0 },
+    });
+    await plan(other, run);
+    expect(await other.records.runs.get(run.id)).toMatchObject({
+      status: 'running',
+      counts: { planned: 10 },
+    });
+  });
+
+  test('is not failed by the one that was overtaken', async () => {
+    world = await startWorld({ sites: 3, work: false });
+    const [broken, other] = [world.caretaker, await world.another({ work: false })];
+    const run = await world.fire(aPolicy({ account: 'default' }));
+    const gate = aGate();
+    around(broken.link('default').client, 'call', async () => {
+      await gate.pass();
+      throw new TypeError('x is not a function');
+    });
+    // Three tries are what a plan has; the last of them is the one that is overtaken.
+    for (let tries = 0; tries < 2; tries += 1) await other.records.targets.beginPlan(run.id);
+    const overtaken = plan(broken, run);
+    await gate.reached;
+    await plan(other, run);
+
+    gate.open();
+    await overtaken;
+
+    expect(await other.records.runs.get(run.id)).toMatchObject({ status: 'running', counts: { planned: 3 } });
+  });
+
+  test('keeps its outcomes when the run is cancelled just as it is let go', async () => {
+    world = await startWorld({ sites: 10, work: false });
+    const canceller = await world.another({ work: false });
+    const run = await world.fire(aPolicy());
+    const gate = aGate();
+    around(canceller.records.runs, 'end', async (call) => {
+      await gate.pass();
+      return call();
+    });
+    const cancelling = canceller.engine.cancel(run.id);
+    await gate.reached;
+    const working = world.caretaker.engine.work(50);
+    await world.ended(run, ({ counts }) => counts.succeeded > 0);
+
+    gate.open();
+    await cancelling;
+    const end = await world.ended(run);
+    await working.stop();
+
+    expect(end.status).toBe('cancelled');
+    expect(end.counts).toMatchObject({ planned: 10, failed: 0 });
+    expect(end.counts.succeeded + end.counts.cancelled).toBe(10);
+    expect(end.counts.succeeded).toBe(world.sandbox.journal.effectsOf('syncSite').length);
+  });
+});
+
+describe('a process that dies', () => {
+  test('while it cancels a run leaves a run that the next one calls off', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    const dying = await world.another({ work: false });
+    const run = await world.fire(aPolicy());
+    const death = aGate();
+    around(dying.records.targets, 'beginPlan', async (call) => {
+      await death.pass();
+      return call();
+    });
+    void dying.engine.cancel(run.id);
+    await death.reached;
+
+    const working = world.caretaker.engine.work(50);
+    const end = await world.ended(run);
+    await working.stop();
+
+    expect(end.status).toBe('cancelled');
+    expect(world.sandbox.journal.effects).toEqual([]);
+  });
+
+  test('while it stops a run over its limit leaves a run that the next one stops', async () => {
+    world = await startWorld({ sites: 30, work: false });
+    const dying = await world.another({ work: false });
+    const run = await world.fire(aPolicy({ limits: { ...limits, maxTargets: 10 } }));
+    const death = aGate();
+    around(dying.records.runs, 'move', async (call, _run, to) => {
+      if (to === 'stopped') await death.pass();
+      return call();
+    });
+    void plan(dying, run);
+    await death.reached;
+
+    const working = world.caretaker.engine.work(50);
+    const end = await world.ended(run);
+    await working.stop();
+
+    expect(end).toMatchObject({
+      status: 'stopped',
+      detail: 'The plan has more than 10 targets (limits.max_targets).',
+    });
+    expect(world.sandbox.journal.effects).toEqual([]);
+  });
+});
+
+describe('a plan that cannot be made', () => {
+  test('by a bug in the job is tried three times, and then the run has failed and says why', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    const { registry } = world.caretaker;
+    const broken = () => {
+      throw new TypeError('x is not a function');
+    };
+    const { work } = createEngine({
+      ...partsOf(world.caretaker),
+      registry: createRegistry(
+        registry.names().flatMap((name) => ({ ...registry.get(name), unfit: broken }) as AnyJob),
+      ),
+    });
+    const working = work(50);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+    await working.stop();
+
+    expect(run).toMatchObject({ status: 'failed', detail: 'Planning failed: x is not a function' });
+    expect(world.sandbox.journal.countOf('listSites')).toBe(3);
+  });
+
+  test('for want of budget is left to the next process when this one is stopped', async () => {
+    world = await startWorld({
+      sites: 250,
+      work: false,
+      rateLimit: 1,
+      budget: { requestsPerMinute: 1, reserve: 0 },
+    });
+    const run = await world.fire(aPolicy());
+    const asked = aGate();
+    asked.open();
+    around(world.caretaker.link('default').budget, 'take', (call) => {
+      if (world.sandbox.journal.countOf('listSites') === 1) void asked.pass();
+      return call();
+    });
+    const working = world.caretaker.engine.work(50);
+    await asked.reached;
+
+    await working.stop();
+
+    expect(world.sandbox.journal.countOf('listSites')).toBe(1);
+    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'planning' });
+    const next = (await world.another({ work: false })).engine.work(50);
+    const goesOn = await world.ended(run, ({ status }) => status === 'running');
+    await next.stop();
+    expect(goesOn.counts.planned).toBe(250);
+  });
+});
+
+describe('two firings of a policy whose runs may not overlap', () => {
+  const fire = ({ engine, clock }: World['caretaker']) =>
+    engine.fire(aPolicy(), { trigger: 'manual', scheduledFor: clock.now() });
+
+  test('at the same instant make one run that works, and one that is skipped', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    const processes = [world.caretaker, await world.another({ work: false })];
+    // Each has seen that no other run is under way before any makes its own.
+    const gates = processes.map(({ records }) => {
+      const gate = aGate();
+      around(records.runs, 'create', async (call) => {
+        await gate.pass();
+        return call();
+      });
+      return gate;
+    });
+    const fired = processes.map(fire);
+    await Promise.all(gates.map(({ reached }) => reached));
+    for (const gate of gates) gate.open();
+    const runs = await Promise.all(fired);
+    expect(runs.map(({ status }) => status)).toEqual(['queued', 'queued']);
+
+    const working = world.caretaker.engine.work(50);
+    const ends = await Promise.all(runs.map((run) => world.ended(run)));
+    await working.stop();
+
+    expect(ends.map(({ status }) => status).sort()).toEqual(['skipped', 'succeeded']);
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
+  });
+
+  test('of which one was held up while the other began: the one that comes late is skipped', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    const late = await world.another({ work: false });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
+    const gate = aGate();
+    around(late.records.runs, 'create', async (call) => {
+      await gate.pass();
+      return call();
+    });
+    const firing = fire(late);
+    await gate.reached;
+    const working = world.caretaker.engine.work(50);
+    const first = await fire(world.caretaker);
+    await until(world, () => world.sandbox.journal.effectsOf('syncSite').length === 5);
+
+    gate.open();
+    const second = await world.ended(
+      await firing,
+      ({ status }) => status !== 'queued' && status !== 'planning',
+    );
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();
+    const end = await world.ended(first);
+    await working.stop();
+
+    expect(second.status).toBe('skipped');
+    expect(end.status).toBe('succeeded');
+  });
+});

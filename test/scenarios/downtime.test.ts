@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
+
+describe('after an hour in which no process was at work', () => {
+  test('syncs that succeeded meanwhile are done, although their time limit has passed', async () => {
+    world = await startWorld({ sites: 10, work: false });
+    const ids = world.sandbox.siteIds();
+    const fired = await world.fire(aPolicy({ timeout: { targetMs: 120_000, runMs: 28_800_000 } }));
+    for (const id of ids) world.sandbox.site(id).syncTakes(3_600_000);
+    const before = world.caretaker.engine.work(50);
+    const { targets } = world.caretaker.records;
+    await until(world, async () => (await targets.inState(fired.id, 'following', 100)).length === 10);
+    await before.stop();
+    for (const id of ids) world.sandbox.site(id).finishSync();
+    await world.clock.sleep(130_000);
+    expect(await targets.late(fired.id, world.clock.now(), 100)).toHaveLength(10);
+
+    const after = world.caretaker.engine.work(50);
+    const run = await world.ended(fired);
+    await after.stop();
+
+    expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 10, failed: 0 } });
+  });
+});
+
+describe('an API that is down for minutes', () => {
+  test('uses up no attempt and fails no site: what had not begun is not begun meanwhile', async () => {
+    world = await startWorld({ sites: 100 });
+    const fired = await world.fire(aPolicy({ limits, retry: { ...aPolicy().retry, attempts: 1 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded > 3);
+    const sentBefore = world.sandbox.journal.requests.length;
+    world.sandbox.outage.begin('status-503');
+    const begunBefore = await begun(fired.id);
+    await world.clock.sleep(120_000);
+    const begunMeanwhile = (await begun(fired.id)) - begunBefore;
+    const sentMeanwhile = world.sandbox.journal.requests.length - sentBefore;
+    world.sandbox.outage.end();
+
+    const run = await world.ended(fired);
+
+    expect(begunMeanwhile).toBeLessThanOrEqual(limits.concurrency);
+    expect(sentMeanwhile).toBeLessThan(150);
+    expect(Object.values(await world.reasons(run))).not.toContain('unavailable');
+    const { planned, succeeded, failed, skipped } = run.counts;
+    expect(succeeded + failed + skipped).toBe(planned);
+    const failures = (await world.targets(run)).filter(({ outcome }) => outcome === 'failed');
+    expect(failures.every(({ reason }) => reason === 'task-failed')).toBe(true);
+  });
+
+  test('makes a run that could not be planned go on at once when an operator says so', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    world.sandbox.outage.begin('refuse');
+    const before = world.caretaker.engine.work(50);
+    const fired = await world.fire(aPolicy());
+    const waiting = await world.ended(fired, ({ detail }) => detail !== undefined);
+    await before.stop();
+    world.sandbox.outage.end();
+
+    await world.caretaker.engine.nudge(fired.id);
+
+    expect(waiting).toMatchObject({
+      status: 'planning',
+      detail: expect.stringContaining('connection refused'),
+    });
+    const told = await world.caretaker.records.runs.get(fired.id);
+    expect(told?.detail).toBeUndefined();
+    const after = world.caretaker.engine.work(50);
+    expect(await world.ended(fired)).toMatchObject({ status: 'succeeded', counts: { succeeded: 5 } });
+    await after.stop();
+  });
+});
+
+const begun = async (run: string) =>
+  (await world.targets(run)).filter(({ startedAt }) => startedAt !== undefined).length;
+
+describe('an account that refuses us', () => {
+  async function blocked() {
+    world = await startWorld({ sites: 8, work: false });
+    const working = world.caretaker.engine.work(50);
+    const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
+    await world.ended(fired, ({ counts }) => counts.succeeded > 0);
+    world.sandbox.account.deactivate();
+    await world.ended(fired, ({ status }) => status === 'blocked');
+    await working.stop();
+    return fired;
+  }
+
+  test('once it is mended lets a run go on as soon as an operator says so', async () => {
+    const fired = await blocked();
+    world.sandbox.account.activate();
+
+    await world.caretaker.engine.nudge(fired.id);
+
+    expect(await world.caretaker.records.runs.get(fired.id)).toMatchObject({ status: 'running' });
+  });
+
+  test('keeps no run blocked for ever when a process died while it let the runs go on', async () => {
+    const fired = await blocked();
+    world.sandbox.account.activate();
+    await world.caretaker.records.accounts.unblock('default');
+
+    const working = world.caretaker.engine.work(50);
+    const run = await world.ended(fired);
+    await working.stop();
+
+    expect(run.counts).toMatchObject({ planned: 8, failed: 0, cancelled: 0 });
+  });
+
+  test('keeps no cancelled run from its end, though nothing can be followed any more', async () => {
+    const fired = await blocked();
+    await world.caretaker.engine.cancel(fired.id);
+
+    const working = world.caretaker.engine.work(50);
+    const run = await world.ended(fired);
+    await working.stop();
+
+    expect(run.status).toBe('cancelled');
+    const { planned, succeeded, cancelled, failed, skipped } = run.counts;
+    expect(succeeded + cancelled + failed + skipped).toBe(planned);
+    expect(cancelled).toBeGreaterThan(4);
+  });
+});
+
+describe('one slow site', () => {
+  test('does not make every sweep list again all that has ended since it began', async () => {
+    world = await startWorld({ sites: 230 });
+    const slow = world.sandbox.siteIds().find((id) => isFit(id)) ?? '';
+    world.sandbox.site(slow).syncTakes(3 * 3_600_000);
+    const policy = aPolicy({
+      limits: { ...limits, concurrency: 300 },
+      select: { filters: {}, sort: 'created_at,asc' },
+    });
+    const fired = await world.fire(policy);
+    const { journal } = world.sandbox;
+    await world.ended(fired, ({ counts }) => {
+      const { planned, succeeded, failed, skipped } = counts;
+      return planned > 1 && succeeded + failed + skipped === planned - 1;
+    });
+    expect(world.sandbox.site(slow).state().syncInProgress).toBe(true);
+    const since = journal.requests.length;
+
+    await world.clock.sleep(90_000);
+
+    const sweeps = journal.requests.slice(since).filter(({ operation }) => operation === 'listSites');
+    expect(sweeps.length).toBeGreaterThan(2);
+    // The first of them may still look at what ended together with the last.
+    expect(sweeps.slice(2).filter(({ query }) => /page=[^1]/.test(query))).toEqual([]);
+    world.sandbox.site(slow).finishSync();
+    expect((await world.reasons(await world.ended(fired)))[slow]).toBe('done');
+  });
+});
+
+/** Whether nothing about a site keeps it from being synced. */
+function isFit(id: string): boolean {
+  const { connected, locked, paused, underMaintenance, syncsToday } = world.sandbox.site(id).state();
+  return connected && !locked && !paused && !underMaintenance && syncsToday === 0;
+}
