@@ -58,8 +58,12 @@ conform('4.13 Tags: createTag and updateTag need a body (400)', async (tools) =>
   }
 });
 
-conform('4.13 Tags: a name that is blank cannot be (422)', async ({ call }) => {
-  expect((await call('POST', '/tags', { tag: { name: ' ' } })).status).toBe(422);
+conform('4.13 Tags: a name that is blank cannot be (422)', async (tools) => {
+  const tag = await makeTag(tools);
+  for (const path of ['/tags', `/tags/${tag.id}/update`]) {
+    expect((await tools.call('POST', path, { tag: { name: ' ' } })).status).toBe(422);
+  }
+  expect((await tools.call('GET', `/tags/${tag.id}`)).body.tag).toEqual(tag);
 });
 
 conform('4.13 Tags: showTag answers the tag', async (tools) => {

@@ -157,3 +157,22 @@ test('a scheduled report keeps its content when its template changes later', asy
   await post(`/report-templates/${template_id}/update`, { report_template: { general: { language: 'de' } } });
   expect((await get(`/scheduled-reports/${id}`)).body).toEqual(before);
 });
+
+test('a scheduled report that is paused or active already says so', async () => {
+  const { sandbox, get, post } = await startCalling();
+  const [{ id }] = (await get('/scheduled-reports?filters[status:eq]=active')).body.scheduled_reports;
+  const act = async (action: string) => (await post(`/scheduled-reports/${id}/${action}`)).body;
+  expect((await act('resume')).error.code).toBe('already_active');
+  await act('pause');
+  expect((await act('pause')).error.code).toBe('already_paused');
+  expect(sandbox.journal.effectsOf('pauseScheduledReport')).toEqual([id]);
+  expect(sandbox.journal.effectsOf('resumeScheduledReport')).toEqual([]);
+});
+
+test('what waits for its moment keeps it across an update that does not move it', async () => {
+  const { get, post } = await startCalling();
+  const [{ id, next_report_at }] = (await get('/scheduled-reports')).body.scheduled_reports;
+  const sent = { scheduled_report: { timezone: 'Asia/Tokyo' } };
+  const { scheduled_report } = (await post(`/scheduled-reports/${id}/update`, sent)).body;
+  expect(scheduled_report).toMatchObject({ timezone: 'Asia/Tokyo', next_report_at });
+});

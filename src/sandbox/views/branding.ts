@@ -7,11 +7,11 @@ import { defaultPlugin, type PluginBranding, type WpLogin } from '../world/brand
 import type { World } from '../world/world.ts';
 import { senderReference } from './sender-email.ts';
 
-/** The account's own details by default, nothing at all when hidden. */
-export function pluginBrandingView({ type, ...saved }: PluginBranding): ShownPluginBranding {
-  if (type === 'default') return { type, ...defaultPlugin };
-  return type === 'custom' ? { type, ...saved } : { type, name: null, description: null, author: null };
-}
+/** The account's own details by default; else what was saved, which is nothing when it is hidden. */
+export const pluginBrandingView = ({ type, ...saved }: PluginBranding): ShownPluginBranding => ({
+  type,
+  ...(type === 'default' ? defaultPlugin : saved),
+});
 
 export function wpLoginView(world: World, login: WpLogin): ShownWpLogin {
   const isSet = Object.values(login).some((value) => value !== null);

@@ -3,7 +3,7 @@
 export type Author = { name: string; url: string };
 export interface PluginBranding {
   type: 'default' | 'custom' | 'hidden';
-  /** What was saved; it counts for `custom` alone. */
+  /** What was saved for `custom`; null for the other types. */
   name: string | null;
   description: string | null;
   author: Author | null;
