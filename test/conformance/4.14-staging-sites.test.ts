@@ -251,6 +251,13 @@ conform(
   },
 );
 
+conformHeld('4.14 Staging sites: nobody is signed in as a user that is not there', async ({ call, need }) => {
+  const { id } = await need(inStatus('active'));
+  const signIn = (user: number) => call('GET', `${list}/${id}/wp/users/sso-login-url?wp_object_id=${user}`);
+  expect((await signIn(20)).body.url).toContain('user_id=20');
+  for (const user of [0, 21]) expect((await signIn(user)).status).toBe(404);
+});
+
 conformHeld(
   '4.14 Staging sites: deleting answers 204, but not while a copy is being made',
   async ({ call, need }) => {
