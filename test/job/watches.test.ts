@@ -1,5 +1,6 @@
 /** What followed work is taken for, by what the service shows of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { GoneError } from '../../src/client/errors.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/job.ts';
 import { sweepFrom } from '../../src/job/watch.ts';
@@ -197,6 +198,20 @@ describe('a sync that is looked at alone', () => {
     sandbox.site(siteId).finishSync();
 
     expect(await look({ snapshotId, since })).toMatchObject({ is: 'failed', detail: 'Disk full.' });
+  });
+
+  test('is judged by its site when its snapshot is not shown any more', async () => {
+    const since = clock.now();
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    const withoutSnapshots = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    };
+
+    expect(
+      await watchKinds.sync.look(withoutSnapshots, { kind: 'sync', siteId, snapshotId: 'snap-1', since }),
+    ).toEqual({ is: 'done', reason: 'done' });
   });
 
   test('that left no trace is not taken for done because an older one was', async () => {

@@ -154,6 +154,38 @@ describe('what an operator does to a run', () => {
     await expect(world.caretaker.engine.retry(run.id)).rejects.toThrow(/Nothing failed/);
   });
 
+  test('a retry works on what failed even when the policy would no longer select it', async () => {
+    world = await startWorld({ sites: 3 });
+    const ids = world.sandbox.siteIds();
+    for (const id of ids) world.sandbox.site(id).failNextSync('The disk is full.');
+    const notSyncedLately = 'site.sync.last_sync_at < now - duration("1h")';
+    const first = await world.ended(
+      await world.fire(aPolicy({ select: { filters: {}, where: notSyncedLately } })),
+    );
+    const failed = (await world.targets(first)).map(({ id }) => id);
+    expect(first.counts.failed).toBeGreaterThan(0);
+
+    const run = await world.ended(await world.caretaker.engine.retry(first.id));
+
+    expect(await world.reasons(run)).toEqual(Object.fromEntries(failed.map((id) => [id, 'done'])));
+  });
+
+  test('a named target that the policy leaves out, or that does not exist, is told and not passed over', async () => {
+    world = await startWorld({ sites: 3 });
+    const where = 'site.id != "site-0002"';
+
+    const run = await world.ended(
+      await world.fire(aPolicy({ select: { filters: {}, where } }), ['site-0001', 'site-0002', 'site-9999']),
+    );
+
+    const told = (await world.targets(run)).map(({ id, reason, detail }) => [id, reason, detail]);
+    expect(told.sort()).toEqual([
+      ['site-0001', 'done', undefined],
+      ['site-0002', 'not-eligible', 'select.where does not hold.'],
+      ['site-9999', 'not-eligible', 'It is not in the account, or not among what the policy selects.'],
+    ]);
+  });
+
   test('a run of named targets works on these alone, for one request each to find them', async () => {
     world = await startWorld({ sites: 200 });
     const run = await world.ended(await world.fire(aPolicy(), ['site-0007', 'site-0150']));
