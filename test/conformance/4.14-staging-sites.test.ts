@@ -127,6 +127,13 @@ conform('4.14 Staging sites: real-time events need "until" when they are enabled
   expect((await tools.call('POST', list, { staging_site })).status).toBe(422);
 });
 
+conformHeld('4.14 Staging sites: real-time events reach no further than the present', async (tools) => {
+  const { site, snapshot } = await withSnapshot(tools);
+  const options = { real_time_events: { enabled: true, until: '2026-11-21T12:00:01Z' } };
+  const staging_site = { site_id: site.id, snapshot_id: snapshot.id, options };
+  expect((await tools.call('POST', list, { staging_site })).status).toBe(422);
+});
+
 conform(
   '4.14 Staging sites: credentials and snapshot are in the single view alone',
   async ({ call, need }) => {
