@@ -122,3 +122,22 @@ conform('4.19 Snapshots: unknown sites and snapshots answer 404', async (tools) 
   expect((await tools.call('GET', '/sites/unknown-one/snapshots/any-one')).status).toBe(404);
   expect((await tools.call('GET', `${await path(tools)}/unknown-one`)).status).toBe(404);
 });
+
+conform(
+  '2.21 Snapshots: measurements are null where performance is not monitored',
+  async ({ call, need }) => {
+    const silent = '/sites?filters[performance:eq]=false&filters[backups:eq]=true';
+    const { id } = await need(silent, ({ backups }) => backups.latest_snapshot?.status === 'succeeded');
+    const { snapshots } = (await call('GET', `/sites/${id}/snapshots?filters[created_at:gte]=2000-01-01`))
+      .body;
+    expect(snapshots[0].performance).toEqual({ enabled: false });
+    const { performance } = (await call('GET', `/sites/${id}/snapshots/${snapshots[0].id}`)).body.snapshot;
+    expect(performance).toEqual({
+      enabled: false,
+      score: null,
+      load_time: null,
+      page_size: null,
+      total_requests: null,
+    });
+  },
+);
