@@ -63,7 +63,8 @@ describe('a process that is held up', () => {
 
 describe('a step that takes long', () => {
   test('is left alone as long as its process is alive', async () => {
-    world = await startWorld({ sites: 1, work: false });
+    world = await startWorld({ sites: 1, work: false, speedUp: 20 });
+    world.sandbox.site('site-0001').syncTakes(5_000);
     const gate = aGate();
     const { client } = world.caretaker.link('default');
     around(client, 'call', async (call, operation) => {
@@ -75,8 +76,8 @@ describe('a step that takes long', () => {
     const working = world.caretaker.engine.work(50);
     await gate.reached;
     const [acting] = await world.targets(run);
-    // Three times as long as a silent worker is waited for.
-    await world.clock.sleep(60_000);
+    // Twice as long as a silent worker is waited for.
+    await world.clock.sleep(45_000);
     const [still] = await world.targets(run);
 
     gate.open();
@@ -142,6 +143,7 @@ describe('a process that lacks what a run needs', () => {
 
   test('the account: it leaves a new run alone, and one that is under way, to those who have it', async () => {
     world = await startWorld({ sites: 4, work: false });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
     const parts = { ...partsOf(await world.another({ work: false })), serves: () => false };
     const run = await world.fire(slowly);
     const ignorant = await lookOn(parts);

@@ -22,6 +22,7 @@ async function syncThree(
 ) {
   world = await startWorld({ sites: 3 });
   const [first = ''] = world.sandbox.siteIds();
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(10_000);
   await prepare(world, first);
   const run = await world.ended(await world.fire(aPolicy(changes)));
   const { [first]: reason, ...others } = await world.reasons(run);
@@ -34,7 +35,7 @@ async function syncThree(
   };
 }
 
-const shortly: Partial<Policy> = { timeout: { targetMs: 180_000, runMs: 28_800_000 } };
+const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
 
 describe('a site whose sync', () => {
   test('came to its end well is done', async () => {
@@ -45,6 +46,7 @@ describe('a site whose sync', () => {
 
   test('somebody else had begun is adopted', async () => {
     const { reason, synced } = await syncThree(({ sandbox }, first) => {
+      sandbox.site(first).syncTakes(120_000);
       sandbox.site(first).startSync();
     });
     expect(reason).toBe('adopted');
