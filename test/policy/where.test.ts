@@ -146,11 +146,9 @@ test('a condition that is far too long or too deep is refused', () => {
   expect(faultOf(Array(600).fill('true').join('||')).message).toContain('no condition in CEL');
 });
 
-test('a pattern that is slow elsewhere is quick here', () => {
+test('a pattern that would keep an ordinary engine busy for ever is answered', () => {
   const where = compileWhereOf(tinyJob, 'site.url.re("^(a+)+$")');
-  const started = performance.now();
   expect(where.test({ url: `${'a'.repeat(5000)}!` }, now)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1000);
 });
 
 test('a condition that cannot be answered for a candidate says so in a sentence', () => {
@@ -164,14 +162,4 @@ test('a condition that cannot be answered for a candidate says so in a sentence'
 test('any item of the service can be the subject', () => {
   const where = compileWhere('task.status == "failed" && task.id != ""', 'task', fieldsOfItem('listTasks'));
   expect(where.test({ id: '1', status: 'failed' }, now)).toBe(true);
-});
-
-test('ten thousand sites are asked in about a second', () => {
-  const where = compileWhereOf(
-    tinyJob,
-    'site.sync.last_sync_at < now - duration("20h") && site.url.contains("a")',
-  );
-  const started = performance.now();
-  for (let i = 0; i < 10_000; i++) where.test(site, now);
-  expect(performance.now() - started).toBeLessThan(2000);
 });

@@ -10,7 +10,8 @@ const syncsInFlight = ({ sandbox }: World) =>
 
 describe('a night over the fleet', () => {
   test('ends with an outcome for each of sixty sites, each sync asked for once, and no poll per site', async () => {
-    world = await startWorld({ sites: 60 });
+    // Slow enough that a busy machine does not make a minute pass between two looks.
+    world = await startWorld({ sites: 60, speedUp: 20 });
 
     const run = await world.ended(await world.fire(aPolicy()));
 
@@ -58,9 +59,14 @@ describe('what goes wrong with one site', () => {
   test('a sync that is already running is adopted and followed to its end', async () => {
     world = await startWorld({ sites: 5 });
     const [first = ''] = world.sandbox.siteIds();
-    world.sandbox.site(first).startSync();
+    const { startSync, syncTakes, finishSync } = world.sandbox.site(first);
+    syncTakes(3_600_000);
+    startSync();
 
-    const run = await world.ended(await world.fire(aPolicy()));
+    const fired = await world.fire(aPolicy());
+    await world.ended(fired, ({ counts }) => counts.succeeded === 4);
+    finishSync();
+    const run = await world.ended(fired);
 
     expect(await world.reasons(run)).toMatchObject({ [first]: 'adopted' });
     expect(world.sandbox.journal.effectsOf('syncSite')).not.toContain(first);
