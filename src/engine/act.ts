@@ -154,8 +154,10 @@ class Step {
       },
     };
     if (!effect) return client.call(id, input, options);
+    if (this.target.intent) throw new Error(`A job may have one effect a step; ${id} would be its second.`);
     try {
-      // Noted when the budget has let the request go: nothing that can take long lies between intent and request.
+      // Noted when the budget has let the request go: nothing that can take long lies between intent and request. A
+      // request that was turned away by a 429 is noted again when it goes again.
       return await client.call(id, input, { ...options, beforeSend: () => this.noteIntent(id) });
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
@@ -164,8 +166,6 @@ class Step {
   }
 
   private async noteIntent(operation: OperationId): Promise<void> {
-    if (this.target.intent)
-      throw new Error(`A job may have one effect a step; ${operation} would be its second.`);
     const { records, clock } = this.parts;
     const intent = { operation, at: clock.now() };
     const { id, step } = this.target;

@@ -13,16 +13,17 @@ const syncs = () => world.sandbox.journal.effectsOf('syncSite');
 const standStill = ({ records }: Process) => around(records.targets, 'renew', async () => true);
 
 describe('a process that is held up', () => {
-  /** Has another process end the run while `held` stands at `gate`, then lets it go on to its end. */
+  /** Has another process end the run while `held` stands at `gate` and begins nothing else, then lets it go on. */
   async function overtake(held: Process, gate: Gate) {
     const run = await world.fire(aPolicy());
     const working = held.engine.work(50);
     await gate.reached;
+    const stopped = working.stop();
     const other = (await world.another({ work: false })).engine.work(50);
     const end = await world.ended(run);
     const before = syncs().length;
     gate.open();
-    await Promise.all([working.stop(), other.stop()]);
+    await Promise.all([stopped, other.stop()]);
     return { end, before };
   }
 
@@ -128,6 +129,26 @@ describe('what fails after the service has acted', () => {
     expect(await world.reasons(run)).toEqual({ 'site-0001': 'adopted' });
     expect(syncs()).toHaveLength(1);
     expect(world.log.lines.some((line) => line.includes('a job failed unforeseen'))).toBe(true);
+  });
+});
+
+describe('a request that the service turns away for a moment (429)', () => {
+  test('is sent again when the next window has begun meanwhile, and uses nothing up', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    world.sandbox.failNext({ operation: 'syncSite' }, 'bare-429');
+    // Without its news there is room at once, as when the window ends right after the answer.
+    around(world.caretaker.link('default').budget, 'learn', (call, _ticket, news) =>
+      news?.kind === 'limited' ? Promise.resolve() : call(),
+    );
+    const working = world.caretaker.engine.work(50);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+    await working.stop();
+
+    expect(world.sandbox.journal.countOf('syncSite')).toBe(2);
+    expect(await world.targets(run)).toMatchObject([{ reason: 'done', attempts: 0 }]);
+    expect(world.log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+    expect(syncs()).toHaveLength(1);
   });
 });
 
