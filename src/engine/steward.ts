@@ -18,8 +18,8 @@ const LEASE_MS = 6_000;
 export interface Charge {
   follower: Follower;
   probedAt: number | undefined;
-  /** When the plan of a run was last put into the queue. */
-  replannedAt: Map<string, number>;
+  /** Runs that wait for their plan: since when, and when it was last put into the queue. */
+  replans: Map<string, { firstAt: number; lastAt: number }>;
 }
 
 export class Steward {
@@ -84,7 +84,7 @@ export class Steward {
     const charge: Charge = {
       follower: new Follower(this.parts, account),
       probedAt: undefined,
-      replannedAt: new Map(),
+      replans: new Map(),
     };
     this.charges.set(account, charge);
     return charge;
@@ -93,6 +93,7 @@ export class Steward {
   private async lookAfter(account: string, charge: Charge): Promise<void> {
     const { records, log } = this.parts;
     const runs = await records.runs.active(account);
+    for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
     if (runs.length === 0) return;
     await this.probe(
       account,

@@ -10,7 +10,7 @@ import type { Charge } from './steward.ts';
 
 /** A plan that is not there after so long is put into the queue (again). */
 const REPLAN_MS = 10_000;
-/** A run whose job nobody knows fails after so long: until then a newer process may turn up. */
+/** A run that nobody has begun to plan in so long, whose job is not known here either, fails: no newer process turned up. */
 const NO_JOB_MS = 5 * 60_000;
 /** A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed out anew. */
 const UNCLAIMED_MS = 10_000;
@@ -26,7 +26,7 @@ export async function tend(parts: Parts, run: Run, active: readonly Run[], charg
   if (run.ending && !run.planComplete) return;
   if (run.deadline !== undefined && now > run.deadline) return callTime(parts, run, charge);
   if (run.status === 'queued' || run.status === 'planning') return replan(parts, run, active, charge);
-  charge.replannedAt.delete(run.id);
+  charge.replans.delete(run.id);
   if (run.status === 'blocked') {
     if (run.ending) await giveUpBlocked(parts, run);
     return;
@@ -40,15 +40,21 @@ export async function tend(parts: Parts, run: Run, active: readonly Run[], charg
 
 /** Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service away. */
 async function replan(parts: Parts, run: Run, active: readonly Run[], charge: Charge): Promise<void> {
+  if (turnOf(run, active, policyOf(run)) === 'wait') return;
   const now = parts.clock.now();
-  if (!parts.registry.get(run.job) && now - run.createdAt > NO_JOB_MS) {
+  const { firstAt, lastAt } = charge.replans.get(run.id) ?? {
+    firstAt: now,
+    lastAt: run.status === 'queued' ? 0 : now,
+  };
+  charge.replans.set(run.id, { firstAt, lastAt });
+  // Whoever began to plan it knew its job, and may only have found the service away.
+  const unknown = run.status === 'queued' && !parts.registry.get(run.job);
+  if (unknown && now - firstAt > NO_JOB_MS) {
     await concludeRun(parts, run, 'failed', { detail: `There is no job "${run.job}" here any more.` });
     return;
   }
-  const since = charge.replannedAt.get(run.id) ?? (run.status === 'queued' ? 0 : now);
-  charge.replannedAt.set(run.id, since);
-  if (now - since < REPLAN_MS || turnOf(run, active, policyOf(run)) === 'wait') return;
-  charge.replannedAt.set(run.id, now);
+  if (now - lastAt < REPLAN_MS) return;
+  charge.replans.set(run.id, { firstAt, lastAt: now });
   await parts.queues.put([{ kind: 'plan', run: run.id }]);
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../src/engine/engine.ts';
+import { Follower } from '../../src/engine/follow.ts';
+import { tend } from '../../src/engine/tend.ts';
 import { aGate, around, type Gate, partsOf } from '../support/between.ts';
 import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
 
@@ -180,6 +182,25 @@ describe('a process that lacks what a run needs', () => {
 
     expect(end).toMatchObject({ status: 'succeeded', counts: { planned: 4, succeeded: 4 } });
     expect(syncs()).toHaveLength(4);
+  });
+
+  test('the job: it does not fail a run that has waited long, and that others can plan', async () => {
+    world = await startWorld({ sites: 2, work: false });
+    const run = await world.fire(aPolicy());
+    const parts = partsOf(await world.another({ work: false }));
+    const ignorant = { ...parts, registry: { get: () => undefined, names: () => [] } };
+    const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
+
+    await tend(ignorant, waited, [waited], {
+      follower: new Follower(ignorant, 'default'),
+      probedAt: undefined,
+      replans: new Map(),
+    });
+
+    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+    const working = world.caretaker.engine.work(50);
+    expect(await world.ended(run)).toMatchObject({ status: 'succeeded' });
+    await working.stop();
   });
 
   test('the job: it fails nothing, least of all a site whose sync may have begun', async () => {
