@@ -20,7 +20,7 @@ import {
   RejectedError,
   UnavailableError,
 } from './errors.ts';
-import { Connection, discard, type Reply, readBody } from './http.ts';
+import { Connection, discard, type Exchange, type Reply, readBody } from './http.ts';
 import { encodeQuery } from './query.ts';
 
 /** How a call is made. */
@@ -105,6 +105,25 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       log.warn({ account: account.name, err: error }, 'the budget could not be told of an answer');
     });
 
+  /** One request within the budget, from taking it to telling what became of it. */
+  async function sendOnce(exchange: Exchange, options: CallOptions): Promise<Reply> {
+    const ticket = await take(options);
+    // What is not sent, or given up, says nothing of the service.
+    let news: WindowNews | undefined;
+    try {
+      await options.beforeSend?.();
+      options.onRequest?.(exchange.operation);
+      const reply = await connection.exchange(exchange).catch((error: unknown) => {
+        if (error instanceof UnavailableError) news = { kind: 'failed' };
+        throw error;
+      });
+      news = newsOf(reply);
+      return reply;
+    } finally {
+      await learn(ticket, news);
+    }
+  }
+
   /**
    * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
    * Redirects are followed for reads only and never to another origin, each as a request of its own.
@@ -112,26 +131,10 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   async function send(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
     const operation = operationOf(id);
     const { target, ...body } = requestOf(operation, input);
-    const { method } = operation;
     let path = connection.pathOf(target);
     for (let redirects = 0; ; ) {
-      const ticket = await take(options);
-      try {
-        await options.beforeSend?.();
-      } catch (error) {
-        await learn(ticket, undefined);
-        throw error;
-      }
-      options.onRequest?.(id);
-      const exchange = { operation: id, method, path, ...body, signal: options.signal };
-      let reply: Reply;
-      try {
-        reply = await connection.exchange(exchange);
-      } catch (error) {
-        await learn(ticket, error instanceof UnavailableError ? { kind: 'failed' } : undefined);
-        throw error;
-      }
-      await learn(ticket, newsOf(reply));
+      const exchange = { operation: id, method: operation.method, path, ...body, signal: options.signal };
+      const reply = await sendOnce(exchange, options);
       const next = redirects < MAX_REDIRECTS ? connection.redirectionOf(exchange, reply) : undefined;
       if (next === undefined && reply.status !== 429) return reply;
       discard(reply);
