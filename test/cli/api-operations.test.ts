@@ -1,0 +1,113 @@
+/** Each operation once, through the code of the command line, in an account of its own: none disturbs another. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
+import type { Budget } from '../../src/budget/budget.ts';
+import { main } from '../../src/cli/main.ts';
+import { openClient } from '../../src/client/client.ts';
+import { systemClock } from '../../src/clock.ts';
+import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
+import { complete } from '../../src/contract/schema.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { heldClock } from '../support/held-clock.ts';
+import { keptLog } from '../support/quiet.ts';
+import { type Account, inputs } from './operation-inputs.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
+let redis: EmbeddedRedis;
+
+beforeAll(async () => {
+  // The commands share this server instead of starting one each. A file that says nothing keeps the project's out.
+  const config = join(folder, 'caretaker.yaml');
+  writeFileSync(config, '');
+  vi.stubEnv('CARETAKER_CONFIG', config);
+  vi.stubEnv('CARETAKER_DATA_DIR', folder);
+  vi.stubEnv('REDIS_URL', '');
+  redis = await openEmbeddedRedis({ dataDir: folder, log: keptLog() });
+});
+afterAll(async () => {
+  await redis.close();
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What is looked up and made beforehand costs nothing. */
+const free: Budget = {
+  take: async () => ({ window: 0 }),
+  takeNow: async () => ({ window: 0 }),
+  learn: async () => {},
+  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, answeredAt: 0 }),
+  room: async () => 1,
+};
+
+async function openAccount(): Promise<Account> {
+  const clock = heldClock();
+  const sandbox = await startSandbox({ sites: 40, rateLimit: 0, token: 'an-operators-token', clock });
+  onTestFinished(() => sandbox.stop());
+  const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token };
+  const client = openClient({ account, budget: free, clock: systemClock, log: keptLog() });
+  onTestFinished(() => client.close());
+  return {
+    call: (id, input) => client.call(id, input, { priority: 'person' }),
+    pass: (ms) => clock.advance(ms),
+    sandbox,
+  };
+}
+
+/** An input in the words of the command line. */
+function wordsOf(id: OperationId, input: object): string[] {
+  return Object.entries(input).flatMap(([name, value]) => {
+    if (name === 'sort') return ['--sort', String(value)];
+    if (name === 'filters') return Object.entries(value).flatMap(filterWords);
+    if (name !== 'body') return ['--param', `${name}=${value}`];
+    const file = join(folder, `${id}.json`);
+    writeFileSync(file, JSON.stringify(value));
+    return ['--body', file];
+  });
+}
+
+const filterWords = ([field, conditions]: [string, unknown]): string[] =>
+  Object.entries(conditions ?? {}).flatMap(([operator, value]) => [
+    '--filter',
+    `${field}:${operator}=${value}`,
+  ]);
+
+/** Runs a command line in this process; what it says is kept, not shown. */
+async function run(argv: string[]) {
+  const said = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      said[stream] += text;
+      return true;
+    }),
+  );
+  try {
+    return { code: await main(argv), ...said };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+test.each(Object.keys(operations) as OperationId[])(
+  'every operation of the contract can be called by its name: %s',
+  async (id) => {
+    const account = await openAccount();
+    const words = wordsOf(id, await inputs[id](account));
+    const { answer, answers } = operationOf(id);
+    const pdf = join(folder, `${id}.pdf`);
+    vi.stubEnv('CARETAKER_BASE_URL', account.sandbox.url);
+    vi.stubEnv('CARETAKER_API_TOKEN', account.sandbox.token);
+    const before = account.sandbox.journal.requests.length;
+
+    const { code, stdout, stderr } = await run(['api', id, ...words, ...(answers ? ['--output', pdf] : [])]);
+
+    expect([code, stderr]).toEqual([0, answer ? '' : expect.any(String)]);
+    const sent = account.sandbox.journal.requests.slice(before);
+    expect(sent.map(({ operation }) => operation)).toEqual([id]);
+    if (answer) expect(complete(answer).safeParse(JSON.parse(stdout)).error).toBeUndefined();
+    else expect(stdout).toBe('');
+    if (answers === 'pdf') expect(readFileSync(pdf, 'latin1')).toMatch(/^%PDF/);
+  },
+);
