@@ -1,17 +1,20 @@
 /** The code frame of a finding: the line it is about, two lines around it, and a caret under the place. */
 import { scrub, secretKeys } from '../secrets.ts';
+import { closest } from './suggest.ts';
 
 const around = 2;
 /** A longer line is shown in part: somebody's file may be one line of a megabyte. */
 const widest = 110;
 const secret = new RegExp(`((?:^|[\\s{,"'])(?:${secretKeys.join('|')})["']?\\s*:\\s*)([^,}#]+)`, 'gi');
+/** Any key with a plain value behind it. */
+const pair = /((?:^|[\s{,"'])([\w-]+)["']?\s*:\s*)([^\s,{}[\]#][^,{}[\]#]*)/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters from a file must not reach a terminal.
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
  * Shows `text` around `line` and `column` (both from 1), with `length` carets under the place.
  *
- * Values of secret keys are blotted out, except those that are taken from the environment: a frame is printed.
+ * Values of secret keys, misspelt ones included, are blotted out, except those that are taken from the environment: a frame is printed.
  */
 export function frameOf(text: string, line: number, column: number, length = 1): string {
   const lines = text.split(/\r?\n/);
@@ -40,7 +43,13 @@ function printable(line: string): string {
     .replace(control, '·')
     .replace(secret, (all, key: string, value: string) =>
       value.includes('$') ? all : key + '*'.repeat(value.length),
+    )
+    .replace(pair, (all, before: string, key: string, value: string) =>
+      value.includes('$') || !meansSecret(key) ? all : before + '*'.repeat(value.length),
     );
   const clean = scrub(blotted);
   return clean.length === blotted.length ? clean : clean.padEnd(blotted.length);
 }
+
+/** Whether a key holds a secret, or was meant to: a misspelt one is just what frames are shown for. */
+const meansSecret = (key: string): boolean => closest(key.toLowerCase(), secretKeys) !== undefined;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { renderFinding } from '../../src/settings/finding.ts';
+import { frameOf } from '../../src/settings/frame.ts';
 import { YamlFile } from '../../src/settings/yaml-file.ts';
 import { folderWith } from './folder.ts';
 
@@ -70,6 +71,12 @@ test('of a very long line only the part around the place is shown', () => {
 
   expect(source.length).toBeLessThan(130);
   expect(source.slice(carets.indexOf('^'), carets.lastIndexOf('^') + 1)).toBe('wrong');
+});
+
+test('a frame shows no secret under a key that is misspelt', () => {
+  expect(frameOf('accounts:\n  default: { tokn: sup3rsecret }\n', 2, 14)).not.toContain('sup3rsecret');
+  expect(frameOf('paswords: sup3rsecret', 1, 1)).not.toContain('sup3rsecret');
+  expect(frameOf('job: site-sync', 1, 1)).toContain('site-sync');
 });
 
 test('a frame shows no secret that stands beside the mistake, and nothing that steers a terminal', () => {
