@@ -72,6 +72,7 @@ export class Steward {
       // A round that takes longer than a tick goes on; only the lease is renewed meanwhile.
       if (this.rounds.has(account)) continue;
       const round = this.lookAfter(account, charge)
+        .then(() => records.accounts.attended(account, this.parts.clock.now()))
         .catch((error: unknown) =>
           log.warn({ account, err: error }, `an account had to wait: ${messageOf(error)}`),
         )
@@ -124,4 +125,5 @@ export class Steward {
   }
 }
 
-const lease = (account: string): string => `steward:${account}`;
+/** The lease of an account's steward. */
+export const lease = (account: string): string => `steward:${account}`;

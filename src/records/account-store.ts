@@ -25,6 +25,17 @@ export class AccountStore {
     await this.store.del(keys.blocked(account));
   }
 
+  /** Remembers that somebody has just looked after the account's runs. */
+  async attended(account: string, at: number): Promise<void> {
+    await this.store.hset(keys.attended, account, at);
+  }
+
+  /** When somebody last looked after the runs of each account; accounts without runs so far are not there. */
+  async attendedAt(): Promise<Map<string, number>> {
+    const all = await this.store.hgetall(keys.attended);
+    return new Map(Object.entries(all).map(([account, at]) => [account, Number(at)]));
+  }
+
   /** How long work of a kind usually takes here, in milliseconds; nothing while none was seen. */
   async usualMs(account: string, kind: string): Promise<number | undefined> {
     const value = await this.store.hget(keys.durations(account), kind);

@@ -20,6 +20,11 @@ export class LockStore {
     return (await runScript(this.store, TAKE, [keys.lock(name)], [owner, ttlMs])) === 1;
   }
 
+  /** Who has the lease; nothing when nobody has. */
+  async holder(name: string): Promise<string | undefined> {
+    return (await this.store.get(keys.lock(name))) ?? undefined;
+  }
+
   async giveBack(name: string, owner: string): Promise<void> {
     await runScript(this.store, GIVE_BACK, [keys.lock(name)], [owner]);
   }

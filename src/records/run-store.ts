@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CaretakerEvent } from '../events.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
-import type { Counts, Run, RunStatus } from '../run/run.ts';
+import { type Counts, type Run, type RunStatus, runStatuses } from '../run/run.ts';
 import { keys, keysOfRun } from './keys.ts';
 import { runScript, type Store } from './redis.ts';
 
@@ -22,6 +22,8 @@ export interface RunQuery {
   status?: RunStatus;
   /** Only runs created at or after this moment. */
   since?: number;
+  /** Only runs created before this moment: the next page of a list. */
+  before?: number;
   /** At most so many, newest first. */
   limit: number;
 }
@@ -36,12 +38,12 @@ export interface RunChange {
   planStep?: number;
 }
 
-/** ARGV: id, created, active, account, name of this creation, fields. As with a move, a second coming is known by it. */
+/** ARGV: id, created, active, account, name of this creation, event, fields. As with a move, a second coming is known by it. */
 const CREATE = `
 local made = redis.call('HGET', KEYS[1], 'lastMove')
 if made == ARGV[5] then return 1 end
 if made then return 0 end
-redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 6))
+redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 7))
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
@@ -49,6 +51,7 @@ if ARGV[3] == '1' then
   redis.call('SADD', KEYS[5], ARGV[1])
   redis.call('SADD', KEYS[6], ARGV[4])
 end
+redis.call('PUBLISH', KEYS[7], ARGV[6])
 return 1`;
 
 /**
@@ -103,8 +106,17 @@ export class RunStore {
         keys.runsInStatus(run.status),
         keys.activeRuns(run.account),
         keys.activeAccounts,
+        keys.events,
       ],
-      [run.id, run.createdAt, isFinal(run.status) ? 0 : 1, run.account, randomUUID(), ...fields],
+      [
+        run.id,
+        run.createdAt,
+        isFinal(run.status) ? 0 : 1,
+        run.account,
+        randomUUID(),
+        movedEvent(run, run.status, run.createdAt),
+        ...fields,
+      ],
     );
     return made === 1;
   }
@@ -119,7 +131,7 @@ export class RunStore {
   }
 
   /** Newest first. A run removed by retention between the index and the read is left out. */
-  async list({ policy, status, since, limit }: RunQuery): Promise<Run[]> {
+  async list({ policy, status, since, before, limit }: RunQuery): Promise<Run[]> {
     const index = policy ? keys.runsOfPolicy(policy) : status ? keys.runsInStatus(status) : keys.runs;
     // By id: a run that begins while we read moves others to the next page.
     const found = new Map<string, Run>();
@@ -128,7 +140,7 @@ export class RunStore {
     for (let offset = 0; found.size < limit; offset += page) {
       const ids = await this.store.zrange(
         index,
-        '+inf',
+        before === undefined ? '+inf' : `(${before}`,
         String(since ?? '-inf'),
         'BYSCORE',
         'REV',
@@ -149,6 +161,20 @@ export class RunStore {
     return runs.sort((a, b) => a.createdAt - b.createdAt);
   }
 
+  /** How many runs are remembered in each status; in one round trip. */
+  async countByStatus(): Promise<Map<RunStatus, number>> {
+    const reads = this.store.pipeline();
+    for (const status of runStatuses) reads.zcard(keys.runsInStatus(status));
+    const answers = (await reads.exec()) ?? [];
+    return new Map(
+      answers.flatMap(([error, count], index) => {
+        if (error) throw error;
+        const status = runStatuses[index];
+        return status ? [[status, Number(count)] as const] : [];
+      }),
+    );
+  }
+
   /** The accounts that have, or lately had, runs under way. */
   activeAccounts(): Promise<string[]> {
     return this.store.smembers(keys.activeAccounts);
@@ -161,13 +187,6 @@ export class RunStore {
 
   /** Moves a run to another status. False when its present status does not allow it: somebody else was first. */
   async move(run: Run, to: RunStatus, change: RunChange): Promise<boolean> {
-    const event: CaretakerEvent = {
-      type: 'run.moved',
-      run: run.id,
-      policy: run.policy,
-      status: to,
-      at: change.at,
-    };
     const fields: (string | number)[] = ['movedAt', change.at];
     if (change.detail !== undefined) fields.push('detail', change.detail);
     if (change.deadline !== undefined) fields.push('deadline', change.deadline);
@@ -183,7 +202,7 @@ export class RunStore {
         to,
         isFinal(to) ? 1 : 0,
         sourcesOf(to).join(','),
-        JSON.stringify(event),
+        movedEvent(run, to, change.at),
         keys.runsInStatus(''),
         randomUUID(),
         change.planStep ?? '',
@@ -248,6 +267,10 @@ const countNames = [
   'skipped',
   'cancelled',
 ] as const satisfies (keyof Counts)[];
+
+/** The event that tells of a run in a new status; being made is its first move. */
+const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string =>
+  JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);
 
 /** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
 function flat({ counts, planComplete, ...rest }: Run): Record<string, string | number> {

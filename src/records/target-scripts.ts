@@ -4,7 +4,7 @@
  */
 
 /**
- * KEYS: run, targets, order, pending. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that
+ * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that
  * is there already is left as it is: this may be a command that was sent again, and counts must add up.
  */
 export const ADD_TARGETS = `
@@ -14,7 +14,11 @@ for i = 2, #ARGV, 3 do
     redis.call('RPUSH', KEYS[3], ARGV[i])
     redis.call('HINCRBY', KEYS[1], 'planned', 1)
     if ARGV[i + 2] == '' then redis.call('RPUSH', KEYS[4], ARGV[i])
-    else redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
+    else
+      redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1)
+      local reason = cjson.decode(ARGV[i + 1]).reason
+      if reason then redis.call('HINCRBY', KEYS[5], ARGV[i + 2] .. ' ' .. reason, 1) end
+    end
   end
 end
 return 1`;
@@ -111,7 +115,7 @@ redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
 return target.step`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events.
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons.
  * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests, run id, event, now.
  */
 export const SETTLE = `
@@ -133,6 +137,8 @@ elseif ARGV[4] == 'ended' then
   if old.state == 'pending' then redis.call('LREM', KEYS[3], 1, ARGV[1]) end
   redis.call('ZREM', KEYS[7], ARGV[1])
   redis.call('HINCRBY', KEYS[1], ARGV[7], 1)
+  local reason = cjson.decode(ARGV[5]).reason
+  if reason then redis.call('HINCRBY', KEYS[10], ARGV[7] .. ' ' .. reason, 1) end
   redis.call('ZADD', KEYS[8], ARGV[11], ARGV[9])
   redis.call('ZREMRANGEBYRANK', KEYS[8], 0, -21)
   redis.call('PUBLISH', KEYS[9], ARGV[10])

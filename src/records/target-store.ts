@@ -5,7 +5,8 @@
  * call. A worker that lost its place therefore can neither write an intent nor an outcome.
  */
 import type { CaretakerEvent } from '../events.ts';
-import type { Intent, Run, Target, TargetState } from '../run/run.ts';
+import type { Reason } from '../run/reasons.ts';
+import type { Intent, Outcome, Run, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { runScript, type Store, toJson } from './redis.ts';
 import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, RENEW, SETTLE } from './target-scripts.ts';
@@ -21,6 +22,13 @@ export interface LeftOut {
   id: string;
   label: string;
   why: string;
+}
+
+/** So many targets of a run ended with this outcome for this reason. */
+export interface ReasonCount {
+  outcome: Outcome;
+  reason: Reason;
+  count: number;
 }
 
 /** The states whose members are kept in order of a moment: when they began, or when they are due. */
@@ -40,7 +48,14 @@ export class TargetStore {
       await runScript(
         this.store,
         BEGIN_PLAN,
-        [keys.run(run), keys.order(run), keys.targets(run), keys.pending(run), keys.leftOut(run)],
+        [
+          keys.run(run),
+          keys.order(run),
+          keys.targets(run),
+          keys.pending(run),
+          keys.leftOut(run),
+          keys.reasons(run),
+        ],
         [],
       ),
     );
@@ -53,7 +68,7 @@ export class TargetStore {
     const added = await runScript(
       this.store,
       ADD_TARGETS,
-      [keys.run(run), keys.targets(run), keys.order(run), keys.pending(run)],
+      [keys.run(run), keys.targets(run), keys.order(run), keys.pending(run), keys.reasons(run)],
       [String(planStep), ...targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? ''])],
     );
     return added === 1;
@@ -168,6 +183,7 @@ export class TargetStore {
         keys.deadlines(run.id),
         keys.runsOfTarget(run.account, target.id),
         keys.events,
+        keys.reasons(run.id),
       ],
       [
         target.id,
@@ -195,6 +211,24 @@ export class TargetStore {
     if (ids.length === 0) return [];
     const found = await this.store.hmget(keys.targets(run), ...ids);
     return found.flatMap((json) => (json ? [JSON.parse(json) as Target] : []));
+  }
+
+  /** The targets at `count` positions of the plan, from position `from` (0 is the first). */
+  async slice(run: string, from: number, count: number): Promise<Target[]> {
+    return this.many(run, await this.store.lrange(keys.order(run), from, from + count - 1));
+  }
+
+  /** Of several runs, how many targets ended for which reason; in one round trip. Runs without any are there, empty. */
+  async reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>> {
+    const reads = this.store.pipeline();
+    for (const run of runs) reads.hgetall(keys.reasons(run));
+    const answers = (await reads.exec()) ?? [];
+    return new Map(
+      answers.map(([error, hash], index) => {
+        if (error) throw error;
+        return [runs[index] ?? '', Object.entries(hash as Record<string, string>).map(toReasonCount)];
+      }),
+    );
   }
 
   /** All targets in plan order, read a page at a time. */
@@ -237,4 +271,9 @@ export class TargetStore {
   runsOf(account: string, target: string): Promise<string[]> {
     return this.store.zrevrange(keys.runsOfTarget(account, target), 0, 19);
   }
+}
+
+function toReasonCount([field, count]: [string, string]): ReasonCount {
+  const [outcome, reason] = field.split(' ');
+  return { outcome: outcome as Outcome, reason: reason as Reason, count: Number(count) };
 }

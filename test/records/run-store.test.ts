@@ -71,6 +71,41 @@ describe('a run', () => {
     expect(made.filter(Boolean)).toHaveLength(1);
   });
 
+  test('is told of once when it is made, so that open pages show it', async () => {
+    const heard: CaretakerEvent[] = [];
+    let hear = () => {};
+    const told = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    const stop = await records.listen((event) => {
+      heard.push(event);
+      if ('run' in event && event.run === 'the-last') hear();
+    });
+    const run = aRun();
+    await Promise.all([1, 2].map(() => records.runs.create(run, limits)));
+    await created({ id: 'the-last', status: 'skipped' });
+    await told;
+    await stop();
+
+    expect(
+      heard.map((event) => [event.type, 'run' in event && event.run, 'status' in event && event.status]),
+    ).toEqual([
+      ['run.moved', run.id, 'queued'],
+      ['run.moved', 'the-last', 'skipped'],
+    ]);
+  });
+
+  test('is counted in the status it has, and in no other', async () => {
+    await through(await created(), 'planning', 'running');
+    await through(await created(), 'planning', 'running');
+    await through(await created(), 'planning', 'running', 'partial');
+    const counts = await records.runs.countByStatus();
+    expect([...counts].filter(([, count]) => count > 0)).toEqual([
+      ['running', 2],
+      ['partial', 1],
+    ]);
+  });
+
   test('counts its requests', async () => {
     const run = await created();
     await records.runs.countRequests(run.id, 3);

@@ -35,6 +35,12 @@ describe('a lease', () => {
     expect(await locks.take('steward', 'b', 6_000)).toBe(true);
   });
 
+  test('tells who has it', async () => {
+    await records.locks.take('steward:agency', 'a', 60_000);
+    expect(await records.locks.holder('steward:agency')).toBe('a');
+    expect(await records.locks.holder('steward:other')).toBeUndefined();
+  });
+
   test('runs out by itself when its owner dies', async () => {
     await records.locks.take('steward', 'a', 20);
     await vi.waitFor(async () => expect(await records.locks.take('steward', 'b', 20)).toBe(true), {
@@ -85,6 +91,13 @@ describe('an account', () => {
     expect(await accounts.blocked('other')).toBeUndefined();
     await accounts.unblock('agency');
     expect(await accounts.blocked('agency')).toBeUndefined();
+  });
+
+  test('is known to have been looked after, and when', async () => {
+    expect(await records.accounts.attendedAt()).toEqual(new Map());
+    await records.accounts.attended('agency', 1_000);
+    await records.accounts.attended('agency', 2_000);
+    expect(await records.accounts.attendedAt()).toEqual(new Map([['agency', 2_000]]));
   });
 
   test('teaches how long its work usually takes: the newest counts a fifth', async () => {

@@ -116,6 +116,39 @@ describe('a plan', () => {
   });
 });
 
+describe('what became of a run', () => {
+  test('is counted by outcome and reason, what was unfit when it was planned included', async () => {
+    const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
+    const run = await running([unfit, ...targets(3)]);
+    for (const released of await records.targets.release(run.id, NOW, 3)) {
+      const end = released.id === 'site-1' ? ({ outcome: 'failed', reason: 'timeout' } as const) : {};
+      await settle(run, await claim(run, released), { ...done, ...end });
+    }
+    const other = await running([]);
+
+    const counts = await records.targets.reasons([run.id, other.id]);
+
+    expect(counts.get(run.id)).toEqual([
+      { outcome: 'skipped', reason: 'not-eligible', count: 1 },
+      { outcome: 'succeeded', reason: 'done', count: 2 },
+      { outcome: 'failed', reason: 'timeout', count: 1 },
+    ]);
+    expect(counts.get(other.id)).toEqual([]);
+  });
+
+  test('is counted anew when its plan is', async () => {
+    const run = aRun();
+    await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
+    await records.runs.move(run, 'planning', { at: NOW });
+    const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
+    await records.targets.add(run.id, await records.targets.beginPlan(run.id), [unfit]);
+
+    await records.targets.beginPlan(run.id);
+
+    expect((await records.targets.reasons([run.id])).get(run.id)).toEqual([]);
+  });
+});
+
 describe('handing out', () => {
   test('goes in the order of the plan, to as many as the run’s concurrency has room for', async () => {
     const run = await running(targets(4), 3);
@@ -330,6 +363,13 @@ describe('reading', () => {
       'site-1',
     ]);
     expect(ids(await records.targets.inState(run.id, 'waiting', 1))).toEqual(['site-2']);
+  });
+
+  test('from a position of the plan reads no more than was asked for', async () => {
+    const run = await running(targets(10));
+    expect(ids(await records.targets.slice(run.id, 3, 2))).toEqual(['site-3', 'site-4']);
+    expect(ids(await records.targets.slice(run.id, 8, 5))).toEqual(['site-8', 'site-9']);
+    expect(await records.targets.slice(run.id, 10, 5)).toEqual([]);
   });
 
   test('of what is not there gives nothing', async () => {

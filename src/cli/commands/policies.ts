@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Policy } from '../../policy/policy.ts';
-import { nextMoments } from '../../schedule/calendar.ts';
+import { nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
 import {
   type GlobalOptions,
   policiesOf,
@@ -18,37 +17,23 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   const settings = settingsOf(options);
   const { policies, findings } = await policiesOf(settings);
   await withCaretaker(options, settings, async ({ records, clock }) => {
+    const now = clock.now();
     const rows = await Promise.all(
       policies.map(async (policy) => {
         const [state, [last]] = await Promise.all([
           records.policies.state(policy.name),
           records.runs.list({ policy: policy.name, limit: 1 }),
         ]);
-        const nextAt = state.pause ? undefined : nextOf(policy, clock.now());
-        return { policy, pause: state.pause, last, nextAt };
+        return { policy, state, last, nextAt: nextFiringAt(policy, state, now) };
       }),
     );
     if (options.json) {
-      terminal.json(
-        rows.map(({ policy, pause, last, nextAt }) => ({
-          name: policy.name,
-          description: policy.description ?? null,
-          job: policy.job,
-          account: policy.account,
-          cron: policy.schedule?.cron ?? [],
-          timezone: policy.schedule?.timezone ?? null,
-          next: nextAt === undefined ? null : new Date(nextAt).toISOString(),
-          paused: pause
-            ? { at: new Date(pause.at).toISOString(), by: pause.by, reason: pause.reason ?? null }
-            : null,
-          last_run: last ? { run: last.id, status: last.status } : null,
-        })),
-      );
+      terminal.json(rows.map(({ policy, state, last }) => toPolicyReport(policy, state, last, now)));
       return;
     }
     if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
     else {
-      const cells = rows.map(({ policy, pause, last, nextAt }) => [
+      const cells = rows.map(({ policy, state: { pause }, last, nextAt }) => [
         policy.name,
         policy.job,
         policy.schedule ? `${policy.schedule.cron.join(' and ')} ${policy.schedule.timezone}` : 'by hand',
@@ -65,9 +50,6 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   sayFindings(findings, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
-
-const nextOf = (policy: Policy, now: number): number | undefined =>
-  policy.schedule ? nextMoments(policy.schedule, now, 1)[0] : undefined;
 
 /** Shows one policy as it was read, every default filled in. */
 export async function showPolicy(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {

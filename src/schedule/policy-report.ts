@@ -1,0 +1,48 @@
+/**
+ * A policy as everybody outside sees it: the one JSON object of `policies --json` and `GET /api/v1/policies`. When it
+ * fires next is said in one place, so that no two of our faces can tell different times.
+ */
+import { isoTime } from '../clock.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { PolicyState } from '../records/policy-store.ts';
+import type { Run, RunStatus } from '../run/run.ts';
+import { nextFirings } from './next-firings.ts';
+
+export interface PolicyReport {
+  name: string;
+  description: string | null;
+  job: string;
+  account: string;
+  cron: string[];
+  timezone: string | null;
+  /** When it fires next, jitter included; null while it is paused, and without a schedule. */
+  next: string | null;
+  paused: { at: string; by: string; reason: string | null } | null;
+  last_run: { run: string; status: RunStatus } | null;
+}
+
+/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused. */
+export const nextFiringAt = (policy: Policy, { pause }: PolicyState, now: number): number | undefined =>
+  pause ? undefined : nextFirings(policy, now, 1)[0]?.at;
+
+/** A policy with what is remembered of it. */
+export const toPolicyReport = (
+  policy: Policy,
+  state: PolicyState,
+  last: Run | undefined,
+  now: number,
+): PolicyReport => {
+  const next = nextFiringAt(policy, state, now);
+  const { pause } = state;
+  return {
+    name: policy.name,
+    description: policy.description ?? null,
+    job: policy.job,
+    account: policy.account,
+    cron: policy.schedule?.cron ?? [],
+    timezone: policy.schedule?.timezone ?? null,
+    next: next === undefined ? null : isoTime(next),
+    paused: pause ? { at: isoTime(pause.at), by: pause.by, reason: pause.reason ?? null } : null,
+    last_run: last ? { run: last.id, status: last.status } : null,
+  };
+};

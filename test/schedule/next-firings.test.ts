@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Schedule } from '../../src/policy/policy.ts';
+import { dueAt } from '../../src/schedule/calendar.ts';
+import { nextFirings } from '../../src/schedule/next-firings.ts';
+
+const at = Date.parse;
+const iso = (moment: number) => new Date(moment).toISOString();
+
+const aPolicy = (changes: Partial<Schedule> = {}) => ({
+  name: 'nightly-sync',
+  schedule: {
+    cron: ['0 2 * * *'],
+    timezone: 'Europe/Berlin',
+    jitterMs: 0,
+    overlap: 'skip' as const,
+    catchupMs: 0,
+    blackout: [],
+    ...changes,
+  },
+});
+
+test('the next firings are those of the time zone of the policy', () => {
+  const firings = nextFirings(aPolicy(), at('2026-10-24T12:00:00Z'), 2);
+
+  // The night in which Berlin's clocks go back is between them.
+  expect(firings.map(({ at: when }) => iso(when))).toEqual([
+    '2026-10-25T00:00:00.000Z',
+    '2026-10-26T01:00:00.000Z',
+  ]);
+});
+
+test('a firing is told with its jitter, also while only the jitter is still ahead', () => {
+  const policy = aPolicy({ jitterMs: 3_600_000 });
+  const moment = at('2026-11-22T01:00:00Z');
+  const due = dueAt(policy.name, policy.schedule, moment);
+  expect(due).toBeGreaterThan(moment);
+
+  expect(nextFirings(policy, moment - 1, 1)).toEqual([{ moment, at: due }]);
+  expect(nextFirings(policy, due - 1, 1)).toEqual([{ moment, at: due }]);
+  expect(nextFirings(policy, due, 1)[0]?.moment).toBe(at('2026-11-23T01:00:00Z'));
+});
+
+test('the next firing after a blackout is the first that is not in it', () => {
+  const blackout = [{ from: '2026-12-20', to: '2027-01-03' }];
+  const everyMinute = aPolicy({ cron: ['* * * * *'], blackout });
+
+  const [first] = nextFirings(everyMinute, at('2026-12-25T12:00:00Z'), 1);
+
+  // Midnight in Berlin.
+  expect(iso(first?.at ?? 0)).toBe('2027-01-03T23:00:00.000Z');
+});
+
+test('a policy without a schedule, and one for a day that never comes, fire at no time', () => {
+  const now = at('2026-11-21T12:00:00Z');
+  expect(nextFirings({ name: 'by-hand' }, now, 5)).toEqual([]);
+  expect(nextFirings(aPolicy({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
+});
