@@ -22,13 +22,12 @@ export const siteSync = defineJob({
       .describe('Sent along with the sync, for people who look at the snapshot.'),
   }),
   candidates: 'listSites',
-  subject: 'site',
   target: (site) => ({ id: site.id, label: site.url }),
-  unfit(site) {
-    if (site.connection?.status === 'disconnected') return 'The site is disconnected.';
-    if (site.sync?.paused) return 'Syncing is paused on the site.';
-    if (site.locked) return 'The site is locked.';
-    return undefined;
+  judge(site) {
+    if (site.connection?.status === 'disconnected') return { is: 'unfit', why: 'The site is disconnected.' };
+    if (site.sync?.paused) return { is: 'unfit', why: 'Syncing is paused on the site.' };
+    if (site.locked) return { is: 'unfit', why: 'The site is locked.' };
+    return { is: 'target' };
   },
   requestsPerTarget: 1,
 

@@ -15,7 +15,7 @@ const PER_PAGE = 100;
 const MAX_ROUNDS = 3;
 
 /**
- * Yields every item once, by its `id`; a list without pages as it is. Costs one request per 100 items, and at most twice
+ * Yields every item once, by its `id`, or, where items have none, by all that it says; a list without pages as it is. Costs one request per 100 items, and at most twice
  * that again when items move. Errors are the fetching function's.
  */
 export async function* allItems<Id extends ListId>(
@@ -37,9 +37,10 @@ export async function* allItems<Id extends ListId>(
       pages = answer.pages;
       totals.add(answer.total);
       for (const item of answer.items) {
-        seen.add(item.id);
-        if (given.has(item.id)) continue;
-        given.add(item.id);
+        const name = item.id ?? JSON.stringify(item);
+        seen.add(name);
+        if (given.has(name)) continue;
+        given.add(name);
         yield item as Item<Id>;
       }
       // The list has shrunk under us, or counts more pages than it has.
@@ -49,8 +50,8 @@ export async function* allItems<Id extends ListId>(
   }
 }
 
-function read(answer: unknown, key: string): { items: { id: string }[]; pages: number; total: number } {
-  const page = answer as Record<string, { id: string }[]> & {
+function read(answer: unknown, key: string): { items: { id?: string }[]; pages: number; total: number } {
+  const page = answer as Record<string, { id?: string }[]> & {
     meta?: { pagination: { totalPages: number; totalItems: number } };
   };
   const { totalPages = 1, totalItems = 0 } = page.meta?.pagination ?? {};

@@ -5,7 +5,7 @@
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
 import { BudgetSpentError } from '../budget/budget.ts';
-import { InvalidInputError } from '../client/client.ts';
+import { type CallOptions, InvalidInputError } from '../client/client.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -16,14 +16,16 @@ import {
 import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
-import type { Acting, AnyJob, Api } from '../job/job.ts';
+import type { Acting, Answer, AnyJob } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { Run, Target } from '../run/run.ts';
 import { blockAccount } from './block.ts';
+import { memoOf } from './candidates.ts';
 import { type Decision, decide, type Found } from './decide.ts';
 import { afterTarget } from './finish.ts';
 import { type Parts, policyOf } from './parts.ts';
+import { occasionOf, readingOf } from './reading.ts';
 
 /** A request leaves so soon after its intent was noted, or not at all: a process that was held up sends nothing late. */
 const SEND_WITHIN_MS = 5_000;
@@ -116,18 +118,18 @@ class Step {
     if (this.target.attempts >= this.policy.retry.attempts) {
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${this.target.attempts} times.` };
     }
-    return job.act(this.acting());
+    return noted(job, await job.act(this.acting(job)));
   }
 
   /** What became of an effect whose answer was lost; nothing when it provably did not happen. */
   private async reconcile(job: AnyJob): Promise<Found | undefined> {
     const { intent } = this.target;
     if (!intent) return undefined;
-    const found = await job.reconcile(this.acting(), intent);
+    const found = await job.reconcile(this.acting(job), intent);
     if (found.is === 'unknown') {
       return { is: 'failed', reason: 'unknown-effect', ...(found.detail ? { detail: found.detail } : {}) };
     }
-    if (found.is !== 'absent') return found;
+    if (found.is !== 'absent') return noted(job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.parts.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
@@ -135,39 +137,49 @@ class Step {
     return undefined;
   }
 
-  private acting(): Acting<unknown> {
-    const { id, label } = this.target;
-    const api = new Proxy({} as Api, {
-      get: (_, operation) => (input: never) => this.call(operation as OperationId, input),
-    });
-    return { api, target: { id, label }, options: this.policy.options, now: this.parts.clock.now() };
+  private acting(job: AnyJob): Acting<unknown> {
+    const { id, label, memo, ended } = this.target;
+    const { client } = this.parts.link(this.run.account);
+    return {
+      ...readingOf(client, this.options(), (operation, input, note) => this.call(operation, input, note)),
+      target: { id, label },
+      options: this.policy.options,
+      occasion: occasionOf(this.policy, this.run.scheduledFor),
+      memo: memo === undefined ? undefined : job.memo?.parse(JSON.parse(memo)),
+      ...(ended ? { ended } : {}),
+      now: this.parts.clock.now(),
+    };
   }
 
-  private async call(id: OperationId, input: never): Promise<unknown> {
-    const { client } = this.parts.link(this.run.account);
-    const effect = operationOf(id).effect !== undefined;
-    const options = {
-      priority: this.target.intent ? ('control' as const) : ('action' as const),
-      whenSpent: 'leave' as const,
+  private options(): CallOptions {
+    return {
+      priority: this.target.intent ? 'control' : 'action',
+      whenSpent: 'leave',
       onRequest: () => {
         this.requests += 1;
       },
     };
+  }
+
+  private async call(id: OperationId, input: never, note?: string): Promise<unknown> {
+    const { client } = this.parts.link(this.run.account);
+    const effect = operationOf(id).effect !== undefined;
+    const options = this.options();
     if (!effect) return client.call(id, input, options);
     if (this.target.intent) throw new Error(`A job may have one effect a step; ${id} would be its second.`);
     try {
       // Noted when the budget has let the request go: nothing that can take long lies between intent and request. A
       // request that was turned away by a 429 is noted again when it goes again.
-      return await client.call(id, input, { ...options, beforeSend: () => this.noteIntent(id) });
+      return await client.call(id, input, { ...options, beforeSend: () => this.noteIntent(id, note) });
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
       throw error;
     }
   }
 
-  private async noteIntent(operation: OperationId): Promise<void> {
+  private async noteIntent(operation: OperationId, note: string | undefined): Promise<void> {
     const { records, clock } = this.parts;
-    const intent = { operation, at: clock.now() };
+    const intent = { operation, at: clock.now(), ...(note === undefined ? {} : { note }) };
     const { id, step } = this.target;
     const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
     if (raised === undefined) throw new FencedError();
@@ -200,6 +212,13 @@ class Step {
     if (decision.refused) await blockAccount(this.parts, this.run.account, decision.refused);
     if (settled) await afterTarget(this.parts, this.run, decision.target);
   }
+}
+
+/** An answer with its memo as it is written down. */
+function noted(job: AnyJob, answer: Answer): Answer<string> {
+  if (answer.is === 'next') return { is: 'next', memo: memoOf(job, answer.memo).memo ?? 'null' };
+  if (answer.is !== 'following' || answer.next === undefined) return answer as Answer<string>;
+  return { ...answer, next: memoOf(job, answer.next).memo ?? 'null' };
 }
 
 /** The errors that show that the effect of a call did not happen; any other leaves it open. */

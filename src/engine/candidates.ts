@@ -4,17 +4,19 @@
  * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by candidate,
  * so that a plan of any size passes through memory a page at a time.
  */
-import type { Client } from '../client/client.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
-import type { Input, ListId } from '../contract/operations.ts';
+import type { Input } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
-import type { AnyJob } from '../job/job.ts';
+import { candidateLists, candidatesOf } from '../job/candidates.ts';
+import type { AnyJob, Judgement, Judging } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
+import { occasionOf, readingOf, readOnly } from './reading.ts';
 
 /** One candidate and what the plan makes of it: a target, a target that cannot be worked on, or none. */
 export type Planned =
-  | { is: 'target'; id: string; label: string }
+  | { is: 'target'; id: string; label: string; memo?: string }
   | { is: 'unfit'; id: string; label: string; why: string }
   | { is: 'left-out'; id: string; label: string; why: string };
 
@@ -25,19 +27,26 @@ export interface Planning {
   /** Only these targets, when given; `whatever` the policy selects by now (a retry), or among what it selects. */
   only?: { ids: readonly string[]; whatever: boolean } | undefined;
   now: number;
+  /** The moment the run is for. */
+  at: number;
+  /** When the policy's last whole run began to plan. */
+  previousAt?: number | undefined;
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
   onRequest: () => void;
   signal?: AbortSignal;
 }
 
+/** What a job keeps of a target is no place for a site's whole record. */
+const LARGEST_MEMO = 8_192;
 /** Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list. */
 const FEW = 10;
 
 /**
  * Goes through the candidates in the order asked for, until `select.limit` targets are found.
  *
- * Costs one request per 100 candidates that the filters let through, or one per target asked for by name.
+ * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; and what the
+ * job's survey costs.
  *
  * @throws the client's errors; and `WhereError` when `where` cannot be evaluated on a candidate.
  */
@@ -45,7 +54,8 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
   const limit = only ? undefined : policy.select.limit;
   const wanted = only && new Set(only.ids);
-  const judge = judgeOf(planning);
+  const judging = await judgingOf(planning);
+  const judge = judgeOf(planning, judging);
   let found = 0;
   for await (const candidate of listed(planning)) {
     const named: { id: string; label: string } = job.target(candidate as never);
@@ -53,7 +63,12 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     const planned = judge(candidate, named);
     yield planned;
     if (planned.is === 'target') found += 1;
-    if (found === limit || wanted?.size === 0) return;
+    if (found === limit) break;
+    if (wanted?.size === 0) return;
+  }
+  for (const { id, label, ...judgement } of job.besides?.(judging) ?? []) {
+    if (wanted && !wanted.delete(id)) continue;
+    yield plannedAs(job, { id, label }, judgement);
   }
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
@@ -66,35 +81,73 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   }
 }
 
+/** What the job goes by when it judges: its survey of the account is made here. */
+async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>> {
+  const { policy, job, client, now, at, previousAt } = planning;
+  const facts = { options: policy.options, occasion: occasionOf(policy, at), now };
+  if (!job.survey) return { ...facts, survey: undefined };
+  const options = callOptionsOf(planning);
+  const reading = readingOf(client, options, readOnly(client, options));
+  const survey: unknown = await job.survey({
+    ...reading,
+    ...facts,
+    ...(previousAt === undefined ? {} : { previousAt }),
+  });
+  return { ...facts, survey };
+}
+
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
-function judgeOf({ policy, job, only, now }: Planning) {
+function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown, unknown>) {
   const { where } = policy.select;
-  const condition = where === undefined || only?.whatever ? undefined : compileWhereOf(job, where);
-  const at = new Date(now);
+  const condition =
+    where === undefined || only?.whatever ? undefined : compileWhereOf(job, policy.select, where);
+  const subject = candidateLists[candidatesOf(job, policy.select)];
+  const moment = new Date(now);
   return (candidate: unknown, named: { id: string; label: string }): Planned => {
-    if (condition && !condition.test(candidate, at)) {
-      const why = 'select.where does not hold';
-      return only ? { is: 'unfit', ...named, why: `${why}.` } : { is: 'left-out', ...named, why };
-    }
-    const why = job.unfit?.(candidate as never, policy.options);
-    return why === undefined ? { is: 'target', ...named } : { is: 'unfit', ...named, why };
+    const related = condition && job.relate?.(candidate as never, judging.survey);
+    const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
+    const judgement: Judgement<unknown> = holds
+      ? (job.judge?.(candidate as never, judging) ?? { is: 'target' })
+      : { is: 'left-out', why: 'select.where does not hold' };
+    if (only && judgement.is === 'left-out') return { is: 'unfit', ...named, why: `${judgement.why}.` };
+    return plannedAs(job, named, judgement);
   };
 }
 
-async function* listed({
-  policy,
-  job,
-  client,
-  only,
+function plannedAs(
+  job: AnyJob,
+  named: { id: string; label: string },
+  judgement: Judgement<unknown>,
+): Planned {
+  if (judgement.is !== 'target') return { ...judgement, ...named };
+  return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
+}
+
+/**
+ * A job's memo as it is written down.
+ *
+ * @throws {Error} when it is larger than may be, or not what the job declared: a mistake in the job.
+ */
+export function memoOf(job: AnyJob, memo: unknown): { memo?: string } {
+  if (memo === undefined) return {};
+  if (!job.memo) throw new Error(`The job ${job.name} declares no memo, and gave one.`);
+  const text = JSON.stringify(job.memo.parse(memo));
+  if (text.length > LARGEST_MEMO) throw new Error(`The memo of the job ${job.name} is larger than 8 KB.`);
+  return { memo: text };
+}
+
+const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions => ({
   priority,
   onRequest,
-  signal,
-}: Planning): AsyncGenerator<unknown> {
+  ...(signal ? { signal } : {}),
+});
+
+async function* listed(planning: Planning): AsyncGenerator<unknown> {
+  const { policy, job, client, only } = planning;
   const { sort, timezone } = policy.select;
   const filters = only?.whatever ? {} : policy.select.filters;
-  const id: ListId = job.candidates;
-  const call = (query: object) =>
-    client.call(id, query as Input<typeof id>, { priority, onRequest, ...(signal ? { signal } : {}) });
+  const id = candidatesOf(job, policy.select);
+  const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
   const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
   const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
   if (only && only.ids.length <= FEW && byId) {
@@ -110,10 +163,10 @@ async function* listed({
  * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a share of.
  * Costs one request.
  */
-export async function countAll({ job, client, priority, onRequest }: Planning): Promise<number> {
-  const id: ListId = job.candidates;
+export async function countAll(planning: Planning): Promise<number> {
+  const id = candidatesOf(planning.job, planning.policy.select);
   const query = { perPage: 1 } as Input<typeof id>;
-  const answer = (await client.call(id, query, { priority, onRequest })) as {
+  const answer = (await planning.client.call(id, query, callOptionsOf(planning))) as {
     meta?: { pagination?: { totalItems?: number } };
   };
   return answer.meta?.pagination?.totalItems ?? 0;

@@ -14,15 +14,14 @@ import {
 } from '../client/errors.ts';
 import { ContractError } from '../contract/answers.ts';
 import { messageOf } from '../errors.ts';
-import type { Answer } from '../job/job.ts';
-import type { Verdict } from '../job/watch.ts';
+import type { Answer, End } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Outcome, Run, Target } from '../run/run.ts';
+import type { Finding, Outcome, Run, Target, Watch } from '../run/run.ts';
 
 /** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
 export type Found =
-  | Answer
+  | Answer<string>
   /** Come back at `at`: it is too early to tell whether a lost request arrived. */
   | { is: 'too-early'; at: number }
   /** The run was called off while the target waited. */
@@ -58,9 +57,13 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
   if ('error' in found) return decideError(target, found.error, circumstances);
   switch (found.is) {
     case 'following':
-      return { target: followed(target, found.watch) };
-    case 'waiting':
-      return wait(target, circumstances, { reason: found.reason, detail: found.detail });
+      return { target: followed(target, found.watch, found.next) };
+    case 'next':
+      return { target: next(target, found.memo), dueAt: circumstances.now };
+    case 'waiting': {
+      const decision = wait(target, circumstances, { reason: found.reason, detail: found.detail });
+      return found.until === undefined ? decision : { ...decision, dueAt: found.until };
+    }
     case 'too-early':
       return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
     case 'called-off':
@@ -71,20 +74,59 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
 }
 
 /** A target whose work now runs in the service: the intent has its result, the watch says what to look for. */
-function followed(target: Target, watch: NonNullable<Target['watch']>): Target {
-  const { intent: _answered, reason: _reason, detail: _detail, claimed: _claimed, ...rest } = target;
-  const taskId = watch.kind === 'task' ? watch.taskId : watch.snapshotId;
-  return { ...rest, state: 'following', watch, waits: 0, ...(taskId === undefined ? {} : { taskId }) };
+function followed(target: Target, watch: Watch, next: string | undefined): Target {
+  const rest = answered(target);
+  const taskId = taskIdOf(watch);
+  return {
+    ...rest,
+    state: 'following',
+    watch,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(next === undefined ? {} : { goesOn: true, memo: next }),
+  };
+}
+
+function taskIdOf(watch: Watch): string | undefined {
+  if (watch.kind === 'task') return watch.taskId;
+  return watch.kind === 'sync' ? watch.snapshotId : undefined;
+}
+
+/** A target whose step is over and has left a memo for the next. */
+const next = (target: Target, memo: string): Target => ({ ...answered(target), state: 'waiting', memo });
+
+/** A target whose followed work has ended, however it did: the job goes on with it. */
+export function goneOn(target: Target, { is, reason, detail }: End): Target {
+  const { watch: _over, goesOn: _now, ...rest } = answered(target);
+  return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
+}
+
+/** A target without what only its last step was concerned with. */
+function answered(target: Target): Target {
+  const { intent, reason, detail, claimed, ended, ...rest } = target;
+  return { ...rest, waits: 0 };
 }
 
 /** A target with its outcome, by an answer or a verdict that is an end. */
-export function concluded(
-  target: Target,
-  end: Extract<Verdict, { is: 'done' | 'skipped' | 'failed' }>,
-  now: number,
-): Target {
+export function concluded(target: Target, end: End, now: number): Target {
   const outcome = end.is === 'done' ? 'succeeded' : end.is;
-  return ended(target, outcome, end.reason, end.detail, now);
+  const { findings = [] } = end;
+  const concluding = ended(target, outcome, end.reason, end.detail, now);
+  return findings.length === 0 ? concluding : { ...concluding, findings: bounded(findings) };
+}
+
+/** So many findings of one target are kept, and so much of each: records are kept for months. */
+const MOST_FINDINGS = 100;
+const LONGEST_FINDING = 300;
+
+function bounded(findings: readonly Finding[]): Finding[] {
+  const kept = findings.slice(0, MOST_FINDINGS).map((finding) => ({
+    ...finding,
+    says: finding.says.length > LONGEST_FINDING ? `${finding.says.slice(0, LONGEST_FINDING)}…` : finding.says,
+  }));
+  const more = findings.length - kept.length;
+  return more === 0
+    ? kept
+    : [...kept, { severity: 'info', about: 'more', says: `${more} more are not kept.` }];
 }
 
 /** A target with its outcome. What was only needed on the way is dropped: the record is kept for months. */
@@ -95,7 +137,18 @@ export function ended(
   detail: string | undefined,
   now: number,
 ): Target {
-  const { intent, watch, deadline, claimed, failedAt, detail: _old, ...rest } = target;
+  const {
+    intent,
+    watch,
+    deadline,
+    claimed,
+    failedAt,
+    memo,
+    goesOn,
+    ended: _step,
+    detail: _old,
+    ...rest
+  } = target;
   return {
     ...rest,
     state: 'ended',

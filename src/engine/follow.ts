@@ -8,17 +8,18 @@ import { BudgetSpentError } from '../budget/budget.ts';
 import type { CallOptions } from '../client/client.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
 import { allItems } from '../client/pages.ts';
-import type { Input, OperationId } from '../contract/operations.ts';
+import type { Input } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import type { Api } from '../job/job.ts';
 import type { Verdict } from '../job/watch.ts';
-import { watchKind } from '../job/watches.ts';
+import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
-import { concluded } from './decide.ts';
+import { concluded, goneOn } from './decide.ts';
 import { afterTarget } from './finish.ts';
 import { deservesLook, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
+import { readingOf, readOnly } from './reading.ts';
 
 /** A target in flight with the run it belongs to. */
 interface Followed {
@@ -56,7 +57,9 @@ export class Follower {
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
   async round(runs: readonly Run[]): Promise<void> {
     const now = this.parts.clock.now();
-    const due = (['sync', 'task'] as const).filter((kind) => now >= (this.nextSweepAt.get(kind) ?? 0));
+    const due = (Object.keys(watchKinds) as Watch['kind'][]).filter(
+      (kind) => now >= (this.nextSweepAt.get(kind) ?? 0),
+    );
     if (due.length === 0) return;
     const inFlight = await this.gather(runs);
     this.forget(inFlight);
@@ -82,7 +85,9 @@ export class Follower {
     };
     try {
       const open = await this.sweep(kind, followed, options);
-      await this.look(open, usual, options);
+      const [late, rest] = partition(open, ({ one }) => isLate(one, now));
+      for (const { one } of late) await this.conclude(one, { is: 'running' });
+      await this.look(rest, usual, options);
     } catch (error) {
       await this.excuse(error);
     } finally {
@@ -155,9 +160,7 @@ export class Follower {
       ),
     );
     const { client } = this.parts.link(this.account);
-    const api = new Proxy({} as Api, {
-      get: (_, operation) => (input: never) => client.call(operation as OperationId, input, options),
-    });
+    const { api } = readingOf(client, options, readOnly(client, options));
     for (const { one } of due.slice(0, LOOKS_A_ROUND)) {
       this.lookedAt.set(nameOf(one), now);
       await this.conclude(one, await this.lookAt(api, one));
@@ -175,14 +178,15 @@ export class Follower {
   }
 
   private async conclude({ run, target, watch }: Followed, verdict: Verdict): Promise<void> {
-    if (verdict.is === 'running' || verdict.is === 'unclear') return;
     const { clock, records } = this.parts;
     const at = clock.now();
-    const end = concluded(target, verdict, at);
-    if (
-      !(await records.targets.settle(run, end, { from: ['following'], requests: this.takeUncounted(), at }))
-    )
-      return;
+    if (verdict.is === 'running' || verdict.is === 'unclear') {
+      if (!isLate({ watch }, at)) return;
+      verdict = { is: 'failed', reason: 'timeout', detail: 'It was still under way.' };
+    }
+    const end = target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
+    const write = { from: ['following'] as const, requests: this.takeUncounted(), at, dueAt: at };
+    if (!(await records.targets.settle(run, end, write))) return;
     if (verdict.is === 'done' && !watch.adopted) {
       await records.accounts.learnDuration(
         this.account,
@@ -223,6 +227,14 @@ export class Follower {
     if (!(error instanceof UnavailableError)) throw error;
     this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
+}
+
+/** Whether work is followed no longer, by the wish of its job; the target's own time limit comes besides. */
+const isLate = ({ watch }: Pick<Followed, 'watch'>, now: number): boolean =>
+  watch.until !== undefined && now >= watch.until;
+
+function partition<T>(all: readonly T[], goesFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(goesFirst), all.filter((one) => !goesFirst(one))];
 }
 
 const nameOf = ({ run, target }: Followed): string => `${run.id}/${target.id}`;

@@ -18,6 +18,7 @@ import { drain } from './drain.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
+import { previousAt } from './reading.ts';
 
 const PAGE = 100;
 
@@ -45,7 +46,9 @@ export async function planRun(
   if (planStep === 0) return;
   try {
     const only = await records.runs.only(run.id);
-    await new PlanMaking(parts, { ...run, status: 'planning' }, job, planStep, only, stopping).make();
+    const previous = job.survey ? await previousAt(parts, run.policy, run) : undefined;
+    const planning = { ...run, status: 'planning' as const };
+    await new PlanMaking(parts, planning, job, planStep, { only, previous }, stopping).make();
   } catch (error) {
     if (!stopping.aborted) await failed(parts, run, planStep, error);
   }
@@ -96,7 +99,7 @@ class PlanMaking {
     job: AnyJob,
     /** Proves that this attempt is the latest. */
     private readonly step: number,
-    only: readonly string[],
+    { only, previous }: { only: readonly string[]; previous: number | undefined },
     stopping: AbortSignal,
   ) {
     this.planning = {
@@ -105,6 +108,8 @@ class PlanMaking {
       client: parts.link(run.account).client,
       only: only.length > 0 ? { ids: only, whatever: run.retryOf !== undefined } : undefined,
       now: parts.clock.now(),
+      at: run.scheduledFor,
+      previousAt: previous,
       priority: 'action',
       onRequest: () => {
         this.requests += 1;
@@ -143,7 +148,7 @@ class PlanMaking {
       if (planned.is === 'target') this.found += 1;
       this.targets.push(
         planned.is === 'target'
-          ? target
+          ? { ...target, ...(planned.memo === undefined ? {} : { memo: planned.memo }) }
           : ended(target, 'skipped', 'not-eligible', planned.why, this.planning.now),
       );
     }

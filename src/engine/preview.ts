@@ -1,7 +1,9 @@
 /** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
+import type { AnyJob } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import type { Parts } from './parts.ts';
+import { previousAt } from './reading.ts';
 
 export interface Preview {
   policy: string;
@@ -25,7 +27,10 @@ export interface Preview {
 /** Sweeps cost pages in proportion to what ends; this is what they come to per target in practice. */
 const FOLLOWING_PER_TARGET = 0.06;
 
-/** Plans without storing anything. Costs one request per 100 candidates, and one more with `limits.max_percent`. */
+/**
+ * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`, and the job's
+ * survey.
+ */
 export async function previewPlan(parts: Parts, policy: Policy, only?: readonly string[]): Promise<Preview> {
   const job = parts.registry.get(policy.job);
   if (!job) throw new Error(`There is no job "${policy.job}".`);
@@ -37,6 +42,8 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     client,
     only: only && { ids: only, whatever: false },
     now: parts.clock.now(),
+    at: parts.clock.now(),
+    previousAt: job.survey && (await previousAt(parts, policy.name, undefined)),
     priority: 'person',
     onRequest: () => {
       planning += 1;
@@ -46,7 +53,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
   for await (const planned of candidates(asked)) all.push(planned);
   const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
   const stoppedBy = await limitTripped(asked, targets.length);
-  const acting = Math.ceil(targets.length * job.requestsPerTarget);
+  const acting = Math.ceil(targets.length * requestsPerTarget(job, policy));
   const following = Math.ceil(targets.length * FOLLOWING_PER_TARGET);
   const { limit } = await budget.state();
   return {
@@ -64,6 +71,9 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     },
   };
 }
+
+const requestsPerTarget = ({ requestsPerTarget: some }: AnyJob, { options }: Policy): number =>
+  typeof some === 'number' ? some : some(options);
 
 function without(all: readonly Planned[], is: 'unfit' | 'left-out') {
   return all.flatMap((one) =>

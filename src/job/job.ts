@@ -1,70 +1,161 @@
 /**
- * What a file in `jobs/` is written against: a kind of work as data and two functions.
+ * What a file in `jobs/` is written against: a kind of work as data and a few functions.
  *
- * A job says what it works on (`candidates`), what makes a candidate unfit (`unfit`), what it does to one target
- * (`act`) and how a lost answer is cleared up (`reconcile`). When and how often these run, what is written before
- * and after, and what follows from an answer is the engine's business alone.
+ * A job says what it works on (`candidates`, `judge`, `besides`), what it does to one target (`act`) and how a lost answer
+ * is cleared up (`reconcile`). When and how often these run, what is written before and after, and what follows from
+ * an answer is the engine's business alone.
+ *
+ * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer: an outcome,
+ * something to follow or wait for, or the next step. What a later step has to know stands in the target's memo, which is
+ * written together with the answer; nothing else is remembered.
  */
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '../contract/operations.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Intent, Watch } from '../run/run.ts';
+import type { Finding, Intent, Watch } from '../run/run.ts';
+import type { AnyItem, CandidateList } from './candidates.ts';
+
+/** How a target ended. Findings are what a person should know besides the reason, one line each. */
+export type End = {
+  is: 'done' | 'skipped' | 'failed';
+  reason: Reason;
+  detail?: string;
+  findings?: readonly Finding[];
+};
 
 /** What one step on one target found out; the engine alone decides what follows from it. */
-export type Answer =
-  | { is: 'done'; reason: Extract<Reason, 'done' | 'already-done' | 'adopted'>; detail?: string }
-  | { is: 'skipped'; reason: Reason; detail?: string }
-  | { is: 'failed'; reason: Reason; detail?: string }
-  /** Work has started in the service: learn what becomes of it. No slot is held meanwhile. */
-  | { is: 'following'; watch: Watch }
+export type Answer<Memo = unknown> =
+  | End
+  /**
+   * Work has started in the service: learn what becomes of it. No slot is held meanwhile. With `next`, the next step begins
+   * with that memo when the work has ended, however it did; without, its end is the target's.
+   */
+  | { is: 'following'; watch: Watch; next?: Memo }
+  /** This step's result is in the memo: go on with the next. */
+  | { is: 'next'; memo: Memo }
   /** Nothing can be done for now, through no fault of the target: come back later, no attempt is used up. */
-  | { is: 'waiting'; reason: Reason; detail?: string };
+  | { is: 'waiting'; reason: Reason; detail?: string; until?: number };
 
 /** What a reconcile can find besides an answer: the effect provably did not happen, or nobody can tell. */
-export type Reconciled = Answer | { is: 'absent' } | { is: 'unknown'; detail?: string };
+export type Reconciled<Memo = unknown> = Answer<Memo> | { is: 'absent' } | { is: 'unknown'; detail?: string };
 
 /**
  * The service as a job sees it: every operation by its name.
  *
- * Before an operation with an effect is sent, its intent is recorded; one effect per `act`. Errors are the
- * client's typed errors: those a job has no answer for are the engine's to answer.
+ * Before an operation with an effect is sent, its intent is recorded, with `note` (a short text, no secret) if one is
+ * given; one effect a step. Errors are the client's typed errors: those a job has no answer for are the engine's.
  */
-export type Api = { [Id in OperationId]: (input: Input<Id>) => Promise<ServiceAnswer<Id>> };
+export type Api = { [Id in OperationId]: (input: Input<Id>, note?: string) => Promise<ServiceAnswer<Id>> };
 
-export interface Acting<Options> {
+/** The service for reading: what planning may use. */
+export interface Reading {
   api: Api;
+  /** Every item of a list, once, page after page. One request per 100. */
+  all<Id extends ListId>(list: Id, query: Omit<Input<Id>, 'page' | 'perPage'>): AsyncGenerator<Item<Id>>;
+  /** Streams a PDF. One request. */
+  download(operation: 'downloadReport', input: Input<'downloadReport'>): Promise<Readable>;
+}
+
+/** What a run is for, as far as it matters for the work. */
+export interface Occasion {
+  policy: string;
+  /** The moment the run is for, in milliseconds since 1970: periods such as last month count from it. */
+  at: number;
+  /** The policy's time zone (`schedule.timezone`). */
+  timezone: string;
+}
+
+export interface Surveying<Options> extends Reading {
+  options: Options;
+  occasion: Occasion;
+  /** When the policy's last whole run before this one began to plan; nothing when there was none. */
+  previousAt?: number;
+  /** The moment of planning, in milliseconds since 1970. */
+  now: number;
+}
+
+export interface Judging<Options, Survey> {
+  options: Options;
+  occasion: Occasion;
+  survey: Survey;
+  now: number;
+}
+
+/** What the plan makes of a candidate. */
+export type Judgement<Memo> =
+  | { is: 'target'; memo?: Memo }
+  /** Recorded as skipped, `not-eligible`, without costing a request. */
+  | { is: 'unfit'; why: string }
+  /** Not part of the plan. */
+  | { is: 'left-out'; why: string };
+
+/** A target that is no item of the candidates' list. */
+export type Besides<Memo> = { id: string; label: string } & Judgement<Memo>;
+
+export interface Acting<Options, Memo = unknown> extends Reading {
   target: { id: string; label: string };
   options: Options;
+  occasion: Occasion;
+  /** What the plan or the step before left for this one, if it left anything. */
+  memo: Memo | undefined;
+  /** How the followed work ended that this step comes after. */
+  ended?: End;
   /** The moment this step began, in milliseconds since 1970. */
   now: number;
 }
 
-export interface Job<Options = unknown, Id extends ListId = ListId> {
+export interface Job<
+  Options = unknown,
+  List extends CandidateList | 'any' = CandidateList,
+  Memo = unknown,
+  Survey = unknown,
+> {
   /** kebab-case; the file in `jobs/` has the same name. */
   name: string;
   /** One sentence for `caretaker` and the docs. */
   summary: string;
   /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
   options: z.ZodType<Options>;
-  /** The list operation whose items are the candidates; its filters and sorts are what `select` takes. */
-  candidates: Id;
-  /** What one candidate is called in `select.where`: `site`. */
-  subject: string;
+  /**
+   * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`: the policy
+   * names it in `select.from`.
+   */
+  candidates: List;
+  /** Lists whose items `select.where` may speak of besides; `relate` finds them for a candidate. */
+  related?: readonly CandidateList[];
+  /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */
+  memo?: z.ZodType<Memo>;
   /** The identity under which a candidate is planned and recorded, and the label a person knows it by. */
-  target(candidate: Item<Id>): { id: string; label: string };
-  /** Why a candidate is not worked on, in a few words (`disconnected`); nothing when it is fit. Costs no request. */
-  unfit?(candidate: Item<Id>, options: Options): string | undefined;
+  target(candidate: ItemOf<List>): { id: string; label: string };
+  /** What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to planning. */
+  survey?(surveying: Surveying<Options>): Promise<Survey>;
+  /** The related items of a candidate, by the names that conditions use. */
+  relate?(candidate: ItemOf<List>, survey: Survey): Record<string, unknown>;
+  /** Whether a candidate becomes a target. Every one does when left out. Costs no request. */
+  judge?(candidate: ItemOf<List>, judging: Judging<Options, Survey>): Judgement<Memo>;
+  /** Targets besides the candidates; `select` has no say in them. */
+  besides?(judging: Judging<Options, Survey>): Iterable<Besides<Memo>>;
   /** Requests one target usually costs, besides following; `plan` predicts with it. */
-  requestsPerTarget: number;
-  /** Does the work on one target. */
-  act(acting: Acting<Options>): Promise<Answer>;
+  requestsPerTarget: number | ((options: Options) => number);
+  /** Does one step of the work on one target. */
+  act(acting: Acting<Options, Memo>): Promise<Answer<Memo>>;
   /** Finds out whether the effect of an intent without a result happened. Only reads. */
-  reconcile(acting: Acting<Options>, intent: Intent): Promise<Reconciled>;
+  reconcile(acting: Acting<Options, Memo>, intent: Intent): Promise<Reconciled<Memo>>;
 }
 
-/** Declares a job with its options and candidates typed from each other. */
-export const defineJob = <Options, const Id extends ListId>(job: Job<Options, Id>): Job<Options, Id> => job;
+export type ItemOf<List extends CandidateList | 'any'> = List extends CandidateList ? Item<List> : AnyItem;
+
+/** Declares a job with its options, candidates, memo and survey typed from each other. */
+export const defineJob = <
+  Options,
+  const List extends CandidateList | 'any',
+  Memo = undefined,
+  Survey = undefined,
+>(
+  job: Job<Options, List, Memo, Survey>,
+): Job<Options, List, Memo, Survey> => job;
 
 /** A job whose options and candidates the reader does not know: what the registry hands out. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry of jobs is heterogeneous; options are parsed by the job's own schema.
-export type AnyJob = Job<any, any>;
+export type AnyJob = Job<any, any, any, any>;

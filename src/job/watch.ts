@@ -4,19 +4,16 @@
  */
 import type { ListQuery } from '../contract/list.ts';
 import type { Watch } from '../run/run.ts';
-import type { Answer, Api } from './job.ts';
+import type { Api, End } from './job.ts';
 
 /** What a look at followed work found: its end, that it goes on, or nothing one could rely on. */
-export type Verdict =
-  | Exclude<Answer, { is: 'following' } | { is: 'waiting' }>
-  | { is: 'running' }
-  | { is: 'unclear' };
+export type Verdict = End | { is: 'running' } | { is: 'unclear' };
 
 /** How one kind of work is followed. */
 export interface WatchKind<W extends Watch, I> {
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
   sweep: {
-    operation: 'listTasks' | 'listSites';
+    operation: 'listTasks' | 'listSites' | 'listReports' | 'listStagingSites';
     /** `sweptAt`: since when an earlier sweep over the same watches has left nothing unseen. */
     query(watches: readonly W[], sweptAt?: number): Pick<ListQuery, 'filters' | 'sort'>;
   };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
+import { candidatesOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Finding } from '../settings/finding.ts';
@@ -41,7 +42,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
-    ...(job && parts.select ? selectFindings(parts.select, job, place) : []),
+    ...(job ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(options && 'findings' in options ? options.findings : []),
   ];
   const name = parts.name === undefined ? {} : { name: parts.name };
@@ -90,8 +91,10 @@ function namesFindings(parts: Parts, { registry, settings }: Known, place: Place
 }
 
 function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
-  const { list } = operationOf(job.candidates);
-  const { filters, sort, timezone, where } = select;
+  const { filters, sort, timezone, where, from } = select;
+  const chosen = fromFindings(select, job, place);
+  if (chosen.length > 0) return chosen;
+  const { list } = operationOf(candidatesOf(job, from === undefined ? {} : { from }));
   const query = {
     ...(filters && { filters }),
     ...(sort !== undefined && { sort }),
@@ -100,7 +103,27 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
   const faults = list ? checkListQuery(list, query) : [];
   return [
     ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
-    ...(where === undefined ? [] : whereFindings(where, job, place)),
+    ...(where === undefined ? [] : whereFindings(where, select, job, place)),
+  ];
+}
+
+/** Which list the candidates come from is the job's to say, or, when it works on any, the policy's. */
+function fromFindings({ from }: Select, job: AnyJob, place: Place): Finding[] {
+  if (job.candidates === 'any') {
+    if (from !== undefined) return [];
+    return [
+      place(['select'], {
+        at: 'key',
+        message: `The job ${job.name} works on any list; say which with "from", such as listSites.`,
+      }),
+    ];
+  }
+  if (from === undefined || from === job.candidates) return [];
+  return [
+    place(['select', 'from'], {
+      message: `The job ${job.name} works on ${job.candidates} alone.`,
+      suggestion: 'leave "from" out',
+    }),
   ];
 }
 
@@ -126,9 +149,9 @@ function wrongWord([part, field = '', operator = '']: readonly string[], select:
   return String(Array.isArray(value) ? value[0] : value);
 }
 
-function whereFindings(where: string, job: AnyJob, place: Place): Finding[] {
+function whereFindings(where: string, { from }: Select, job: AnyJob, place: Place): Finding[] {
   try {
-    compileWhereOf(job, where);
+    compileWhereOf(job, from === undefined ? {} : { from }, where);
     return [];
   } catch (error) {
     if (!(error instanceof WhereError)) throw error;

@@ -6,6 +6,7 @@
  * in `check-policy.ts`.
  */
 import { z } from 'zod';
+import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
 import { duration } from '../settings/duration.ts';
@@ -73,6 +74,11 @@ const Scalar = z.union([z.string(), z.number(), z.boolean()], {
 });
 
 const Select = z.strictObject({
+  from: z
+    .optional(z.enum(Object.keys(candidateLists) as [CandidateList, ...CandidateList[]]))
+    .describe(
+      "The list operation the candidates come from, for a job that works on any. Default the job's own.",
+    ),
   filters: z
     .record(
       z.string(),

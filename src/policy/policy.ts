@@ -1,5 +1,6 @@
 /** What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen. */
 import type { ListQuery } from '../contract/list.ts';
+import type { CandidateList } from '../job/candidates.ts';
 
 export const overlaps = ['skip', 'queue', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
@@ -17,6 +18,8 @@ export interface Schedule {
 }
 
 export interface Select {
+  /** The list the candidates come from, for a job that works on any. */
+  from?: CandidateList;
   filters: NonNullable<ListQuery['filters']>;
   /** CEL over the job's subject and `now`; checked when loaded. */
   where?: string;

@@ -48,8 +48,9 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
   };
 }
 
-function toSelect({ filters, where, sort, timezone, limit }: PolicyEntry['select']): Select {
+function toSelect({ from, filters, where, sort, timezone, limit }: PolicyEntry['select']): Select {
   return {
+    ...(from !== undefined && { from }),
     filters,
     ...(where !== undefined && { where }),
     ...(sort !== undefined && { sort }),

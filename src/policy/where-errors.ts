@@ -10,15 +10,17 @@ export interface Fault {
   suggestion?: string | undefined;
 }
 
-/** What an error of the parser or the type check means for a condition over `subject`. */
-export function explain(error: ParseError | TypeFault, subject: string, fields: FieldTree): Fault {
+type Variables = Readonly<Record<string, FieldTree>>;
+
+/** What an error of the parser or the type check means for a condition over these variables. */
+export function explain(error: ParseError | TypeFault, variables: Variables): Fault {
   const offset = error.range?.start;
   const [, name = ''] = /: (\w+)$/.exec(error.summary) ?? [];
   switch (error.code) {
     case 'no_such_key':
-      return { offset, ...unknownField(name, error.node, subject, fields) };
+      return { offset, ...unknownField(name, error.node, variables) };
     case 'unknown_variable':
-      return { offset, message: `"${name}" is not known.`, suggestion: variable(name, subject, fields) };
+      return { offset, message: `"${name}" is not known.`, suggestion: variable(name, variables) };
     case 'no_matching_overload':
       return { offset, message: `There is no function ${calledAs(error.summary)}.` };
     case 'no_such_overload':
@@ -31,15 +33,15 @@ export function explain(error: ParseError | TypeFault, subject: string, fields: 
 function unknownField(
   name: string,
   node: { op?: string; args?: unknown } | undefined,
-  subject: string,
-  fields: FieldTree,
+  variables: Variables,
 ): Fault {
   const receiver = node?.op === '.' ? (node.args as [ASTNode, string])[0] : undefined;
   const path = receiver && pathOf(receiver);
-  const known = path?.[0] === subject ? fieldsAt(fields, path.slice(1)) : undefined;
+  const fields = variables[path?.[0] ?? ''];
+  const known = path && fields && fieldsAt(fields, path.slice(1));
   return {
     message: known && path ? `${path.join('.')} has no field "${name}".` : `There is no field "${name}".`,
-    suggestion: suggestionFor(name, known ? Object.keys(known) : allNames(fields)),
+    suggestion: suggestionFor(name, known ? Object.keys(known) : Object.values(variables).flatMap(allNames)),
   };
 }
 
@@ -67,8 +69,10 @@ function allNames(fields: FieldTree): string[] {
 }
 
 /** Who leaves out the subject is told the whole name of the field. */
-const variable = (name: string, subject: string, fields: FieldTree): string | undefined =>
-  Object.hasOwn(fields, name) ? `did you mean ${subject}.${name}?` : suggestionFor(name, [subject, 'now']);
+function variable(name: string, variables: Variables): string | undefined {
+  const owner = Object.entries(variables).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
+  return owner ? `did you mean ${owner}.${name}?` : suggestionFor(name, [...Object.keys(variables), 'now']);
+}
 
 function mismatch(summary: string): Omit<Fault, 'offset'> {
   const words = inWords(summary.replace('no such overload: ', ''));

@@ -1,4 +1,4 @@
-/** Tells CEL what a candidate is made of, and turns what the service sent into values of exactly these kinds. */
+/** Tells CEL what candidates are made of, and turns what the service sent into values of exactly these kinds. */
 import type { Environment } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from '../contract/fields.ts';
 
@@ -10,16 +10,18 @@ interface Kind {
   read(value: unknown): unknown;
 }
 
-/** Declares the variable `subject`; gives back what turns a candidate into its value. */
-export function declareSubject(
+/** Declares the variables; gives back what turns items of the service into their values. */
+export function declareVariables(
   environment: Environment,
-  subject: string,
-  fields: FieldTree,
-): (candidate: unknown) => unknown {
+  variables: Readonly<Record<string, FieldTree>>,
+): (items: Readonly<Record<string, unknown>>) => Record<string, unknown> {
   mixNumbers(environment);
-  const { type, read } = objectKind(environment, subject, fields);
-  environment.registerVariable(subject, type);
-  return read;
+  const kinds = Object.entries(variables).map(([name, fields]) => {
+    const { type, read } = objectKind(environment, name, fields);
+    environment.registerVariable(name, type);
+    return [name, read] as const;
+  });
+  return (items) => Object.fromEntries(kinds.map(([name, read]) => [name, read(items[name])]));
 }
 
 function kindOf(environment: Environment, name: string, field: Field): Kind {

@@ -11,10 +11,11 @@ import { RE2JS } from '@bufbuild/re2';
 import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { type FieldTree, fieldsOfItem } from '../contract/fields.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
+import { type CandidateList, candidateLists, candidatesOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
 import { explain } from './where-errors.ts';
 import { refuse } from './where-rules.ts';
-import { declareSubject } from './where-types.ts';
+import { declareVariables } from './where-types.ts';
 
 /** A condition cannot be used: it is written wrongly, or it failed on a candidate. */
 export class WhereError extends CaretakerError {
@@ -35,11 +36,11 @@ export class WhereError extends CaretakerError {
 
 export interface Where {
   /**
-   * Whether the condition holds for a candidate of the service.
+   * Whether the condition holds for these items of the service, by the names of their variables.
    *
    * @throws {WhereError} when it cannot be answered, as with `site.tags[0]` of a site without tags.
    */
-  test(candidate: unknown, now: Date): boolean;
+  test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
 }
 
 const longest = 4000;
@@ -51,40 +52,48 @@ const limits = {
   maxCallArguments: 10,
 };
 
+/** The variables of a condition besides `now`, with their fields; the first is what it is about. */
+export type Variables = Readonly<Record<string, FieldTree>>;
+
 /**
- * Compiles a condition over the variables `subject` (an item with these fields) and `now`.
+ * Compiles a condition over these variables and `now`.
  *
  * @throws {WhereError} when it is no CEL, names what is not there, mixes kinds or is not true or false.
  */
-export function compileWhere(source: string, subject: string, fields: FieldTree): Where {
+export function compileWhere(source: string, variables: Variables): Where {
   if (source.length > longest) {
     throw new WhereError({ message: `The condition is longer than ${longest} characters.` });
   }
   const environment = new Environment({ unlistedVariablesAreDyn: false, limits });
-  const read = declareSubject(environment, subject, fields);
+  const read = declareVariables(environment, variables);
   environment.registerVariable('now', 'google.protobuf.Timestamp');
   environment.registerFunction('string.re(string): bool', cachedRe());
 
-  const condition = parsed(environment, source, subject, fields);
+  const condition = parsed(environment, source, variables);
   return {
-    test(candidate, now) {
+    test(items, now) {
       try {
-        return condition({ [subject]: read(candidate), now }) === true;
+        return condition({ ...read(items), now }) === true;
       } catch (error) {
         const why = error instanceof EvaluationError ? error.summary : messageOf(error);
         const offset = error instanceof EvaluationError ? error.range?.start : undefined;
-        const message = `The condition could not be answered for a ${subject}: ${why}.`;
+        const message = `The condition could not be answered for a ${Object.keys(variables)[0]}: ${why}.`;
         throw new WhereError({ message, offset }, { cause: error });
       }
     },
   };
 }
 
-/** Compiles a condition over the candidates of a job. Throws as `compileWhere` does. */
-export const compileWhereOf = (job: AnyJob, source: string): Where =>
-  compileWhere(source, job.subject, fieldsOfItem(job.candidates));
+/** Compiles a condition over the candidates that a policy selects for a job. Throws as `compileWhere` does. */
+export function compileWhereOf(job: AnyJob, select: { from?: CandidateList }, source: string): Where {
+  const lists = [candidatesOf(job, select), ...(job.related ?? [])];
+  return compileWhere(
+    source,
+    Object.fromEntries(lists.map((list) => [candidateLists[list], fieldsOfItem(list)])),
+  );
+}
 
-function parsed(environment: Environment, source: string, subject: string, fields: FieldTree) {
+function parsed(environment: Environment, source: string, variables: Variables) {
   try {
     const condition = environment.parse(source);
     const refused = refuse(condition.ast, environment);
@@ -95,7 +104,7 @@ function parsed(environment: Environment, source: string, subject: string, field
     throw new WhereError({ message: `The condition is to be true or false, but it is ${type}.`, offset: 0 });
   } catch (error) {
     if (error instanceof ParseError || error instanceof TypeFault) {
-      throw new WhereError(explain(error, subject, fields), { cause: error });
+      throw new WhereError(explain(error, variables), { cause: error });
     }
     throw error;
   }

@@ -5,7 +5,7 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
-import type { Counts, Outcome, Run, RunStatus, Target, Trigger } from './run.ts';
+import type { Counts, Finding, Outcome, Run, RunStatus, Target, Trigger } from './run.ts';
 
 /** A run without its targets: one row of a list. */
 export interface RunSummary {
@@ -32,6 +32,8 @@ export interface TargetReport {
   reason: Reason | null;
   detail: string | null;
   task_id: string | null;
+  /** What a person should know besides; left out when there is nothing. */
+  findings?: readonly Finding[];
   /** Tries that the service failed. */
   attempts: number;
   started_at: string | null;
@@ -78,6 +80,7 @@ export const toTargetReport = (target: Target): TargetReport => ({
   reason: target.reason ?? null,
   detail: target.detail ?? null,
   task_id: target.taskId ?? null,
+  ...(target.findings ? { findings: target.findings } : {}),
   attempts: target.attempts,
   started_at: timeOrNull(target.startedAt),
   finished_at: timeOrNull(target.finishedAt),

@@ -63,12 +63,28 @@ export type TargetState = 'pending' | 'acting' | 'following' | 'waiting' | 'ende
 export interface Intent {
   operation: string;
   at: number;
+  /** What the job wants to know again when it has to find out what became of it. */
+  note?: string;
 }
 
 /** What is followed in the service on behalf of a target. */
-export type Watch =
-  | { kind: 'task'; taskId: string; since: number; adopted?: true }
-  | { kind: 'sync'; siteId: string; snapshotId?: string; since: number; adopted?: true };
+export type Watch = WatchedWork & {
+  /** No later than this work can have begun, in milliseconds since 1970. */
+  since: number;
+  /** Somebody else had started it. */
+  adopted?: true;
+  /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */
+  until?: number;
+};
+type WatchedWork = { kind: 'task'; taskId: string } | { kind: 'sync'; siteId: string; snapshotId?: string };
+
+/** Something a person should know about a target besides how it ended. */
+export interface Finding {
+  severity: 'error' | 'warning' | 'info';
+  /** What it is about, in a word or two: a site's address, a plugin. */
+  about: string;
+  says: string;
+}
 
 /** One thing a run works on. `step` grows each time the target is handed out, and fences off whoever had it before. */
 export interface Target {
@@ -89,6 +105,13 @@ export interface Target {
   deadline?: number;
   intent?: Intent;
   watch?: Watch;
+  /** The followed work is one step of several: its end is not the target's. */
+  goesOn?: true;
+  /** How the followed work ended, until the step that comes after it has been taken. */
+  ended?: { is: 'done' | 'skipped' | 'failed'; reason: Reason; detail?: string };
+  /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */
+  memo?: string;
+  findings?: readonly Finding[];
   outcome?: Outcome;
   reason?: Reason;
   detail?: string;

@@ -145,7 +145,7 @@ describe('a plan that cannot be made', () => {
     const { work } = createEngine({
       ...partsOf(world.caretaker),
       registry: createRegistry(
-        registry.names().flatMap((name) => ({ ...registry.get(name), unfit: broken }) as AnyJob),
+        registry.names().flatMap((name) => ({ ...registry.get(name), judge: broken }) as AnyJob),
       ),
     });
     const working = work(50);

@@ -11,7 +11,6 @@ const aJob = (name: string) =>
     summary: 'Does nothing.',
     options: z.strictObject({}),
     candidates: 'listTags',
-    subject: 'tag',
     target: (tag) => ({ id: tag.id, label: tag.name }),
     requestsPerTarget: 0,
     act: async () => ({ is: 'done', reason: 'already-done' }),

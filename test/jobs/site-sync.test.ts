@@ -180,7 +180,10 @@ describe('finding out whether a sync began', () => {
   const reconcile = (site: object) => {
     const api = { showSite: async () => ({ site }) };
     return siteSync.reconcile(
-      { api, target: { id: 's', label: 's' }, options: {}, now: intent.at } as unknown as Acting<object>,
+      { api, target: { id: 's', label: 's' }, options: {}, now: intent.at } as unknown as Acting<
+        object,
+        undefined
+      >,
       intent,
     );
   };

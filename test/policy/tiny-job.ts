@@ -11,7 +11,6 @@ export const tinyJob = defineJob({
     depth: z.enum(['full', 'quick']).default('full'),
   }),
   candidates: 'listSites',
-  subject: 'site',
   target: ({ id, url }) => ({ id, label: url }),
   requestsPerTarget: 1,
   act: async () => ({ is: 'done', reason: 'done' }),

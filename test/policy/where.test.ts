@@ -19,7 +19,7 @@ const site = {
 };
 
 const holds = (condition: string, candidate: unknown = site) =>
-  compileWhereOf(tinyJob, condition).test(candidate, now);
+  compileWhereOf(tinyJob, {}, condition).test({ site: candidate }, now);
 
 function faultOf(condition: string): {
   offset: number | undefined;
@@ -27,7 +27,7 @@ function faultOf(condition: string): {
   suggestion: string | undefined;
 } {
   try {
-    compileWhereOf(tinyJob, condition);
+    compileWhereOf(tinyJob, {}, condition);
   } catch (error) {
     if (error instanceof WhereError) return error;
     throw error;
@@ -147,19 +147,23 @@ test('a condition that is far too long or too deep is refused', () => {
 });
 
 test('a pattern that would keep an ordinary engine busy for ever is answered', () => {
-  const where = compileWhereOf(tinyJob, 'site.url.re("^(a+)+$")');
-  expect(where.test({ url: `${'a'.repeat(5000)}!` }, now)).toBe(false);
+  const where = compileWhereOf(tinyJob, {}, 'site.url.re("^(a+)+$")');
+  expect(where.test({ site: { url: `${'a'.repeat(5000)}!` } }, now)).toBe(false);
 });
 
 test('a condition that cannot be answered for a candidate says so in a sentence', () => {
-  const where = compileWhereOf(tinyJob, 'site.tags[5].name == "gold"');
-  expect(() => where.test(site, now)).toThrow(WhereError);
-  expect(() => where.test(site, now)).toThrow(
+  const where = compileWhereOf(tinyJob, {}, 'site.tags[5].name == "gold"');
+  expect(() => where.test({ site }, now)).toThrow(WhereError);
+  expect(() => where.test({ site }, now)).toThrow(
     /^The condition could not be answered for a site: .*index 5.*\.$/,
   );
 });
 
-test('any item of the service can be the subject', () => {
-  const where = compileWhere('task.status == "failed" && task.id != ""', 'task', fieldsOfItem('listTasks'));
-  expect(where.test({ id: '1', status: 'failed' }, now)).toBe(true);
+test('a condition can be about any items of the service, and one that is not there is empty', () => {
+  const where = compileWhere('task.status == "failed" && site.url != ""', {
+    task: fieldsOfItem('listTasks'),
+    site: fieldsOfItem('listSites'),
+  });
+  expect(where.test({ task: { id: '1', status: 'failed' }, site }, now)).toBe(true);
+  expect(where.test({ task: { id: '1', status: 'failed' } }, now)).toBe(false);
 });

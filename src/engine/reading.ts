@@ -1,0 +1,58 @@
+/** The service as jobs read it, over an account's client; and what a run is for, as jobs are told. */
+import type { CallOptions, Client } from '../client/client.ts';
+import { allItems } from '../client/pages.ts';
+import type { Input, OperationId } from '../contract/operations.ts';
+import { operationOf } from '../contract/operations.ts';
+import type { Api, Occasion, Reading } from '../job/job.ts';
+import type { Policy } from '../policy/policy.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import type { Parts } from './parts.ts';
+
+/** Sends one operation, by its name. */
+export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
+
+/** What a job is given to read with. Every operation goes through `call`. */
+export function readingOf(client: Client, options: CallOptions, call: Call): Reading {
+  const api = new Proxy({} as Api, {
+    get: (_, operation) => (input: never, note?: string) => call(operation as OperationId, input, note),
+  });
+  return {
+    api,
+    all: (list, query) => allItems(list, (page) => call(list, { ...query, ...page } as never)),
+    download: (operation, input: Input<'downloadReport'>) =>
+      client.download(operation, { ...input }, options),
+  };
+}
+
+/** A call that reads, and refuses whatever would change something: planning and following have no effects. */
+export const readOnly =
+  (client: Client, options: CallOptions): Call =>
+  (operation, input) => {
+    if (operationOf(operation).effect === undefined) return client.call(operation, input, options);
+    throw new Error(`Only act may change something, and ${operation} would.`);
+  };
+
+/** How many runs of a policy are looked through for the last whole one. */
+const LOOK_BACK = 50;
+
+/** When the last run of a policy that was over all it selects, and was planned to the end, began to plan. */
+export async function previousAt(
+  { records }: Pick<Parts, 'records'>,
+  policy: string,
+  before: Run | undefined,
+): Promise<number | undefined> {
+  for (const run of await records.runs.list({ policy, limit: LOOK_BACK })) {
+    if (run.id === before?.id || !isFinal(run.status) || !run.planComplete || run.retryOf) continue;
+    if (before && run.createdAt >= before.createdAt) continue;
+    if ((await records.runs.only(run.id)).length === 0) return run.startedAt;
+  }
+  return undefined;
+}
+
+/** What a run of a policy is for. */
+export const occasionOf = (policy: Policy, at: number): Occasion => ({
+  policy: policy.name,
+  at,
+  timezone: policy.schedule?.timezone ?? 'UTC',
+});

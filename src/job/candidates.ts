@@ -1,0 +1,32 @@
+/** The lists whose items can be candidates, and what one item is called in conditions: `site` in `site.url`. */
+import type { Item, ListId } from '../contract/operations.ts';
+
+export const candidateLists = {
+  listSites: 'site',
+  listStagingSites: 'staging',
+  listClients: 'client',
+  listTags: 'tag',
+  listReports: 'report',
+  listReportTemplates: 'template',
+  listScheduledReports: 'scheduled_report',
+  listAutoUpdateSchedules: 'schedule',
+  listTasks: 'task',
+  listTeamMembers: 'member',
+  listManagedAccounts: 'managed_account',
+  listSenderEmails: 'sender',
+  listBackupDestinations: 'destination',
+} as const satisfies Partial<Record<ListId, string>>;
+
+export type CandidateList = keyof typeof candidateLists;
+
+/** An item of any of these lists. */
+export type AnyItem = Item<CandidateList>;
+
+/**
+ * The list a policy takes its candidates from: the job's own, or, for a job that works on any, the one that `select.from`
+ * names (the loader sees to it that there is one).
+ */
+export const candidatesOf = (
+  { candidates }: { candidates: CandidateList | 'any' },
+  { from }: { from?: CandidateList },
+): CandidateList => (candidates === 'any' ? (from ?? 'listSites') : candidates);
