@@ -9,15 +9,15 @@ import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf } from '../job/candidates.ts';
-import type { AnyJob, Judgement, Judging } from '../job/job.ts';
+import type { AnyJob, End, Judgement, Judging } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
 import { occasionOf, readingOf, readOnly } from './reading.ts';
 
-/** One candidate and what the plan makes of it: a target, a target that cannot be worked on, or none. */
+/** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
 export type Planned =
   | { is: 'target'; id: string; label: string; memo?: string }
-  | { is: 'unfit'; id: string; label: string; why: string }
+  | { is: 'settled'; id: string; label: string; end: End }
   | { is: 'left-out'; id: string; label: string; why: string };
 
 export interface Planning {
@@ -72,12 +72,8 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   }
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
-    yield {
-      is: 'unfit',
-      id,
-      label: id,
-      why: 'It is not in the account, or not among what the policy selects.',
-    };
+    const why = 'It is not in the account, or not among what the policy selects.';
+    yield { is: 'settled', id, label: id, end: notEligible(why) };
   }
 }
 
@@ -109,7 +105,8 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
     const judgement: Judgement<unknown> = holds
       ? (job.judge?.(candidate as never, judging) ?? { is: 'target' })
       : { is: 'left-out', why: 'select.where does not hold' };
-    if (only && judgement.is === 'left-out') return { is: 'unfit', ...named, why: `${judgement.why}.` };
+    if (only && judgement.is === 'left-out')
+      return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`) };
     return plannedAs(job, named, judgement);
   };
 }
@@ -119,9 +116,12 @@ function plannedAs(
   named: { id: string; label: string },
   judgement: Judgement<unknown>,
 ): Planned {
+  if (judgement.is === 'unfit') return { is: 'settled', ...named, end: notEligible(judgement.why) };
   if (judgement.is !== 'target') return { ...judgement, ...named };
   return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
 }
+
+const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
 /**
  * A job's memo as it is written down.

@@ -13,7 +13,7 @@ import type { LeftOut } from '../records/target-store.ts';
 import type { Run, Target } from '../run/run.ts';
 import { admitAccount, blockAccount } from './block.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
-import { ended } from './decide.ts';
+import { concluded } from './decide.ts';
 import { drain } from './drain.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import { turnOf } from './fire.ts';
@@ -149,7 +149,7 @@ class PlanMaking {
       this.targets.push(
         planned.is === 'target'
           ? { ...target, ...(planned.memo === undefined ? {} : { memo: planned.memo }) }
-          : ended(target, 'skipped', 'not-eligible', planned.why, this.planning.now),
+          : concluded(target, planned.end, this.planning.now),
       );
     }
     return this.found;

@@ -1,6 +1,8 @@
 /** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
-import type { AnyJob } from '../job/job.ts';
+import type { AnyJob, End } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
+import { type Reason, reasons } from '../run/reasons.ts';
+import type { Outcome } from '../run/run.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import type { Parts } from './parts.ts';
 import { previousAt } from './reading.ts';
@@ -9,8 +11,8 @@ export interface Preview {
   policy: string;
   job: string;
   targets: { id: string; label: string }[];
-  /** Recorded as skipped without costing a request, and why. */
-  unfit: { id: string; label: string; why: string }[];
+  /** Recorded with their outcome without costing a request, and why. */
+  settled: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
   leftOut: { id: string; label: string; why: string }[];
   /** The sentence about the limit that would stop the run, if one would. */
   stoppedBy?: string;
@@ -60,8 +62,12 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     policy: policy.name,
     job: policy.job,
     targets,
-    unfit: without(all, 'unfit'),
-    leftOut: without(all, 'left-out'),
+    settled: all.flatMap((one) =>
+      one.is === 'settled' ? [{ id: one.id, label: one.label, ...settledAs(one.end) }] : [],
+    ),
+    leftOut: all.flatMap((one) =>
+      one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
+    ),
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     cost: {
       planning,
@@ -75,11 +81,11 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
 const requestsPerTarget = ({ requestsPerTarget: some }: AnyJob, { options }: Policy): number =>
   typeof some === 'number' ? some : some(options);
 
-function without(all: readonly Planned[], is: 'unfit' | 'left-out') {
-  return all.flatMap((one) =>
-    one.is === is && 'why' in one ? [{ id: one.id, label: one.label, why: one.why }] : [],
-  );
-}
+const settledAs = ({ is, reason, detail }: End) => ({
+  outcome: is === 'done' ? ('succeeded' as const) : is,
+  reason,
+  why: detail ?? reasons[reason],
+});
 
 async function limitTripped(asked: Planning, found: number): Promise<string | undefined> {
   const { maxTargets, maxPercent } = asked.policy.limits;

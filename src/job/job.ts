@@ -87,6 +87,8 @@ export type Judgement<Memo> =
   | { is: 'target'; memo?: Memo }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'unfit'; why: string }
+  /** Recorded with this outcome, without costing a request: planning has seen all there is to see. */
+  | { is: 'settled'; end: End }
   /** Not part of the plan. */
   | { is: 'left-out'; why: string };
 

@@ -47,7 +47,7 @@ describe('the command line', () => {
     const { code, stdout } = await desk.run(['plan', 'nightly-sync', '--json']);
     expect(code).toBe(0);
     const plan = JSON.parse(stdout);
-    expect(plan.targets.length + plan.not_eligible.length).toBe(30);
+    expect(plan.targets.length + plan.settled.length).toBe(30);
     expect(plan.cost.planning).toBe(1);
     expect(sandbox.journal.effects).toEqual([]);
   });

@@ -25,12 +25,12 @@ export async function plan(
   return exit.ok;
 }
 
-function asJson({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Preview) {
+function asJson({ policy, job, targets, settled, leftOut, stoppedBy, cost }: Preview) {
   return {
     policy,
     job,
     targets,
-    not_eligible: unfit,
+    settled,
     left_out: leftOut,
     stopped_by: stoppedBy ?? null,
     cost: {
@@ -42,7 +42,10 @@ function asJson({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Previ
   };
 }
 
-function print({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Preview, terminal: Terminal): void {
+function print(
+  { policy, job, targets, settled, leftOut, stoppedBy, cost }: Preview,
+  terminal: Terminal,
+): void {
   const { paint, data } = terminal;
   data(`${paint('bold', policy)} (${job}) would work on ${targets.length} targets:`);
   if (targets.length > 0)
@@ -53,12 +56,12 @@ function print({ policy, job, targets, unfit, leftOut, stoppedBy, cost }: Previe
         terminal,
       ),
     );
-  if (unfit.length > 0) {
-    data(`\n${unfit.length} would be recorded as skipped, without a request:`);
+  if (settled.length > 0) {
+    data(`\n${settled.length} would be recorded without a request:`);
     data(
       rows(
-        ['target', 'label', 'why'],
-        unfit.map(({ id, label, why }) => [id, label, why]),
+        ['target', 'label', 'reason', 'why'],
+        settled.map(({ id, label, reason, why }) => [id, label, reason, why]),
         terminal,
       ),
     );
