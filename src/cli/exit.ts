@@ -35,6 +35,7 @@ const codes: Record<string, number> = {
   DATA_FOLDER_UNUSABLE: exit.unreachable,
   DATA_FOLDER_BUSY: exit.unreachable,
   UNAVAILABLE: exit.unreachable,
+  NOT_THE_SERVICE: exit.unreachable,
   ACCOUNT_REFUSED: exit.unreachable,
   REDIRECTED: exit.unreachable,
 };

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { Budget, Priority, Ticket, WindowNews } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
-import { type Drift, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
+import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
@@ -16,11 +16,12 @@ import {
   AccountRefusedError,
   ConflictError,
   GoneError,
+  NotTheServiceError,
   RedirectedError,
   RejectedError,
   UnavailableError,
 } from './errors.ts';
-import { Connection, discard, type Exchange, type Reply, readBody } from './http.ts';
+import { Connection, discard, type Exchange, isOverdue, isPage, type Reply, readBody } from './http.ts';
 import { encodeQuery } from './query.ts';
 
 /** How a call is made. */
@@ -45,10 +46,11 @@ export interface Client {
   readonly account: string;
   /**
    * Calls an operation. Costs one request, and one more for each redirect and each 429; reads that get no usable
-   * answer are tried up to three times.
+   * answer are tried up to three times. What a person waits for has ten seconds to begin, and is then not tried again.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
+   * @throws {NotTheServiceError} an `UnavailableError` when something else answers at the base URL
    * @throws {ContractError} when the answer lacks what we cannot work without
    * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it out.
    * @throws {RedirectedError} for a redirect that is not followed
@@ -87,12 +89,14 @@ export interface ClientOptions {
 const READ_TRIES = 3;
 const READ_PAUSE_MS = 300;
 const MAX_REDIRECTS = 3;
+/** A person who waits wants to hear after so long that nothing comes, and not to be kept for two more tries. */
+const PERSON_WAITS_MS = 10_000;
 /** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
 const MOST_RESET_SECONDS = 3_600;
 
 /** Opens the client of one account; `close` it to let its connections go. */
 export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
-  const connection = new Connection(account.baseUrl, account.token);
+  const connection = new Connection(account);
 
   const take = ({ priority, whenSpent, signal }: CallOptions): Promise<Ticket> => {
     signal?.throwIfAborted();
@@ -131,9 +135,19 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   async function send(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
     const operation = operationOf(id);
     const { target, ...body } = requestOf(operation, input);
+    // A PDF may be made only when it is asked for.
+    const waits = options.priority === 'person' && operation.answers !== 'pdf';
+    const limit = waits ? { answerWithinMs: PERSON_WAITS_MS } : {};
     let path = connection.pathOf(target);
     for (let redirects = 0; ; ) {
-      const exchange = { operation: id, method: operation.method, path, ...body, signal: options.signal };
+      const exchange = {
+        operation: id,
+        method: operation.method,
+        path,
+        ...body,
+        ...limit,
+        signal: options.signal,
+      };
       const reply = await sendOnce(exchange, options);
       const next = redirects < MAX_REDIRECTS ? connection.redirectionOf(exchange, reply) : undefined;
       if (next === undefined && reply.status !== 429) return reply;
@@ -146,8 +160,24 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
 
   async function once(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
     const reply = await send(id, input, options);
-    if (meaningOf(reply.status) !== 'ok') throw await errorOf(id, account.name, reply);
-    return reply;
+    const answersPage = `it answers ${id} with a web page (HTTP ${reply.status})`;
+    const why = isPage(reply) && isDefinite(reply.status) ? answersPage : undefined;
+    if (why === undefined && meaningOf(reply.status) === 'ok') return reply;
+    if (why === undefined && !isLost(id, reply.status)) throw await errorOf(id, account.name, reply);
+    discard(reply);
+    const { status } = reply;
+    throw connection.notTheService(id, true, why ?? `it answers ${id} with HTTP ${status}`, { status });
+  }
+
+  async function read<Id extends OperationId>(id: Id, reply: Reply): Promise<Answer<Id>> {
+    const body = await readBody(id, reply, 'json');
+    if (isForeign(id, body)) {
+      const why = `it answers ${id} with JSON of another kind`;
+      throw connection.notTheService(id, true, why, { status: reply.status });
+    }
+    const { value, drift } = readAnswer(id, body);
+    for (const deviation of drift) onDrift?.(deviation);
+    return value;
   }
 
   /** Reads may be asked again without harm; a change is asked once, and what became of it is found out by its job. */
@@ -158,8 +188,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       } catch (error) {
         // Whoever gave up wants to hear that, not how the answer broke off.
         options.signal?.throwIfAborted();
-        const again = error instanceof UnavailableError && operationOf(id).effect === undefined;
-        if (!again || tries === READ_TRIES) throw error;
+        if (!mayAskAgain(id, error, options) || tries === READ_TRIES) throw error;
         await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
       }
     }
@@ -180,9 +209,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
           discard(reply);
           return undefined as Answer<typeof id>;
         }
-        const { value, drift } = readAnswer(id, await readBody(id, reply, 'json'));
-        for (const deviation of drift) onDrift?.(deviation);
-        return value;
+        return read(id, reply);
       });
     },
     async download(id, input, options) {
@@ -192,6 +219,18 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     close: () => connection.close(),
   };
 }
+
+function mayAskAgain(id: OperationId, error: unknown, { priority }: CallOptions): boolean {
+  if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
+  return operationOf(id).effect === undefined && !(priority === 'person' && isOverdue(error));
+}
+
+/** A status that says something about the request; the others may come from whatever stands before the service. */
+const isDefinite = (status: number): boolean => ['ok', 'rejected', 'gone'].includes(meaningOf(status));
+
+/** A path without an id in it is always there, in the service. */
+const isLost = (id: OperationId, status: number): boolean =>
+  meaningOf(status) === 'gone' && pathParameters(operationOf(id).path).length === 0;
 
 /** The path with its parameters filled in, the query, and the body. */
 function requestOf(operation: Operation, input: object): { target: string; body?: unknown } {

@@ -68,7 +68,7 @@ export class RedirectedError extends CaretakerError {
  * `sent` is false only when the request provably never left; otherwise a change may have happened.
  */
 export class UnavailableError extends CaretakerError {
-  readonly code = 'UNAVAILABLE';
+  readonly code: 'UNAVAILABLE' | 'NOT_THE_SERVICE' = 'UNAVAILABLE';
   constructor(
     readonly operation: OperationId,
     readonly sent: boolean,
@@ -79,4 +79,24 @@ export class UnavailableError extends CaretakerError {
     this.status = options?.status;
   }
   readonly status: number | undefined;
+}
+
+/**
+ * Something answers at the base URL that is not the service: another web server, another version, another protocol.
+ *
+ * For runs it is an outage like any other, and over when the base URL is mended; asking again at once is useless.
+ */
+export class NotTheServiceError extends UnavailableError {
+  override readonly code = 'NOT_THE_SERVICE';
+  constructor(
+    operation: OperationId,
+    where: { account: string; baseUrl: string },
+    sent: boolean,
+    /** What it did instead, as a clause: `it answered listSites with HTTP 404`. */
+    why: string,
+    options?: ErrorOptions & { status?: number },
+  ) {
+    super(operation, sent, why, options);
+    this.message = `${where.baseUrl} does not look like the Site Management Service API (${why}); check accounts.${where.account}.base_url.`;
+  }
 }

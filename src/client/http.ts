@@ -5,13 +5,13 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
-import { UnavailableError } from './errors.ts';
+import { NotTheServiceError, UnavailableError } from './errors.ts';
 
 /** The largest JSON body that is read; a page of 100 sites has about 65 kB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const CONNECT_MS = 5_000;
-const HEADERS_MS = 30_000;
-const BODY_MS = 30_000;
+/** How long an answer may take to begin, and then to go on. */
+const ANSWER_MS = 30_000;
 
 /** Redirects that keep a read a read. */
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -28,12 +28,16 @@ export interface Exchange {
   path: string;
   body?: unknown;
   signal?: AbortSignal | undefined;
+  /** How long the answer may take to begin, and then to go on; default 30 s. */
+  answerWithinMs?: number;
 }
 
 export interface Reply {
   status: number;
   header(name: string): string | undefined;
   body: BodyReadable;
+  /** How long the body may stop coming. */
+  answerWithinMs: number;
 }
 
 /** A body as undici gives it, which can also be thrown away. */
@@ -43,18 +47,15 @@ type BodyReadable = Dispatcher.ResponseData['body'];
 export class Connection {
   private readonly pool: Pool;
   private readonly base: URL;
+  private readonly token: string;
 
-  constructor(
-    baseUrl: string,
-    private readonly token: string,
-  ) {
-    this.base = new URL(baseUrl);
+  constructor(private readonly account: { name: string; baseUrl: string; token: string }) {
+    this.base = new URL(account.baseUrl);
+    this.token = account.token;
     this.pool = new Pool(this.base.origin, {
       // More than anybody has under way at once: a request that was let go must not wait in a queue of the pool.
       connections: 512,
       connect: { timeout: CONNECT_MS },
-      headersTimeout: HEADERS_MS,
-      bodyTimeout: BODY_MS,
     });
   }
 
@@ -79,10 +80,12 @@ export class Connection {
   /**
    * Sends one request, and follows no redirect.
    *
+   * @throws {NotTheServiceError} when what listens there speaks another protocol.
    * @throws {UnavailableError} when no answer came; its `sent` says whether the request may have arrived.
    * @throws the signal's reason when it was aborted.
    */
-  async exchange({ operation, method, path, body, signal }: Exchange): Promise<Reply> {
+  async exchange(exchange: Exchange): Promise<Reply> {
+    const { operation, method, path, body, signal, answerWithinMs = ANSWER_MS } = exchange;
     try {
       const {
         statusCode,
@@ -91,6 +94,8 @@ export class Connection {
       } = await this.pool.request({
         path,
         method,
+        headersTimeout: answerWithinMs,
+        bodyTimeout: answerWithinMs,
         headers: {
           authorization: `Bearer ${this.token}`,
           accept: 'application/json, application/pdf',
@@ -107,13 +112,34 @@ export class Connection {
           return Array.isArray(value) ? value[0] : value;
         },
         body: stream,
+        answerWithinMs,
       };
     } catch (error) {
       signal?.throwIfAborted();
-      throw new UnavailableError(operation, !failedBeforeSending(error), plainly(error, this.base.origin), {
-        cause: error,
-      });
+      const foreign = otherProtocol(error);
+      if (foreign) throw this.notTheService(operation, foreign.sent, foreign.why, { cause: error });
+      const sent = !failedBeforeSending(error);
+      const why = plainly(error, answerWithinMs, this.base.origin);
+      throw new UnavailableError(operation, sent, `${why}${this.hint(error, sent)}`, { cause: error });
     }
+  }
+
+  /** The error for an answer that the service would never give. */
+  notTheService(
+    operation: OperationId,
+    sent: boolean,
+    why: string,
+    options?: ErrorOptions & { status?: number },
+  ): NotTheServiceError {
+    const { name, baseUrl } = this.account;
+    return new NotTheServiceError(operation, { account: name, baseUrl }, sent, why, options);
+  }
+
+  /** What to look at when nothing came back: nobody is there, or TLS was expected and so the line was cut. */
+  private hint(error: unknown, sent: boolean): string {
+    const key = `accounts.${this.account.name}.base_url`;
+    if (!sent) return `; check ${key}`;
+    return this.base.protocol === 'http:' && wasCut(error) ? `; if it wants https://, say so in ${key}` : '';
   }
 
   /** Ends idle connections now and busy ones when their answer is in. */
@@ -135,16 +161,38 @@ function failedBeforeSending(error: unknown): boolean {
   return false;
 }
 
-function plainly(error: unknown, origin = 'it'): string {
+/** Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way round. */
+function otherProtocol(error: unknown): { why: string; sent: boolean } | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const code = String((at as { code?: unknown }).code);
+    if (/^ERR_SSL_|^EPROTO$/.test(code))
+      return { why: 'base_url says https://, and what listens there does not speak it', sent: false };
+    if (at.name === 'HTTPParserError')
+      return { why: 'base_url says http://, and what listens there does not speak it', sent: true };
+  }
+  return undefined;
+}
+
+function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string {
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return `nothing listens at ${origin} (connection refused)`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${origin} is not known`;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection to ${origin} within ${CONNECT_MS / 1000} s`;
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${HEADERS_MS / 1000} s`;
-  if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${BODY_MS / 1000} s`;
-  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${answerWithinMs / 1000} s`;
+  if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${answerWithinMs / 1000} s`;
+  if (wasCut(error)) return 'the connection was cut';
   return messageOf(error);
 }
+
+const wasCut = (error: unknown): boolean =>
+  ['ECONNRESET', 'UND_ERR_SOCKET'].includes(systemCodeOf(error) ?? '');
+
+/** Whether an error says that a time limit of ours ran out while waiting for the answer. */
+export const isOverdue = (error: unknown): boolean =>
+  ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(systemCodeOf(error) ?? '');
+
+/** Whether a reply is a page for a browser: the service answers JSON, and PDF where asked for one. */
+export const isPage = ({ header }: Reply): boolean => /^text\/html\b/i.test(header('content-type') ?? '');
 
 /** Lets go of a body that nobody wants to read, and of the connection when there is much of it. */
 export function discard({ body }: Reply): void {
@@ -158,7 +206,7 @@ export function discard({ body }: Reply): void {
  */
 export async function readBody(
   operation: OperationId,
-  { status, body }: Reply,
+  { status, body, answerWithinMs }: Reply,
   form: 'json' | 'text',
 ): Promise<unknown> {
   const unreadable = (why: string, cause?: unknown) =>
@@ -173,7 +221,7 @@ export async function readBody(
       chunks.push(bytes);
     }
   } catch (error) {
-    throw unreadable(plainly(error), error);
+    throw unreadable(plainly(error, answerWithinMs), error);
   }
   if (size > MAX_BODY_BYTES)
     throw unreadable(`its answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);

@@ -4,8 +4,9 @@
  * A body is first read as the spec has it. Only when that fails is it read leniently, and then every deviation is
  * told as drift: the service may change before we do, and a run must live through it.
  */
+import { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
-import { sayIssue, writePath } from './deviation.ts';
+import { isHolder, sayIssue, writePath } from './deviation.ts';
 import { codeIn, sentencesIn } from './error-body.ts';
 import { type Answer, type OperationId, operationOf } from './operations.ts';
 import { salvage } from './salvage.ts';
@@ -60,6 +61,14 @@ export function readAnswer<Id extends OperationId>(
   const rest = salvage(answer, body);
   if ('broken' in rest) throw new ContractError(id, writePath(rest.broken.path), sayIssue(rest.broken, body));
   return { value: rest.value as Answer<Id>, drift };
+}
+
+/** Whether a good answer's JSON body has nothing at all of what the operation answers: it is somebody else's. */
+export function isForeign(id: OperationId, body: unknown): boolean {
+  const { answer } = operationOf(id);
+  if (!(answer instanceof z.ZodObject)) return false;
+  const names = Object.keys(answer.shape);
+  return !isHolder(body) || !names.some((name) => Object.hasOwn(body, name));
 }
 
 /** What an answer's status means to us, whatever the operation. */

@@ -212,7 +212,7 @@ describe('a service in trouble', () => {
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ sent: false });
     expect((error as Error).message).toBe(
-      `syncSite: the service gave no usable answer: nothing listens at ${new URL(sandbox.url).origin} (connection refused).`,
+      `syncSite: the service gave no usable answer: nothing listens at ${new URL(sandbox.url).origin} (connection refused); check accounts.agency.base_url.`,
     );
   });
 

@@ -1,0 +1,158 @@
+/** What answers at a wrong base URL, and what is said of it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openBudget } from '../../src/budget/budget.ts';
+import { type Client, openClient } from '../../src/client/client.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: TestRedis;
+let redis: Redis;
+let service: FaultyService;
+let respond: Respond;
+const clock = fastClock(100);
+const open = new Set<Client | Server>();
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  redis = new Redis(server.options);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+beforeEach(async () => {
+  await redis.flushall();
+  service = await startFaultyService((request, response) => respond(request, response));
+});
+afterEach(async () => {
+  for (const one of open) await one.close();
+  open.clear();
+  await service.stop();
+});
+
+function clientOf(baseUrl: string): Client {
+  const budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
+  const account = { name: 'agency', baseUrl, token: 'secret' };
+  const client = openClient({ account, budget, clock, log: keptLog() });
+  open.add(client);
+  return client;
+}
+
+const saidOf = (call: Promise<unknown>) =>
+  call.then(
+    () => expect.unreachable('the call went well'),
+    (error: Error) => error,
+  );
+const listTags = (baseUrl: string) => clientOf(baseUrl).call('listTags', {}, { priority: 'person' });
+const page = (status: number): Respond => {
+  return (_request, response) =>
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Welcome</h1>');
+};
+
+/** A server that answers the first bytes with some of its own, and closes. */
+async function startPlainServer(answer: Buffer): Promise<number> {
+  const plain = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end(answer));
+  });
+  open.add(plain);
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  return (plain.address() as AddressInfo).port;
+}
+
+test.each<{ name: string; respond: Respond; why: string }>([
+  {
+    name: 'another version of the API',
+    respond: (_request, response) => sendJson(response, 404, { error: 'Not Found' }),
+    why: 'it answers listTags with HTTP 404',
+  },
+  { name: 'another web server', respond: page(404), why: 'it answers listTags with a web page (HTTP 404)' },
+  { name: 'a page for browsers', respond: page(200), why: 'it answers listTags with a web page (HTTP 200)' },
+  {
+    name: 'a web server that wants https',
+    respond: page(400),
+    why: 'it answers listTags with a web page (HTTP 400)',
+  },
+  {
+    name: 'another service',
+    respond: (_request, response) => sendJson(response, 200, { hello: 'world' }),
+    why: 'it answers listTags with JSON of another kind',
+  },
+])('$name at the base URL is told in one sentence, and asked once', async ({ respond: given, why }) => {
+  respond = given;
+
+  const error = await saidOf(listTags(service.url));
+
+  expect(error).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
+  expect(error.message).toBe(
+    `${service.url} does not look like the Site Management Service API (${why}); check accounts.agency.base_url.`,
+  );
+  expect(service.requests).toHaveLength(1);
+});
+
+test('a page from something in between during an outage is an outage', async () => {
+  respond = page(502);
+  expect(await saidOf(listTags(service.url))).toMatchObject({ code: 'UNAVAILABLE', status: 502 });
+  expect(service.requests).toHaveLength(3);
+});
+
+test('an item that is not there is gone, whatever is said of it in JSON', async () => {
+  respond = (_request, response) => sendJson(response, 404, {});
+  const call = clientOf(service.url).call('showTag', { tag_id: '7' }, { priority: 'person' });
+  expect(await saidOf(call)).toMatchObject({ code: 'GONE' });
+});
+
+test('a change that meets a web page may have happened', async () => {
+  respond = page(200);
+  const call = clientOf(service.url).call('deleteTag', { tag_id: '7' }, { priority: 'action' });
+  expect(await saidOf(call)).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
+});
+
+test('https:// where http:// is spoken: no raw words of the TLS library, and nothing was sent', async () => {
+  const url = service.url.replace('http:', 'https:');
+
+  const error = await saidOf(listTags(url));
+
+  expect(error).toMatchObject({ code: 'NOT_THE_SERVICE', sent: false });
+  expect(error.message).toBe(
+    `${url} does not look like the Site Management Service API (base_url says https://, and what listens there does not speak it); check accounts.agency.base_url.`,
+  );
+});
+
+test('http:// where another protocol is spoken is told as that', async () => {
+  const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46]);
+  const error = await saidOf(listTags(`http://127.0.0.1:${await startPlainServer(alert)}/api/v6`));
+  expect(error).toMatchObject({ code: 'NOT_THE_SERVICE' });
+  expect(error.message).toContain('(base_url says http://, and what listens there does not speak it)');
+});
+
+test('http:// where a connection is only ever cut: the sentence asks about https', async () => {
+  const port = await startPlainServer(Buffer.alloc(0));
+  const error = await saidOf(listTags(`http://127.0.0.1:${port}/api/v6`));
+  expect(error).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(error.message).toContain('if it wants https://, say so in accounts.agency.base_url.');
+});
+
+test('a host that is not known, and one where nobody listens: which setting to look at', async () => {
+  for (const url of ['http://caretaker.invalid/api/v6', 'http://127.0.0.1:9/api/v6']) {
+    const error = await saidOf(listTags(url));
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
+    expect(error.message).toMatch(/; check accounts\.agency\.base_url\.$/);
+  }
+});
+
+test('a service that never answers keeps a person waiting ten seconds, and is not asked again', async () => {
+  respond = () => undefined;
+
+  const error = await saidOf(listTags(service.url));
+
+  expect(error.message).toContain('no answer within 10 s');
+  expect(service.requests).toHaveLength(1);
+}, 20_000);
