@@ -88,14 +88,19 @@ export async function main(argv: readonly string[]): Promise<number> {
   policies
     .command('pause')
     .argument('<name>')
-    .description('let it fire no more until it is resumed')
+    .description('let it fire no more until it is resumed, or until a moment')
     .option('--reason <text>', 'why, for whoever asks later')
-    .action(does(async () => (await import('./commands/policies.ts')).pausePolicy));
+    .option(
+      '--until <when>',
+      'let it fire again by itself then: 2026-12-01, 2026-12-01T08:00Z, or 3d from now',
+    )
+    .option('--for <duration>', 'let it fire again by itself after so long: 3d')
+    .action(does(async () => (await import('./commands/pause.ts')).pausePolicy));
   policies
     .command('resume')
     .argument('<name>')
     .description('let it fire again')
-    .action(does(async () => (await import('./commands/policies.ts')).resumePolicy));
+    .action(does(async () => (await import('./commands/pause.ts')).resumePolicy));
 
   const runs = program
     .command('runs')

@@ -1,4 +1,5 @@
 /** What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its end. */
+import { pauseAt } from '../records/policy-store.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { drain } from './drain.ts';
@@ -79,6 +80,8 @@ async function countFailures(parts: Parts, run: Run): Promise<void> {
   const inARow = await records.policies.countFailure(run.policy, failed);
   const allowed = policyOf(run).schedule?.pauseAfterFailures;
   if (!failed || allowed === undefined || inARow < allowed) return;
+  // Somebody's own pause keeps its name and reason.
+  if (pauseAt(await records.policies.state(run.policy), clock.now())) return;
   const reason = `${inARow} runs failed in a row`;
   await records.policies.pause(run.policy, { at: clock.now(), by: 'caretaker', reason });
   log.warn(

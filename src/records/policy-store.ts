@@ -7,7 +7,13 @@ export interface Pause {
   at: number;
   by: string;
   reason?: string;
+  /** When it ends by itself; without it, `caretaker policies resume` ends it. */
+  until?: number;
 }
+
+/** The pause that holds at `now`: one that has ended by itself is over, though it is still written down. */
+export const pauseAt = (state: PolicyState | undefined, now: number): Pause | undefined =>
+  state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY) > now ? state.pause : undefined;
 
 /** What is remembered of a policy besides its file: it survives restarts and edits. */
 export interface PolicyState {

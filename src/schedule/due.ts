@@ -33,7 +33,8 @@ export interface Standing {
   /** Missing for a policy that is seen for the first time: it starts now, and nothing is caught up. */
   cursor?: number | undefined;
   now: number;
-  paused: boolean;
+  /** Firings due before this are left out: infinity for a pause without an end. Missing when it was never paused. */
+  pausedUntil?: number | undefined;
 }
 
 /**
@@ -45,7 +46,7 @@ export interface Standing {
 export function whatIsDue(
   policyName: string,
   schedule: Schedule,
-  { cursor: known, now, paused }: Standing,
+  { cursor: known, now, pausedUntil }: Standing,
 ): Due {
   const start = known ?? now;
   const moments = momentsBetween(schedule, start, now);
@@ -57,7 +58,9 @@ export function whatIsDue(
   const ahead = firings.find(({ at }) => at > now);
   const judged = firings
     .filter(({ at }) => at <= now)
-    .map(({ moment, at }) => judge(schedule, moment, now - at, paused));
+    .map(({ moment, at }) =>
+      judge(schedule, moment, now - at, pausedUntil !== undefined && at < pausedUntil),
+    );
   const nextDueAt = ahead?.at ?? nextAfter(policyName, schedule, now);
   return {
     decisions: merged(judged),

@@ -28,8 +28,9 @@ export function nextFirings(
   while (schedule && firings.length < count) {
     const [moment, following] = nextMoments(schedule, from, 2);
     if (moment === undefined) break;
-    if (blackoutOn(schedule, moment)) {
-      from = endOfBlackout(schedule, moment);
+    const blackout = blackoutOn(schedule, moment);
+    if (blackout) {
+      from = endOfBlackout(schedule, Math.max(moment, Date.parse(blackout.to) - DAY_MS));
       continue;
     }
     const at = dueAt(name, schedule, moment, following);

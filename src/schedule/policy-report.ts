@@ -4,7 +4,7 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { PolicyState } from '../records/policy-store.ts';
+import { type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
 import { nextFirings } from './next-firings.ts';
 
@@ -15,15 +15,22 @@ export interface PolicyReport {
   account: string;
   cron: string[];
   timezone: string | null;
-  /** When it fires next, jitter included; null while it is paused, and without a schedule. */
+  /** When it fires next, jitter included, after a pause that ends by itself; null when paused for good or by hand. */
   next: string | null;
-  paused: { at: string; by: string; reason: string | null } | null;
+  paused: { at: string; by: string; reason: string | null; until: string | null } | null;
   last_run: { run: string; status: RunStatus } | null;
 }
 
-/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused. */
-export const nextFiringAt = (policy: Policy, { pause }: PolicyState, now: number): number | undefined =>
-  pause ? undefined : nextFirings(policy, now, 1)[0]?.at;
+/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused for good. */
+export function nextFiringAt(
+  policy: Policy,
+  state: PolicyState | undefined,
+  now: number,
+): number | undefined {
+  const pause = pauseAt(state, now);
+  if (pause && pause.until === undefined) return undefined;
+  return nextFirings(policy, pause?.until === undefined ? now : pause.until - 1, 1)[0]?.at;
+}
 
 /** A policy with what is remembered of it. */
 export const toPolicyReport = (
@@ -33,7 +40,7 @@ export const toPolicyReport = (
   now: number,
 ): PolicyReport => {
   const next = nextFiringAt(policy, state, now);
-  const { pause } = state;
+  const pause = pauseAt(state, now);
   return {
     name: policy.name,
     description: policy.description ?? null,
@@ -42,7 +49,14 @@ export const toPolicyReport = (
     cron: policy.schedule?.cron ?? [],
     timezone: policy.schedule?.timezone ?? null,
     next: next === undefined ? null : isoTime(next),
-    paused: pause ? { at: isoTime(pause.at), by: pause.by, reason: pause.reason ?? null } : null,
+    paused: pause
+      ? {
+          at: isoTime(pause.at),
+          by: pause.by,
+          reason: pause.reason ?? null,
+          until: pause.until === undefined ? null : isoTime(pause.until),
+        }
+      : null,
     last_run: last ? { run: last.id, status: last.status } : null,
   };
 };

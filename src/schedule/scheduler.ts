@@ -126,7 +126,7 @@ async function carryOut(
   const due = whatIsDue(name, schedule, {
     cursor: cursorFor(schedule, state ?? {}, now),
     now,
-    paused: state?.pause !== undefined,
+    pausedUntil: state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY),
   });
   for (const decision of due.decisions) {
     if (decision.is === 'skip') continue;

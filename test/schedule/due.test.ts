@@ -25,7 +25,7 @@ function decided(
   const due = whatIsDue('sweep', schedule, {
     cursor: cursor === undefined ? undefined : at(cursor),
     now: at(now),
-    paused,
+    ...(paused && { pausedUntil: Number.POSITIVE_INFINITY }),
   });
   const words = (one: Decision) =>
     `${new Date(one.moment).toISOString().slice(11, 16)} ${one.is === 'fire' ? one.trigger : one.why}`;
@@ -95,6 +95,19 @@ test('a blackout leaves its moments out, and what comes after it catches nothing
   ]);
 });
 
+test('a pause with an end leaves out what was due before it, and nothing after it', () => {
+  const due = whatIsDue('sweep', hourly({ catchupMs: 5 * HOUR }), {
+    cursor: at('10:30:00'),
+    now: at('13:00:00'),
+    pausedUntil: at('12:30:00'),
+  });
+  expect(due.decisions).toEqual([
+    { is: 'skip', moment: at('11:00:00'), why: 'paused' },
+    { is: 'skip', moment: at('12:00:00'), why: 'paused' },
+    { is: 'fire', moment: at('13:00:00'), trigger: 'schedule' },
+  ]);
+});
+
 test('a paused policy leaves every moment out and its cursor goes on', () => {
   expect(
     decided(hourly({ catchupMs: 5 * HOUR }), { cursor: '10:30:00', now: '12:00:00', paused: true }),
@@ -109,7 +122,7 @@ test('a firing waits for its jitter: until then the cursor does not pass its mom
   const schedule = hourly({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   expect(due).toBeGreaterThan(at('13:00:00'));
-  const standing = { cursor: at('12:00:00'), paused: false };
+  const standing = { cursor: at('12:00:00') };
 
   expect(whatIsDue('sweep', schedule, { ...standing, now: due - 1 })).toEqual({
     decisions: [],
@@ -124,7 +137,7 @@ test('a firing waits for its jitter: until then the cursor does not pass its mom
 test('a firing is late from the end of its jitter on', () => {
   const schedule = hourly({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
-  const standing = { cursor: at('12:00:00'), paused: false };
+  const standing = { cursor: at('12:00:00') };
 
   expect(whatIsDue('sweep', schedule, { ...standing, now: due + 90_000 }).decisions).toMatchObject([
     { is: 'fire' },
@@ -152,7 +165,6 @@ test('a month of standstill of a policy of every minute is decided at once', () 
   const { decisions, cursor } = whatIsDue('sweep', everyMinute, {
     cursor: now - 30 * 24 * HOUR,
     now,
-    paused: false,
   });
 
   expect(decisions.filter(({ is }) => is === 'fire')).toEqual([

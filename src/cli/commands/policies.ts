@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import { pauseAt } from '../../records/policy-store.ts';
 import { nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
 import {
   type GlobalOptions,
@@ -9,6 +9,7 @@ import {
   withCaretaker,
 } from '../context.ts';
 import { exit } from '../exit.ts';
+import { pauseWords } from '../pause-words.ts';
 import { moment, paintStatus } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
@@ -24,7 +25,8 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
           records.policies.state(policy.name),
           records.runs.list({ policy: policy.name, limit: 1 }),
         ]);
-        return { policy, state, last, nextAt: nextFiringAt(policy, state, now) };
+        const nextAt = nextFiringAt(policy, state, now);
+        return { policy, state, pause: pauseAt(state, now), last, nextAt };
       }),
     );
     if (options.json) {
@@ -33,15 +35,11 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
     }
     if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
     else {
-      const cells = rows.map(({ policy, state: { pause }, last, nextAt }) => [
+      const cells = rows.map(({ policy, pause, last, nextAt }) => [
         policy.name,
         policy.job,
         policy.schedule ? `${policy.schedule.cron.join(' and ')} ${policy.schedule.timezone}` : 'by hand',
-        pause
-          ? terminal.paint('yellow', `paused: ${pause.reason ?? `by ${pause.by}`}`)
-          : nextAt === undefined
-            ? ''
-            : moment(nextAt),
+        pause ? terminal.paint('yellow', pauseWords(pause)) : nextAt === undefined ? '' : moment(nextAt),
         last ? `${paintStatus(last.status, terminal)} ${moment(last.createdAt)}` : '',
       ]);
       terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
@@ -56,36 +54,5 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
   const settings = settingsOf(options);
   const policy = await policyNamed(name, settings, terminal);
   terminal.json(policy);
-  return exit.ok;
-}
-
-/** Keeps a policy from firing until it is resumed; survives restarts and edits of its file. */
-export async function pausePolicy(
-  terminal: Terminal,
-  name: string,
-  options: GlobalOptions & { reason?: string },
-): Promise<number> {
-  const settings = settingsOf(options);
-  await policyNamed(name, settings, terminal);
-  await withCaretaker(options, settings, async ({ records, clock }) => {
-    const reason = options.reason ? { reason: options.reason } : {};
-    await records.policies.pause(name, { at: clock.now(), by: userInfo().username, ...reason });
-  });
-  terminal.say(`${name} is paused. "caretaker policies resume ${name}" lets it fire again.`);
-  return exit.ok;
-}
-
-/** Lets a paused policy fire again; what was due meanwhile is not made up for. */
-export async function resumePolicy(
-  terminal: Terminal,
-  name: string,
-  options: GlobalOptions,
-): Promise<number> {
-  const settings = settingsOf(options);
-  await policyNamed(name, settings, terminal);
-  const was = await withCaretaker(options, settings, ({ records, clock }) =>
-    records.policies.resume(name, clock.now()),
-  );
-  terminal.say(was ? `${name} fires again.` : `${name} was not paused.`);
   return exit.ok;
 }

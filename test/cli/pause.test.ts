@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let desk: Desk;
+beforeAll(() => {
+  desk = openDesk({});
+});
+afterAll(() => desk.clear());
+
+const pausedOf = async () => JSON.parse((await desk.run(['policies', '--json'])).stdout)[0];
+
+test('a second pause without a word changes nothing and tells who paused, when and why', async () => {
+  await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
+
+  const again = await desk.run(['policies', 'pause', 'nightly-sync']);
+
+  expect(again.code).toBe(0);
+  expect(again.stderr).toMatch(
+    /^nightly-sync is paused already: paused by \S+ since \S+ \S+Z \(moving house\)\. Nothing was changed\.$/m,
+  );
+  expect(await pausedOf()).toMatchObject({ paused: { reason: 'moving house', until: null }, next: null });
+
+  const longer = await desk.run(['policies', 'pause', 'nightly-sync', '--for', '3d']);
+  expect(longer.stderr).toContain('This takes the place of an earlier pause: paused by');
+  const { paused, next } = await pausedOf();
+  expect(paused.reason).toBe('moving house');
+  // Three days on it fires again by itself.
+  expect(Date.parse(paused.until) - Date.parse(paused.at)).toBe(3 * 86_400_000);
+  expect(Date.parse(next)).toBeGreaterThanOrEqual(Date.parse(paused.until));
+
+  const resumed = await desk.run(['policies', 'resume', 'nightly-sync']);
+  expect(resumed.stderr).toMatch(/^nightly-sync fires again; it was paused by .* \(moving house\)\.$/m);
+  expect((await desk.run(['policies', 'resume', 'nightly-sync'])).stderr).toContain('was not paused');
+});
+
+test.each([
+  [['--until', 'tomorow'], '--until takes a moment or a duration'],
+  [['--until', '2020-01-01'], 'a moment that is still to come; 2020-01-01 00:00Z is not'],
+  [['--for', '3'], '--for takes a duration'],
+  [['--for', '3d', '--until', '2d'], 'Give either --until or --for.'],
+])('a pause with %j is refused in one sentence', async (options, sentence) => {
+  const { code, stderr } = await desk.run(['policies', 'pause', 'nightly-sync', ...options]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+  expect((await pausedOf()).paused).toBeNull();
+});
+
+test('pausing or resuming a policy that is not there names the one that was meant', async () => {
+  for (const verb of ['pause', 'resume']) {
+    const { code, stderr } = await desk.run(['policies', verb, 'nightly-synk']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: There is no policy "nightly-synk" in \S+: did you mean nightly-sync\?$/m);
+  }
+});
