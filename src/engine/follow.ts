@@ -11,13 +11,13 @@ import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import type { Api } from '../job/job.ts';
-import type { Verdict } from '../job/watch.ts';
+import type { Lost, Verdict } from '../job/watch.ts';
 import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { concluded, goneOn } from './decide.ts';
 import { afterTarget } from './finish.ts';
-import { deservesLook, nextSweepAfterMs } from './pace.ts';
+import { deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
 import { readingOf, readOnly } from './reading.ts';
 
@@ -28,17 +28,25 @@ interface Followed {
   watch: Watch;
 }
 
-/** Single looks in one round: the few that lists cannot settle must not eat the budget of the rest. */
-const LOOKS_A_ROUND = 10;
 /** What took longer than this was not looked at in time, or is an exception. */
 const MOST_LEARNT_MS = 30 * 60_000;
 /** More of one run cannot be in flight than its concurrency; this bounds what is read. */
 const IN_FLIGHT = 1_000;
 
+/** The looks that one target has had. */
+interface Looked {
+  at: number;
+  looks: number;
+  /** At the last of them, the service knew nothing of the work any more. */
+  lost: boolean;
+}
+
 /** Follows one account's work for as long as its process holds the lease. */
 export class Follower {
   private readonly nextSweepAt = new Map<Watch['kind'], number>();
-  private readonly lookedAt = new Map<string, number>();
+  private readonly looked = new Map<string, Looked>();
+  /** When requests were sent for looks, in the last minute. */
+  private lookRequests: number[] = [];
   /** When the last sweep of a kind that came to its end began, and what it covered. */
   private readonly covered = new Map<Watch['kind'], { at: number; names: ReadonlySet<string> }>();
   /** Requests sent and not yet counted on a run. */
@@ -149,25 +157,44 @@ export class Follower {
     options: CallOptions,
   ): Promise<void> {
     const now = this.parts.clock.now();
-    const due = open.filter(({ one, unclear }) =>
-      deservesLook(
-        {
-          ageMs: now - one.watch.since,
-          lookedAgoMs: now - (this.lookedAt.get(nameOf(one)) ?? 0),
-          unclear,
-        },
+    const due = open.filter(({ one, unclear }) => {
+      const { at, looks, lost } = this.lookedAt(one);
+      return deservesLook(
+        { ageMs: now - one.watch.since, looks, lookedAgoMs: now - at, unclear, lost },
         usual,
-      ),
-    );
-    const { client } = this.parts.link(this.account);
-    const { api } = readingOf(client, options, readOnly(client, options));
-    for (const { one } of due.slice(0, LOOKS_A_ROUND)) {
-      this.lookedAt.set(nameOf(one), now);
-      await this.conclude(one, await this.lookAt(api, one));
+      );
+    });
+    if (due.length === 0) return;
+    // What seems lost first, since it holds a place for nothing; then what has waited longest.
+    const ranked = due
+      .map(({ one }) => ({ one, ...this.lookedAt(one) }))
+      .sort((a, b) => Number(b.lost) - Number(a.lost) || a.at - b.at);
+    const { client, budget } = this.parts.link(this.account);
+    this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
+    const affordable = looksAffordable((await budget.state()).limit, this.lookRequests.length);
+    const counted: CallOptions = {
+      ...options,
+      onRequest: (operation) => {
+        options.onRequest?.(operation);
+        this.lookRequests.push(this.parts.clock.now());
+      },
+    };
+    const { api } = readingOf(client, counted, readOnly(client, counted));
+    for (const { one, looks, lost } of ranked.slice(0, affordable)) {
+      const look = { at: now, looks: looks + 1, lost };
+      this.looked.set(nameOf(one), look);
+      const found = await this.lookAt(api, one);
+      this.looked.set(nameOf(one), { ...look, lost: found.is === 'lost' });
+      if (found.is !== 'lost') await this.conclude(one, found);
+      else if (lost) await this.conclude(one, { ...found, is: 'failed', reason: 'unknown-effect' });
     }
   }
 
-  private async lookAt(api: Api, { watch }: Followed): Promise<Verdict> {
+  private lookedAt(one: Followed): Looked {
+    return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0, lost: false };
+  }
+
+  private async lookAt(api: Api, { watch }: Followed): Promise<Verdict | Lost> {
     try {
       return await watchKind(watch.kind).look(api, watch);
     } catch (error) {
@@ -217,7 +244,7 @@ export class Follower {
 
   private forget(inFlight: readonly Followed[]): void {
     const names = new Set(inFlight.map(nameOf));
-    for (const name of this.lookedAt.keys()) if (!names.has(name)) this.lookedAt.delete(name);
+    for (const name of this.looked.keys()) if (!names.has(name)) this.looked.delete(name);
   }
 
   /** What ends a round without being anybody's failure. */

@@ -15,16 +15,48 @@ export function nextSweepAfterMs(usualMs: number | undefined, oldestAgeMs: numbe
   return Math.min(Math.max(wish, SHORTEST_MS), LONGEST_MS);
 }
 
+/** What is known of work that the sweeps have not settled. */
+export interface Unsettled {
+  ageMs: number;
+  /** Looks of its own that it has had, and how long ago the last of them was. */
+  looks: number;
+  lookedAgoMs: number;
+  /** The list shows it, but not how it stands. */
+  unclear: boolean;
+  /** At the last look, the service knew nothing of it any more. */
+  lost: boolean;
+}
+
+/** A site can be between two states: what the service does not know now, it may know again so much later. */
+const CONFIRM_MS = 60_000;
+const SHORTEST_PAUSE_MS = 20_000;
+const LONGEST_PAUSE_MS = 10 * 60_000;
+
 /**
  * Whether work deserves a look of its own: what the list left unclear soon, what the list never showed when it has
- * taken more than twice as long as usual, and neither more often than every `usual` time.
+ * taken more than twice as long as usual. Each look doubles the pause before the next, and old work is looked at more
+ * seldom from the start: a sweep still sees its end at once. What seems lost is looked at once more after a minute.
  */
-export function deservesLook(
-  { ageMs, lookedAgoMs, unclear }: { ageMs: number; lookedAgoMs: number; unclear: boolean },
-  usualMs: number | undefined,
-): boolean {
+export function deservesLook(work: Unsettled, usualMs: number | undefined): boolean {
+  const { ageMs, looks, lookedAgoMs, unclear, lost } = work;
+  if (lost) return lookedAgoMs >= CONFIRM_MS;
   const usual = usualMs ?? 60_000;
-  const pause = Math.max(usual, 20_000);
-  if (lookedAgoMs < pause) return false;
+  if (looks > 0) {
+    const pause = Math.max(usual, ageMs / 10, SHORTEST_PAUSE_MS) * 2 ** Math.min(looks - 1, 10);
+    return lookedAgoMs >= Math.min(pause, LONGEST_PAUSE_MS);
+  }
   return unclear ? ageMs > 5_000 : ageMs > Math.max(2 * usual, 60_000);
+}
+
+/** The share of an account's requests that looks may take: the rest is for sweeps, which settle many at once, and work. */
+const LOOK_SHARE = 0.2;
+const REQUESTS_A_LOOK = 2;
+/** A round of looks holds up whatever else is done for the account. */
+const LOOKS_A_ROUND = 20;
+
+/** How many looks a round may take, given the account's limit and what looks have cost in the last minute. */
+export function looksAffordable(requestsPerMinute: number, spentLastMinute: number): number {
+  const left = Math.floor((requestsPerMinute * LOOK_SHARE - spentLastMinute) / REQUESTS_A_LOOK);
+  // However small an account is, one look a minute finds out what no sweep will ever show.
+  return Math.min(Math.max(left, spentLastMinute === 0 ? 1 : 0), LOOKS_A_ROUND);
 }

@@ -7,7 +7,7 @@ import { GoneError, RejectedError } from '../client/errors.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api } from './job.ts';
-import { CLOCK_SLACK_MS, doneAs, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+import { CLOCK_SLACK_MS, doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
 
 type SyncWatch = Extract<Watch, { kind: 'sync' }>;
 type Site = Item<'listSites'>;
@@ -39,26 +39,39 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict 
   return endedSince && !ownSnapshotExpected ? byLastSync(watch, site.sync) : { is: 'unclear' };
 }
 
-/** Asks for the snapshot itself, or, where there is none to ask for, for the site. */
-async function look(api: Api, watch: SyncWatch): Promise<Verdict> {
+/**
+ * Asks for the site, and for the snapshot where that tells more. Lost is a sync that the service had, which neither runs
+ * nor has ended, and of which no snapshot is left.
+ */
+async function look(api: Api, watch: SyncWatch): Promise<Verdict | Lost> {
   const { site } = await api.showSite({ site_id: watch.siteId });
   if (site.sync === undefined) return { is: 'unclear' };
   if (site.sync.in_progress) return { is: 'running' };
-  if (watch.snapshotId !== undefined && site.backups?.enabled === true) {
-    const snapshot = await snapshotOf(api, watch.siteId, watch.snapshotId);
-    if (snapshot) return bySnapshot(watch, snapshot.status, snapshot.error_message);
+  const endedSince = lastSyncMs(site.sync) >= watch.since - CLOCK_SLACK_MS;
+  const told = watch.snapshotId !== undefined && (site.backups?.enabled === true || !endedSince);
+  const shown = told ? await snapshotOf(api, watch.siteId, watch.snapshotId ?? '') : undefined;
+  if (shown !== undefined && shown !== 'gone') {
+    return bySnapshot(watch, shown.status, shown.error_message);
   }
-  // No sync runs and none has ended since: ours left no trace, and an older one says nothing of it.
-  if (!(lastSyncMs(site.sync) >= watch.since - CLOCK_SLACK_MS)) return { is: 'unclear' };
-  return byLastSync(watch, site.sync);
+  if (endedSince) return byLastSync(watch, site.sync);
+  if (shown === 'gone') return lost('its snapshot is not found (HTTP 404), ');
+  // It was seen running when it was adopted.
+  if (watch.adopted && watch.snapshotId === undefined) return lost('');
+  return { is: 'unclear' };
 }
 
-/** The snapshot, or nothing when the service does not show it (any more): that says nothing of the site. */
+const lost = (why: string): Lost => ({
+  is: 'lost',
+  detail: `The service no longer knows the sync: ${why}the site is not syncing, and no sync of it has ended since.`,
+});
+
+/** The snapshot, or whether it is gone; nothing when the service does not say. */
 async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
   try {
     return (await api.showSiteSnapshot({ site_id, snapshot_id })).snapshot;
   } catch (error) {
-    if (error instanceof GoneError || error instanceof RejectedError) return undefined;
+    if (error instanceof GoneError) return 'gone';
+    if (error instanceof RejectedError) return undefined;
     throw error;
   }
 }

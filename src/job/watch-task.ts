@@ -1,7 +1,9 @@
 /** Following the service's background tasks (spec 2.10 and 4.8) by sweeps over `GET /tasks`. */
+import { GoneError } from '../client/errors.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
-import { doneAs, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+import type { Api } from './job.ts';
+import { doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
 
 type TaskWatch = Extract<Watch, { kind: 'task' }>;
 type Task = Item<'listTasks'>;
@@ -18,7 +20,8 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
   keyOf: (watch) => watch.taskId,
   judge,
   async look(api, watch) {
-    const { task } = await api.showTask({ task_id: watch.taskId });
+    const task = await taskOf(api, watch.taskId);
+    if (!task) return lost;
     const verdict = judge(watch, task);
     if (verdict.is !== 'failed') return verdict;
     const failed = task.details?.sites
@@ -27,6 +30,18 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
     return failed?.type ? { ...verdict, detail: `The step ${failed.type} failed.` } : verdict;
   },
 };
+
+const lost: Lost = { is: 'lost', detail: 'The service no longer knows the task (HTTP 404).' };
+
+/** The task, or nothing when the service does not know it (any more): that says nothing of the target. */
+async function taskOf(api: Api, task_id: string) {
+  try {
+    return (await api.showTask({ task_id })).task;
+  } catch (error) {
+    if (error instanceof GoneError) return undefined;
+    throw error;
+  }
+}
 
 function judge(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {
   switch (status) {

@@ -9,6 +9,12 @@ import type { Api, End } from './job.ts';
 /** What a look at followed work found: its end, that it goes on, or nothing one could rely on. */
 export type Verdict = End | { is: 'running' } | { is: 'unclear' };
 
+/** The service plainly knows nothing of the work any more; `detail` says by what that shows. */
+export interface Lost {
+  is: 'lost';
+  detail: string;
+}
+
 /** How one kind of work is followed. */
 export interface WatchKind<W extends Watch, I> {
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
@@ -23,7 +29,7 @@ export interface WatchKind<W extends Watch, I> {
   /** What an item of the list says of the work. */
   judge(watch: W, item: I): Verdict;
   /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
-  look(api: Api, watch: W): Promise<Verdict>;
+  look(api: Api, watch: W): Promise<Verdict | Lost>;
 }
 
 /** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */

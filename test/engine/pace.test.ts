@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deservesLook, nextSweepAfterMs } from '../../src/engine/pace.ts';
+import { deservesLook, looksAffordable, nextSweepAfterMs } from '../../src/engine/pace.ts';
 
 describe('how often followed work is swept', () => {
   test('about six times in the time it usually takes', () => {
@@ -15,17 +15,49 @@ describe('how often followed work is swept', () => {
 });
 
 describe('when work is looked at alone', () => {
-  const never = Number.POSITIVE_INFINITY;
+  const MINUTE = 60_000;
+  const fresh = { looks: 0, lookedAgoMs: Number.POSITIVE_INFINITY, unclear: false, lost: false };
   test('soon, when the list left it unclear', () => {
-    expect(deservesLook({ ageMs: 6_000, lookedAgoMs: never, unclear: true }, 60_000)).toBe(true);
-    expect(deservesLook({ ageMs: 4_000, lookedAgoMs: never, unclear: true }, 60_000)).toBe(false);
+    expect(deservesLook({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
+    expect(deservesLook({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
   });
   test('when the list never showed it in twice the usual time', () => {
-    expect(deservesLook({ ageMs: 119_000, lookedAgoMs: never, unclear: false }, 60_000)).toBe(false);
-    expect(deservesLook({ ageMs: 121_000, lookedAgoMs: never, unclear: false }, 60_000)).toBe(true);
+    expect(deservesLook({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);
   });
   test('not again before the usual time has passed once more', () => {
-    expect(deservesLook({ ageMs: 500_000, lookedAgoMs: 59_000, unclear: false }, 60_000)).toBe(false);
-    expect(deservesLook({ ageMs: 500_000, lookedAgoMs: 61_000, unclear: false }, 60_000)).toBe(true);
+    const looked = { ...fresh, looks: 1, ageMs: 300_000 };
+    expect(deservesLook({ ...looked, lookedAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...looked, lookedAgoMs: 61_000 }, MINUTE)).toBe(true);
+  });
+  test('after twice the pause each time, and never less often than every ten minutes', () => {
+    const pauseAfter = (looks: number, ageMs: number) => {
+      let ms = 0;
+      while (!deservesLook({ ...fresh, looks, ageMs, lookedAgoMs: ms }, MINUTE)) ms += 1_000;
+      return ms / MINUTE;
+    };
+    expect([1, 2, 3, 4, 5, 50].map((looks) => pauseAfter(looks, 300_000))).toEqual([1, 2, 4, 8, 10, 10]);
+    // Old work is no more urgent for a process that has only just begun to follow it.
+    expect([20, 40, 240].map((minutes) => pauseAfter(1, minutes * MINUTE))).toEqual([2, 4, 10]);
+  });
+  test('a minute after the service knew nothing of it, however often it was looked at before', () => {
+    const lost = { ...fresh, looks: 9, ageMs: 2 * 3_600_000, lost: true };
+    expect(deservesLook({ ...lost, lookedAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...lost, lookedAgoMs: 60_000 }, MINUTE)).toBe(true);
+  });
+});
+
+describe('what looks may cost', () => {
+  test('a fifth of what the account is allowed in a minute, two requests each', () => {
+    expect(looksAffordable(200, 0)).toBe(20);
+    expect(looksAffordable(200, 30)).toBe(5);
+    expect(looksAffordable(200, 40)).toBe(0);
+  });
+  test('a round never takes more than twenty, whatever the account is allowed', () => {
+    expect(looksAffordable(100_000, 0)).toBe(20);
+  });
+  test('the smallest account still has one look a minute', () => {
+    expect(looksAffordable(4, 0)).toBe(1);
+    expect(looksAffordable(4, 2)).toBe(0);
   });
 });

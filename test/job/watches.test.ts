@@ -62,6 +62,11 @@ describe('a task', () => {
     });
   });
 
+  test('that the service does not know any more is lost, and its target is not called gone', async () => {
+    const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
+    expect(await watchKinds.task.look(api, watch)).toMatchObject({ is: 'lost' });
+  });
+
   test('is matched by its id, in one list of all that changed since the oldest', () => {
     const older: TaskWatch = { ...watch, taskId: 't-0', since: SINCE - 60_000 };
     const { sweep, keyOf, keyOfItem } = watchKinds.task;
@@ -219,11 +224,32 @@ describe('a sync that is looked at alone', () => {
     sandbox.site(siteId).finishSync();
     await clock.advance(60 * 60_000);
 
-    expect(await look({ adopted: true })).toEqual({ is: 'unclear' });
+    expect(await look({})).toEqual({ is: 'unclear' });
     expect(await look({ adopted: true, since: clock.now() - 2 * 60 * 60_000 })).toEqual({
       is: 'done',
       reason: 'adopted',
     });
+  });
+
+  test('is lost when the service has no snapshot of it, does not sync the site, and has ended no sync since', async () => {
+    const since = clock.now() + 60 * 60_000;
+    const withoutSnapshots = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    };
+    const lookWithout = (watch: Partial<SyncWatch>) =>
+      watchKinds.sync.look(withoutSnapshots, { kind: 'sync', siteId, since, ...watch });
+
+    expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({
+      is: 'lost',
+      detail:
+        'The service no longer knows the sync: its snapshot is not found (HTTP 404), the site is not syncing, and no sync of it has ended since.',
+    });
+    // One that was seen running when it was adopted, and now neither runs nor has ended.
+    expect(await lookWithout({ adopted: true })).toMatchObject({ is: 'lost' });
+
+    sandbox.site(siteId).startSync();
+    expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({ is: 'running' });
   });
 });
 
