@@ -177,15 +177,12 @@ export function timedOut(target: Target, now: number): Target {
   return ended(target, 'failed', 'timeout', detail, now);
 }
 
-/** A target that will not be worked on because its run was called off. */
+/** A target that will not be worked on (any further) because its run was called off. */
 export function calledOff(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
-  return ended(
-    target,
-    'cancelled',
-    ending === 'cancelled' ? 'run-cancelled' : 'safety-limit',
-    undefined,
-    now,
-  );
+  const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
+  const begun = target.memo !== undefined || target.ended !== undefined;
+  const detail = begun ? 'Some of its steps had been done.' : undefined;
+  return ended(target, 'cancelled', reason, detail, now);
 }
 
 function decideError(target: Target, error: unknown, circumstances: Circumstances): Decision {

@@ -3,6 +3,7 @@ import { CaretakerError } from '../errors.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
+import { abandonRun } from './abandon.ts';
 import { act } from './act.ts';
 import { probeAccount } from './block.ts';
 import { cancelRun } from './call-off.ts';
@@ -10,7 +11,7 @@ import { type Firing, fire } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { planRun } from './plan-run.ts';
 import { type Preview, previewPlan } from './preview.ts';
-import { Steward } from './steward.ts';
+import { lease, Steward } from './steward.ts';
 
 /** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
 export class RunError extends CaretakerError {
@@ -27,6 +28,12 @@ export interface Engine {
    */
   cancel(runId: string): Promise<void>;
   /**
+   * Ends a run at once, without waiting for what is in flight: see `abandonRun`. Gives the run as it ended.
+   *
+   * @throws {RunError} when there is no such run or it has ended.
+   */
+  abandon(runId: string): Promise<Run>;
+  /**
    * Fires a new run of the same policy, as it was, over the targets that failed.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
@@ -38,6 +45,8 @@ export interface Engine {
    * @throws {RunError} when there is no such run or it has ended.
    */
   nudge(runId: string): Promise<void>;
+  /** Who looks after an account's runs: the `owner` of a process, or nobody. */
+  attendant(account: string): Promise<string | undefined>;
   /** What a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
   /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
@@ -63,6 +72,13 @@ export function createEngine(parts: Parts): Engine {
       if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
       await cancelRun(parts, run, 'It was cancelled by hand.');
     },
+    async abandon(runId) {
+      const run = await runOf(runId);
+      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      await abandonRun(parts, run, 'It was cancelled by hand, without waiting for what was under way.');
+      return runOf(runId);
+    },
+    attendant: (account) => records.locks.holder(lease(account)),
     async retry(runId) {
       const run = await runOf(runId);
       if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);

@@ -1,7 +1,8 @@
 /** What a steward does for one run, once a second: it goes on, or it ends. */
 import type { Run, Target } from '../run/run.ts';
+import { endOpen } from './abandon.ts';
 import { carryOutEnding } from './call-off.ts';
-import { ended, timedOut } from './decide.ts';
+import { timedOut } from './decide.ts';
 import { endPending } from './drain.ts';
 import { afterTarget, concludeRun, finishIfDone, handOut, stopIfTooManyFailed } from './finish.ts';
 import { turnOf } from './fire.ts';
@@ -95,18 +96,15 @@ function mayHaveEnded({ clock }: Parts, target: Target, deadline: number, { foll
   return follower.sweptAt(target.watch.kind) < deadline && clock.now() < deadline + UNSEEN_MS;
 }
 
-/** A run that was called off while the account refuses us: what is in flight cannot be followed to its end. */
+/**
+ * A run that was called off while the account refuses us: what is in flight cannot be followed to its end. A worker that
+ * is still there has its answer soon; one that is not will never give its target back, since nothing is handed out.
+ */
 async function giveUpBlocked(parts: Parts, run: Run): Promise<void> {
-  const { records, clock } = parts;
-  const at = clock.now();
-  for (const target of await records.targets.inState(run.id, 'waiting', PAGE)) {
-    if (target.intent)
-      await records.targets.settle(run, timedOut(target, at), { from: ['waiting'], requests: 0, at });
-  }
-  for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
-    const end = ended(target, 'cancelled', 'run-cancelled', 'It was still under way in the service.', at);
-    await records.targets.settle(run, end, { from: ['following'], requests: 0, at });
-  }
+  const silent = parts.clock.now() - CLAIMED_MS;
+  const working = await parts.records.targets.inState(run.id, 'acting', PAGE, silent);
+  const gone = new Set(working.map(({ id }) => id));
+  await endOpen(parts, run, ({ id, state, claimed }) => state !== 'acting' || !claimed || gone.has(id));
   await finishIfDone(parts, run.id);
 }
 

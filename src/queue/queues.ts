@@ -26,6 +26,8 @@ export interface Working {
 export interface Queues {
   /** Puts entries; one that is already there is not put twice. */
   put(entries: readonly Entry[]): Promise<void>;
+  /** Takes away every entry of a run that no worker has at the moment. Reads through all that wait, a page at a time. */
+  drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
   /** How many entries wait and are being worked on, by queue name. */
@@ -40,6 +42,9 @@ const PREFIX = '{caretaker}';
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
 /** A plan waits for the budget in its slot: plans of a drained account must not keep those of others from being made. */
 const PLANS_AT_ONCE = 20;
+const PAGE = 500;
+/** Where entries are that have not ended; `active` ones may belong to a worker that died. */
+const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /** Opens the queues over a connection that retries for ever (BullMQ demands it); it stays the caller's to close. */
 export function openQueues(connection: ConnectionOptions, log: Log): Queues {
@@ -62,6 +67,18 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
           .filter((entry) => entry.kind === kind)
           .map((entry) => ({ name: entry.kind, data: entry, opts: { jobId: idOf(entry) } }));
         if (jobs.length > 0) await queues[kind].addBulk(jobs);
+      }
+    },
+    async drop(run) {
+      for (const queue of Object.values(queues)) {
+        const found: string[] = [];
+        for (let at = 0; ; at += PAGE) {
+          const page = await queue.getJobs([...OPEN], at, at + PAGE - 1);
+          for (const job of page) if ((job?.data as Entry | undefined)?.run === run) found.push(job.id ?? '');
+          if (page.length === 0) break;
+        }
+        // One that a worker has is left to it: it finds its target ended, and leaves nothing behind.
+        await Promise.all(found.map((id) => queue.remove(id).catch(() => 0)));
       }
     },
     work(handlers, concurrency) {
