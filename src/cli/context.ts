@@ -2,9 +2,9 @@
 import { type Caretaker, openCaretaker } from '../app/caretaker.ts';
 import { loadJobs } from '../app/jobs.ts';
 import { type Log, openLog } from '../log.ts';
-import { loadPolicies } from '../policy/load-policies.ts';
+import { type Loaded, loadPolicies } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Finding, InvalidFilesError, renderFinding } from '../settings/finding.ts';
+import { type Finding, InvalidFilesError, renderFinding, shortFile } from '../settings/finding.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../settings/suggest.ts';
@@ -27,12 +27,7 @@ export function commandLog({ verbose }: GlobalOptions): Promise<Log> {
   return openLog({ level: verbose ? 'info' : 'error', form: process.stderr.isTTY ? 'pretty' : 'json' });
 }
 
-export interface KnownPolicies {
-  policies: Policy[];
-  findings: Finding[];
-}
-
-export async function policiesOf(settings: Settings): Promise<KnownPolicies> {
+export async function policiesOf(settings: Settings): Promise<Loaded> {
   return loadPolicies({ dir: settings.policiesDir, registry: await loadJobs(), settings });
 }
 
@@ -75,4 +70,15 @@ export async function withCaretaker<T>(
 
 export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
   for (const finding of findings) terminal.say(renderFinding(finding, { color: terminal.color }));
+}
+
+/** Says what lies in the policies folder and is not read: somebody may have meant it to be. */
+export function sayIgnored(ignored: readonly string[], terminal: Terminal): void {
+  if (ignored.length === 0) return;
+  const named = ignored.slice(0, 5).map(shortFile).join(', ');
+  const more = ignored.length > 5 ? ` and ${ignored.length - 5} more` : '';
+  const verb = ignored.length === 1 ? 'is' : 'are';
+  terminal.say(
+    `${terminal.paint('yellow', 'warning')}: ${named}${more} ${verb} not read: policies are the *.yaml and *.yml files of the folder itself.`,
+  );
 }

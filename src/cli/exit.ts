@@ -24,6 +24,7 @@ export class UsageError extends CaretakerError {
 const codes: Record<string, number> = {
   USAGE: exit.badInput,
   INVALID_FILES: exit.badInput,
+  NO_CONFIG: exit.badInput,
   INVALID_INPUT: exit.badInput,
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,

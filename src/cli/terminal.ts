@@ -41,7 +41,7 @@ export function openTerminal(): Terminal {
     columns,
     data(text) {
       clear();
-      process.stdout.write(`${scrub(text)}\n`);
+      process.stdout.write(`${clean(text)}\n`);
     },
     json(value) {
       clear();
@@ -49,7 +49,7 @@ export function openTerminal(): Terminal {
     },
     say(text) {
       clear();
-      process.stderr.write(`${scrub(text)}\n`);
+      process.stderr.write(`${clean(text)}\n`);
     },
     show(text) {
       if (!interactive) return;
@@ -60,6 +60,11 @@ export function openTerminal(): Terminal {
     paint: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),
   };
 }
+
+/** What comes from files and from the service must not steer the terminal: only our colours get through. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const steering = /\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g;
+const clean = (text: string): string => scrub(text).replace(steering, '·');
 
 /** The first `width` visible characters; a line that wraps could not be replaced. */
 function cut(text: string, width: number): string {

@@ -31,7 +31,8 @@ export interface ReadPolicy {
 
 /** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
 export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy {
-  const place = (inner: Path, remark: Remark) => yaml.finding([...path, ...inner], remark);
+  const place = (inner: Path, remark: Remark) =>
+    yaml.finding([...path, ...inner], { ...remark, ...hintOnPausing(inner, remark) });
   const value = path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], yaml.value());
   const read = readStrictly(PolicyEntry, value, place);
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
@@ -50,6 +51,24 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     return { ...name, findings };
   return { ...name, findings, policy: toPolicy(read.value, options.value, yaml.file) };
 }
+
+const switches = [
+  'enabled',
+  'enable',
+  'disabled',
+  'disable',
+  'paused',
+  'pause',
+  'active',
+  'suspended',
+  'suspend',
+];
+
+/** Whoever wants to switch a policy off in its file is told how it is done. */
+const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =>
+  at === 'key' && path.length === 1 && switches.includes(String(path[0]))
+    ? { suggestion: 'to keep it from firing, run: caretaker policies pause <name>' }
+    : {};
 
 type Place = (path: Path, remark: Remark) => Finding;
 

@@ -1,7 +1,8 @@
 /** Reads the operator's policy files. A broken policy becomes findings, and the others are there all the same. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
+import { ConfigFile } from '../settings/config-file.ts';
 import { type Finding, fileFinding, inOrder } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -13,11 +14,20 @@ import { PolicyFileOutline } from './policy-file.ts';
 export interface Source {
   /** The folder whose `*.yaml` and `*.yml` are read, in the order of their names. */
   dir: string;
-  /** Read these files instead of the folder's. */
+  /** Read these instead: files, and folders for what they hold. */
   files?: readonly string[] | undefined;
   registry: Registry;
   /** Without them, names of accounts and notifications are not checked. */
   settings?: Settings | undefined;
+}
+
+export interface Loaded {
+  policies: Policy[];
+  findings: Finding[];
+  /** What lies in the folder and is not read: other files, and folders with a slash at their end. */
+  ignored: string[];
+  /** Names of policies that are there and cannot be used. */
+  broken: string[];
 }
 
 /**
@@ -25,9 +35,10 @@ export interface Source {
  *
  * Of two policies with one name the first is taken. Never throws for what stands in a file.
  */
-export function loadPolicies(source: Source): { policies: Policy[]; findings: Finding[] } {
-  const { files, findings } = filesOf(source);
+export function loadPolicies(source: Source): Loaded {
+  const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
+  const broken: string[] = [];
   const taken = new Map<string, string>();
   for (const file of files) {
     const yaml = YamlFile.read(file);
@@ -41,34 +52,95 @@ export function loadPolicies(source: Source): { policies: Policy[]; findings: Fi
       const twin = nameTwice(yaml, path, read.name, taken);
       if (twin) findings.push(twin);
       else if (read.policy) policies.push(read.policy);
+      else if (read.name !== undefined) broken.push(read.name);
     }
   }
-  return { policies, findings: inOrder(findings) };
+  return { policies, findings: inOrder(findings), ignored, broken };
 }
 
-function filesOf({ dir, files }: Source): { files: readonly string[]; findings: Finding[] } {
-  if (files) return { files, findings: [] };
+type Files = Pick<Loaded, 'findings' | 'ignored'> & { files: string[] };
+
+function filesOf({ dir, files, settings }: Source): Files {
+  if (!files) return filesIn(dir);
+  const parts = files.map((file) =>
+    isFolder(file) ? filesIn(file) : { files: [file], findings: [], ignored: [] },
+  );
+  // The same file by two names is read once, and the configuration is not taken for a file of policies.
+  const seen = new Set(settings?.file === undefined ? [] : [whereabouts(settings.file)]);
+  return {
+    files: parts
+      .flatMap((part) => part.files)
+      .filter((file) => !seen.has(whereabouts(file)) && seen.add(whereabouts(file))),
+    findings: parts.flatMap((part) => part.findings),
+    ignored: parts.flatMap((part) => part.ignored),
+  };
+}
+
+const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
+function whereabouts(file: string): string {
   try {
-    const names = readdirSync(dir).filter((name) => /^[^.].*\.ya?ml$/.test(name));
-    return { files: names.sort().map((name) => join(dir, name)), findings: [] };
+    return realpathSync(file);
   } catch {
-    const missing = fileFinding(
-      dir,
-      'The policies folder does not exist or cannot be read.',
-      'run caretaker init',
-    );
-    return { files: [], findings: [missing] };
+    return resolve(file);
   }
 }
 
-/** The paths of a file's policies; none of a file in which everything is commented out. */
+function filesIn(dir: string): Files {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(dir, { withFileTypes: true });
+  } catch {
+    const message = 'The policies folder does not exist or cannot be read.';
+    return { files: [], findings: [fileFinding(dir, message, 'run caretaker init')], ignored: [] };
+  }
+  // What begins with a dot, and a README, are there for others.
+  const shown = entries
+    .filter(({ name }) => !/^\.|\.md$/.test(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const isRead = (entry: Dirent) => !entry.isDirectory() && isPolicyFile(entry.name);
+  return {
+    files: shown.filter(isRead).map(({ name }) => join(dir, name)),
+    findings: [],
+    ignored: shown
+      .filter((entry) => !isRead(entry))
+      .map((entry) => join(dir, entry.name) + (entry.isDirectory() ? '/' : '')),
+  };
+}
+
+/** Whether a file of the policies folder is read, by its name. */
+export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
+
+/** The paths of a file's policies. */
 function entriesOf(yaml: YamlFile, findings: Finding[]): Path[] {
   const value = yaml.value();
-  if (value === null) return [];
+  const holdsNone = (path: Path) =>
+    yaml.finding(path, {
+      message: 'The file holds no policy.',
+      suggestion: 'delete the file if that is meant',
+    });
+  if (value === null) {
+    findings.push(holdsNone([]));
+    return [];
+  }
+  if (isConfiguration(value)) {
+    const message = 'This is a configuration, not a file of policies.';
+    findings.push(yaml.finding([], { message, suggestion: 'give it with --config' }));
+    return [];
+  }
   const outline = readStrictly(PolicyFileOutline, value, (path, remark) => yaml.finding(path, remark));
-  if ('value' in outline) return outline.value.policies.map((_, i) => ['policies', i]);
-  findings.push(...outline.findings);
+  if ('findings' in outline) findings.push(...outline.findings);
+  else if (outline.value.policies.length === 0) findings.push(holdsNone(['policies']));
+  else return outline.value.policies.map((_, i) => ['policies', i]);
   return [];
+}
+
+/** Whether most of what stands in a file is what stands in `caretaker.yaml`. */
+function isConfiguration(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const keys = Object.keys(value);
+  const known = keys.filter((key) => key !== 'policies' && Object.hasOwn(ConfigFile.shape, key));
+  return known.length > 0 && !Array.isArray((value as { policies?: unknown }).policies);
 }
 
 function nameTwice(

@@ -126,7 +126,7 @@ export const ConfigFile = z.strictObject({
   data_dir: z
     .string()
     .min(1)
-    .describe('Folder for what must be kept on disk, relative to the current folder. Default .caretaker.'),
+    .describe('Folder for what must be kept on disk, relative to the project folder. Default .caretaker.'),
   daemon: z
     .strictObject({
       concurrency: wholeNumber(1, 1000)

@@ -1,6 +1,7 @@
 /** Reads `config/caretaker.yaml` and the environment into the one frozen `Settings`. */
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { CaretakerError } from '../errors.ts';
 import { keepSecret } from '../secrets.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
@@ -12,7 +13,7 @@ import { type Environment, fillVariables, maskVariables } from './variables.ts';
 import { type Path, YamlFile } from './yaml-file.ts';
 
 export interface Where {
-  /** `--config`; default `CARETAKER_CONFIG`, then `config/caretaker.yaml` if it is there. */
+  /** `--config`; default `CARETAKER_CONFIG`, then `config/caretaker.yaml` in `cwd` or the nearest folder above it. */
   configPath?: string | undefined;
   cwd: string;
   env: Environment;
@@ -30,20 +31,40 @@ dashboard:
   host: \${CARETAKER_DASHBOARD_HOST:-127.0.0.1}
   password: \${CARETAKER_DASHBOARD_PASSWORD:-}
 `;
-const defaultFile = 'config/caretaker.yaml';
+const defaultFile = join('config', 'caretaker.yaml');
+
+/** There is no configuration where one is looked for: probably the wrong folder. */
+export class NoConfigError extends CaretakerError {
+  readonly code = 'NO_CONFIG';
+  constructor(readonly folder: string) {
+    super(
+      `There is no ${defaultFile} in ${folder} or any folder above it: go to your project, name the file with --config, or write one with "caretaker init".`,
+    );
+  }
+}
+
+/**
+ * The folder to which `data_dir` is relative and in which `.env` is read, wherever a command is started: the one above
+ * `config/caretaker.yaml`, and of any other file the one it lies in.
+ */
+export function projectOf(file: string): string {
+  const folder = dirname(resolve(file));
+  return join(basename(folder), basename(file)) === defaultFile ? dirname(folder) : folder;
+}
 
 /**
  * The settings, complete and frozen; every secret among them is unprintable from now on.
  *
  * An account without base URL or token is no mistake here, since many commands need none: `accountOf` tells.
  *
- * @throws {InvalidFilesError} with everything that is wrong in the file.
+ * @throws {NoConfigError} when there is no file.
+ * @throws {InvalidFilesError} with everything that is wrong in the file, or in `.env`.
  */
 export function loadSettings({ configPath, cwd, env }: Where): Settings {
-  const environment = environmentOf(cwd, env);
-  const file = fileToRead(configPath, cwd, environment);
+  const file = fileToRead(configPath, cwd, env);
+  const environment = environmentOf(projectOf(file), env);
   const builtIn = whole(YamlFile.parse('(built-in defaults)', defaults, maskVariables));
-  const own = file === undefined ? builtIn : whole(YamlFile.read(file, maskVariables));
+  const own = whole(YamlFile.read(file, maskVariables));
   const ownFilled = fill(own, environment);
   const builtInFilled = fill(builtIn, environment);
   const isOwn = (path: Path) =>
@@ -55,8 +76,7 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   if (!('value' in read) || findings.length > 0)
     throw new InvalidFilesError(inOrder(withoutEchoes(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
-  const settings = toSettings(read.value, unset, dirname(file ?? resolve(cwd, defaultFile)), cwd);
-  return deepFreeze(file === undefined ? settings : { file, ...settings });
+  return deepFreeze({ file, ...toSettings(read.value, unset, file) });
 }
 
 /** A variable that is missing leaves its key missing as well: one finding a place is enough, the first. */
@@ -68,13 +88,22 @@ const withoutEchoes = (findings: Finding[]): Finding[] => {
   });
 };
 
-function fileToRead(given: string | undefined, cwd: string, environment: Environment): string | undefined {
-  const asked = given ?? (environment['CARETAKER_CONFIG'] || undefined);
-  const file = resolve(cwd, asked ?? defaultFile);
+function fileToRead(given: string | undefined, cwd: string, env: Environment): string {
+  const asked = given ?? (env['CARETAKER_CONFIG'] || undefined);
+  if (asked === undefined) return nearestConfig(cwd);
+  const file = resolve(cwd, asked);
   if (existsSync(file)) return file;
-  if (asked === undefined) return undefined;
   const source = given === undefined ? 'CARETAKER_CONFIG' : '--config';
   throw new InvalidFilesError([fileFinding(file, `The config file that ${source} names does not exist.`)]);
+}
+
+/** As git finds its repository: in the current folder, else in the nearest one above. */
+function nearestConfig(cwd: string): string {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const file = join(folder, defaultFile);
+    if (existsSync(file)) return file;
+    if (folder === dirname(folder)) throw new NoConfigError(resolve(cwd));
+  }
 }
 
 function whole(file: YamlFile | Finding[]): YamlFile {
@@ -119,19 +148,14 @@ const missingVariable = (variable: string) => ({
   suggestion: `set it, or give a default: \${${variable}:-...}`,
 });
 
-function toSettings(
-  config: ConfigFile,
-  unset: Record<string, string>,
-  folder: string,
-  cwd: string,
-): Omit<Settings, 'file'> {
+function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, 'file'> {
   const { accounts, daemon, dashboard, notifications, redis, retention } = config;
   const password = secret(dashboard.password);
   return {
     accounts: mapValues(accounts, (account, name) => toAccount(name, account, unset)),
     redis: toRedis(redis),
-    policiesDir: resolve(folder, config.policies),
-    dataDir: resolve(cwd, config.data_dir),
+    policiesDir: resolve(dirname(file), config.policies),
+    dataDir: resolve(projectOf(file), config.data_dir),
     daemon: { concurrency: daemon.concurrency },
     dashboard: { host: dashboard.host, port: dashboard.port, ...(password && { password }) },
     notifications: mapValues(notifications, ({ webhook }, name) => {

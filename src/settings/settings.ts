@@ -33,7 +33,7 @@ export interface Notification {
 }
 
 export interface Settings {
-  /** Where they were read from; nothing when there was no file and defaults and environment had to do. */
+  /** Where they were read from. */
   file?: string;
   /** Use `accountOf` to get one that is complete. */
   accounts: Record<string, KnownAccount>;

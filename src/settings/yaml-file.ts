@@ -4,7 +4,6 @@
  * Safely: bounded in size and in aliases, no tags but the plain ones, no merge keys, no key given twice. Days stay
  * texts (`2026-12-20`), as in YAML 1.2's core schema.
  */
-import { readFileSync, statSync } from 'node:fs';
 import {
   type Document,
   isAlias,
@@ -18,12 +17,11 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { systemCodeOf } from '../errors.ts';
 import { type Finding, fileFinding, pathText, shortFile } from './finding.ts';
-import { frameOf } from './frame.ts';
+import { frameOf, visible } from './frame.ts';
 import { sourceOffset } from './scalar-offset.ts';
+import { readTextFile } from './text-file.ts';
 
-const largestFile = 1024 * 1024;
 const mostAliases = 50;
 
 export type Path = readonly PropertyKey[];
@@ -52,20 +50,13 @@ export class YamlFile {
   }
 
   /**
-   * Reads a file. Gives findings instead when it is missing, too large or no YAML we take. Never throws.
+   * Reads a file. Gives findings instead when it is missing, too large, no text or no YAML we take. Never throws.
    *
    * `prepare` may change the text before it is parsed, but not its length: places are those of the file.
    */
   static read(file: string, prepare?: (text: string) => string): YamlFile | Finding[] {
-    try {
-      const { size } = statSync(file);
-      if (size > largestFile) return [fileFinding(file, 'The file is larger than 1 MiB and was not read.')];
-      return YamlFile.parse(file, readFileSync(file, 'utf8'), prepare);
-    } catch (error) {
-      const code = systemCodeOf(error);
-      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown error'})`;
-      return [fileFinding(file, `The file ${why}.`)];
-    }
+    const read = readTextFile(file);
+    return 'text' in read ? YamlFile.parse(file, read.text, prepare) : read.findings;
   }
 
   /** Like `read`, of a text that is at hand already; `file` is what findings call it. */
@@ -83,6 +74,9 @@ export class YamlFile {
     });
     const yaml = new YamlFile(file, text, document, lines);
     const faults = [...document.errors, ...document.warnings].slice(0, 20);
+    const unquoted = unquotedCron(prepare(text), faults);
+    if (unquoted)
+      return [yaml.#place([], unquoted.start, unquoted.end, unquoted.message, unquoted.suggestion)];
     if (faults.length > 0) return faults.map(({ code, message, pos }) => yaml.#fault(code, message, pos));
     let aliases = 0;
     visit(document, { Alias: () => void aliases++ });
@@ -139,6 +133,16 @@ export class YamlFile {
       const message = `${key} is given twice in the same map.`;
       return this.#place([], start, start + key.length, message, 'keep one of them');
     }
+    if (code === 'MULTIPLE_DOCS') {
+      const message = 'The file holds a second YAML document, which begins here.';
+      return this.#place(
+        [],
+        start,
+        start + 3,
+        message,
+        'make one of the two, or put it into a file of its own',
+      );
+    }
     const clean = (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
     return this.#place([], start, end, `This is not the YAML we take: ${clean}.`, undefined);
   }
@@ -150,13 +154,34 @@ export class YamlFile {
       file: this.file,
       line: Math.max(line, 1),
       column: Math.max(col, 1),
-      path: pathText(path),
-      message,
-      ...(suggestion === undefined ? {} : { suggestion }),
+      path: visible(pathText(path)),
+      message: visible(message),
+      ...(suggestion === undefined ? {} : { suggestion: visible(suggestion) }),
       frame: frameOf(this.text, Math.max(line, 1), Math.max(col, 1), oneLine.length),
     };
   }
 }
+
+/**
+ * A cron expression that begins with `*` and stands without quotes: to YAML such a text is an alias, and what the
+ * parser says about that, several times over, helps nobody.
+ */
+function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]) {
+  for (const { pos } of faults) {
+    const lineStart = text.lastIndexOf('\n', pos[0] - 1) + 1;
+    const line = text.slice(lineStart).split('\n')[0] ?? '';
+    const found = unquotedFields.exec(line);
+    if (!found) continue;
+    const [, before = '', cron = ''] = found;
+    const start = lineStart + found.index + before.length;
+    const message = 'To YAML, a text that begins with "*" is something else.';
+    return { start, end: start + cron.length, message, suggestion: `quote the cron expression: "${cron}"` };
+  }
+  return undefined;
+}
+
+/** `*` or `*` with a step where a value may begin, and four more fields. */
+const unquotedFields = /(^|[\s{[,])(\*(?:\/\d+)?(?:[ \t]+[\w*/,#?-]+){3}[ \t]+[\w*/#?-]+)/;
 
 function resolved(node: Node | null, document: Document.Parsed): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -39,7 +41,7 @@ describe('the command line', () => {
       expect((await desk.run(['plan', 'nightly-sync'])).code).toBe(0);
       expect((await desk.run(['run', 'typo'])).code).toBe(2);
     } finally {
-      desk.write('config/policies/typo.yaml', 'policies: []\n');
+      rmSync(join(desk.folder, 'config/policies/typo.yaml'));
     }
   });
 

@@ -242,14 +242,83 @@ test('a broken policy is left out and the good ones are there', () => {
     'b.yml': 'policies:\n  - { name: one, job: site-sync }\n  - { name: two, job: site-sink }\n',
     'a.yaml': 'policies: [{ name: three, job: site-sync }]\n',
     'broken.yaml': 'policies: [\n',
-    'empty.yaml': '# nothing yet\n',
-    'notes.txt': 'no policy',
   });
 
   expect(policies.map(({ name }) => name)).toEqual(['three', 'one']);
   expect(findings.map(({ message, suggestion }) => [message, suggestion])).toEqual([
     ['There is no job "site-sink".', 'did you mean site-sync?'],
     [expect.stringContaining('This is not the YAML we take'), undefined],
+  ]);
+});
+
+test.each([
+  ['', 1],
+  ['# nothing yet\n', 1],
+  ['policies: []\n', 1],
+  ['---\n', 1],
+])('a file that holds %j is a mistake, so that no policy is lost unnoticed', (text, line) => {
+  const { findings } = load({ 'emptied.yaml': text });
+  expect(findings).toMatchObject([
+    { line, message: 'The file holds no policy.', suggestion: 'delete the file if that is meant' },
+  ]);
+});
+
+test('folders and other files among the policies are told, those for others are not', () => {
+  const dir = folderWith({
+    'a.yaml': policyWith(''),
+    'b.yml': policyWith('').replace('name: p', 'name: q'),
+    'more/c.yaml': policyWith(''),
+    'd.json': '{}',
+    'e.yaml.bak': '',
+    '.hidden.yaml': '',
+    'README.md': '',
+  });
+  const { policies, findings, ignored } = loadPolicies({ dir, registry });
+  expect(policies.map(({ name }) => name)).toEqual(['p', 'q']);
+  expect(findings).toEqual([]);
+  expect(ignored).toEqual([join(dir, 'd.json'), join(dir, 'e.yaml.bak'), join(dir, 'more/')]);
+});
+
+test('a file that is named twice is read once, a folder stands for its files, and the config is no policy file', () => {
+  const cwd = folderWith({ 'config/caretaker.yaml': '', 'config/policies/a.yaml': policyWith('') });
+  const settings = loadSettings({ cwd, env: {} });
+  const file = join(cwd, 'config/policies/a.yaml');
+  const files = [
+    file,
+    join(cwd, 'config/../config/policies/a.yaml'),
+    join(cwd, 'config/policies'),
+    settings.file ?? '',
+  ];
+
+  const { policies, findings } = loadPolicies({ dir: cwd, files, registry, settings });
+
+  expect(policies.map((policy) => policy.file)).toEqual([file]);
+  expect(findings).toEqual([]);
+});
+
+test('a configuration among the policies is told to be one', () => {
+  const { findings } = load({ 'a.yaml': 'redis: embedded\naccounts: {}\n' });
+  expect(findings).toMatchObject([{ message: 'This is a configuration, not a file of policies.' }]);
+});
+
+test.each(['enabled: false', 'paused: true', 'disabled: yes'])(
+  '%s leads to the command that pauses',
+  (line) => {
+    const [key = ''] = line.split(':');
+    expect(mistakesOf(line)).toEqual([
+      `1:1 "${key}" is not known here. to keep it from firing, run: caretaker policies pause <name>`,
+    ]);
+  },
+);
+
+test.each([
+  ['schedule: { cron: */5 * * * * }', '1:19', '*/5 * * * *'],
+  ['schedule:\n  cron: * * * * *', '2:9', '* * * * *'],
+  ['schedule:\n  cron: * 2 * * 1-5\n  jitter: 5m', '2:9', '* 2 * * 1-5'],
+  ['schedule:\n  cron:\n    - "0 1 * * *"\n    - * 2 * * *', '4:7', '* 2 * * *'],
+])('%j is one mistake: the quotes', (lines, place, cron) => {
+  expect(mistakesOf(lines)).toEqual([
+    `${place} To YAML, a text that begins with "*" is something else. quote the cron expression: "${cron}"`,
   ]);
 });
 

@@ -47,8 +47,8 @@ test('a misspelt key is shown where it stands, with what was meant', () => {
   }
 });
 
-test('without any file the environment and the defaults do', () => {
-  const cwd = folderWith({});
+test('of a file that says nothing, the environment and the defaults hold', () => {
+  const cwd = folderWith({ 'config/caretaker.yaml': '# all is as it should be\n' });
   const env = {
     CARETAKER_BASE_URL: 'http://127.0.0.1:4010/api/v6/',
     CARETAKER_API_TOKEN: 'sesame-open',
@@ -58,6 +58,7 @@ test('without any file the environment and the defaults do', () => {
   const settings = loadSettings({ cwd, env });
 
   expect(settings).toEqual({
+    file: join(cwd, 'config/caretaker.yaml'),
     accounts: {
       default: {
         name: 'default',
@@ -228,14 +229,47 @@ test('a file that was asked for has to be there', () => {
   expect(() => loadSettings({ ...named, configPath: 'this.yaml' })).toThrow('that --config names');
 });
 
-test('policies are looked for beside the config file, data in the current folder', () => {
-  const cwd = folderWith({ 'etc/c.yaml': 'policies: ./rules\ndata_dir: ./data\n' });
-  const settings = loadSettings({ cwd, env: {}, configPath: 'etc/c.yaml' });
-  expect(settings).toMatchObject({
-    file: join(cwd, 'etc/c.yaml'),
-    policiesDir: join(cwd, 'etc/rules'),
-    dataDir: join(cwd, 'data'),
+test('wherever a command is started, the same config means the same folders and the same .env', () => {
+  const project = folderWith({
+    'config/caretaker.yaml': 'data_dir: ./data\ndashboard: { port: ${PORT} }\n',
+    '.env': 'PORT=4711\n',
+    'sites/eu/notes.txt': '',
   });
+  const elsewhere = folderWith({ '.env': 'PORT=1\n' });
+  const file = join(project, 'config/caretaker.yaml');
+
+  for (const where of [
+    { cwd: project, env: {} },
+    { cwd: join(project, 'sites/eu'), env: {} },
+    { cwd: join(project, 'config/policies'), env: {} },
+    { cwd: elsewhere, env: {}, configPath: file },
+    { cwd: elsewhere, env: { CARETAKER_CONFIG: file } },
+  ])
+    expect(loadSettings(where)).toMatchObject({
+      file,
+      policiesDir: join(project, 'config/policies'),
+      dataDir: join(project, 'data'),
+      dashboard: { port: 4711 },
+    });
+});
+
+test('a config of another name has its own folder for a project', () => {
+  const cwd = folderWith({
+    'etc/c.yaml': 'policies: ./rules\ndata_dir: ./data\n',
+    'etc/.env': 'REDIS_URL=redis://r:1',
+  });
+  expect(loadSettings({ cwd, env: {}, configPath: 'etc/c.yaml' })).toMatchObject({
+    policiesDir: join(cwd, 'etc/rules'),
+    dataDir: join(cwd, 'etc/data'),
+    redis: { url: 'redis://r:1' },
+  });
+});
+
+test('in a folder without a config, one sentence says where it was looked for', () => {
+  const cwd = folderWith({});
+  expect(() => loadSettings({ cwd, env: {} })).toThrow(
+    `There is no config/caretaker.yaml in ${cwd} or any folder above it: go to your project, name the file with --config, or write one with "caretaker init".`,
+  );
 });
 
 test('every key of the config file is described in the JSON Schema', () => {

@@ -154,3 +154,18 @@ test('a file that is nested without end is refused and harms nobody', () => {
   const folder = folderWith({ 'deep.yaml': '['.repeat(200_000) });
   expect(YamlFile.read(join(folder, 'deep.yaml'))).not.toBeInstanceOf(YamlFile);
 });
+
+test('a second document is told in one sentence, where it begins', () => {
+  expect(refused('a: 1\n---\nb: 2\n')).toEqual([
+    '2:1 The file holds a second YAML document, which begins here.',
+  ]);
+});
+
+test('a key with a control character is shown with it written out', () => {
+  const finding = wellFormed('"a\\e[31mred": 1\n').finding(['a\u001b[31mred'], {
+    at: 'key',
+    message: '"a\u001b[31mred" is not known here.',
+  });
+  expect(renderFinding(finding, { color: false })).not.toContain('\u001b');
+  expect(finding.message).toBe('"a\\u001b[31mred" is not known here.');
+});

@@ -70,7 +70,13 @@ function demoSettings({ url, token }: { url: string; token: string }, folder: st
   const settings = loadSettings({
     configPath: shipped,
     cwd: folder,
-    env: { CARETAKER_BASE_URL: url, CARETAKER_API_TOKEN: token, CARETAKER_DATA_DIR: folder },
+    // Whatever a file .env beside the shipped configuration says, the demo keeps to itself.
+    env: {
+      CARETAKER_BASE_URL: url,
+      CARETAKER_API_TOKEN: token,
+      CARETAKER_DATA_DIR: folder,
+      REDIS_URL: 'embedded',
+    },
   });
   return { ...settings, dashboard: { host: '127.0.0.1', port: 0 } };
 }

@@ -5,6 +5,7 @@ import {
   policiesOf,
   policyNamed,
   sayFindings,
+  sayIgnored,
   settingsOf,
   withCaretaker,
 } from '../context.ts';
@@ -16,7 +17,7 @@ import { type Terminal, table } from '../terminal.ts';
 /** Lists policies with their next and last runs. Files that are broken are said to be. */
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
-  const { policies, findings } = await policiesOf(settings);
+  const { policies, findings, ignored } = await policiesOf(settings);
   await withCaretaker(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const rows = await Promise.all(
@@ -46,6 +47,7 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
     }
   });
   sayFindings(findings, terminal);
+  sayIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
 

@@ -1,8 +1,9 @@
 import { loadJobs } from '../../app/jobs.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
-import { type Finding, InvalidFilesError } from '../../settings/finding.ts';
+import { type Finding, InvalidFilesError, shortFile } from '../../settings/finding.ts';
+import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type GlobalOptions, sayFindings, settingsOf } from '../context.ts';
+import { type GlobalOptions, sayFindings, sayIgnored, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -13,8 +14,10 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   try {
     settings = settingsOf(options);
   } catch (error) {
-    if (!(error instanceof InvalidFilesError)) throw error;
-    findings.push(...error.findings);
+    if (error instanceof InvalidFilesError) findings.push(...error.findings);
+    // A file of policies can be judged by itself, anywhere.
+    else if (!(error instanceof NoConfigError) || files.length === 0) throw error;
+    else terminal.say('No configuration is at hand, so names of accounts and notifications are not checked.');
   }
   // Without a usable configuration the folder of the policies is not known, but files that are named can be read.
   const registry = await loadJobs();
@@ -22,14 +25,21 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   const read =
     settings || files.length > 0
       ? loadPolicies({ dir: settings?.policiesDir ?? '.', registry, settings, ...named })
-      : { policies: [], findings: [] };
+      : { policies: [], findings: [], ignored: [] };
   findings.push(...read.findings);
-  if (options.json) terminal.json({ policies: read.policies.map(({ name }) => name), findings });
-  else sayFindings(findings, terminal);
+  if (options.json)
+    terminal.json({ policies: read.policies.map(({ name }) => name), findings, ignored: read.ignored });
+  else {
+    sayFindings(findings, terminal);
+    sayIgnored(read.ignored, terminal);
+  }
   if (findings.length > 0) return exit.badInput;
   if (!options.json) {
-    const where = settings?.file ?? 'the built-in defaults';
-    terminal.say(`${terminal.paint('green', 'ok')}: ${where} and ${read.policies.length} policies.`);
+    const parts = [
+      ...(settings?.file === undefined ? [] : [shortFile(settings.file)]),
+      `${read.policies.length} ${read.policies.length === 1 ? 'policy' : 'policies'}`,
+    ];
+    terminal.say(`${terminal.paint('green', 'ok')}: ${parts.join(' and ')}.`);
   }
   return exit.ok;
 }
