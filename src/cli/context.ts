@@ -75,7 +75,10 @@ export function sayFindings(findings: readonly Finding[], terminal: Terminal): v
 /** Says what lies in the policies folder and is not read: somebody may have meant it to be. */
 export function sayIgnored(ignored: readonly string[], terminal: Terminal): void {
   if (ignored.length === 0) return;
-  const named = ignored.slice(0, 5).map(shortFile).join(', ');
+  const named = ignored
+    .slice(0, 5)
+    .map((path) => shortFile(path) + (path.endsWith('/') ? '/' : ''))
+    .join(', ');
   const more = ignored.length > 5 ? ` and ${ignored.length - 5} more` : '';
   const verb = ignored.length === 1 ? 'is' : 'are';
   terminal.say(

@@ -55,7 +55,7 @@ function checkSettings(options: GlobalOptions, checks: Check[]): Settings | unde
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;
     const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every mistake.' : '';
-    checks.push({ what: 'configuration', state: 'wrong', says: `${error.message}.${many}` });
+    checks.push({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
     return undefined;
   }
 }
