@@ -57,7 +57,11 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     plan: new Queue('plans', { connection, ...defaults }),
     act: new Queue('actions', { connection, ...defaults }),
   };
-  const complain = (error: Error) => log.warn({ err: error }, 'a queue lost Redis for a moment');
+  // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell it again.
+  const complain = (error: Error & { syscall?: string }) =>
+    error.syscall === undefined
+      ? log.warn({ err: error }, 'a queue could not do its work for a moment')
+      : log.debug({ err: error }, 'a queue lost Redis for a moment');
   for (const queue of Object.values(queues)) queue.on('error', complain);
 
   return {

@@ -1,0 +1,290 @@
+/**
+ * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top of it. The
+ * sandbox's own journal says afterwards whether each effect happened once, and its state whether the records are true.
+ *
+ * Who is killed, when, and which faults come is drawn from the seed. What the machine does in between is not, so that a
+ * seed brings back the circumstances of a failure rather than its every step.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { openCaretaker } from '../../src/app/caretaker.ts';
+import { systemClock } from '../../src/clock.ts';
+import { isFinal } from '../../src/run/moves.ts';
+import type { Reason } from '../../src/run/reasons.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+import { parseFaults } from '../../src/sandbox/faults/names.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { aPolicy } from '../support/caretaker.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+export interface ChaosOptions {
+  seed: number;
+  /** How often something is killed. */
+  kills: number;
+  /** Told what happens, line by line. */
+  say?: (line: string) => void;
+}
+
+export interface ChaosReport {
+  kills: Record<Victim, number>;
+  runs: number;
+  /** Outcomes by reason, over all runs. */
+  reasons: Record<string, number>;
+  effects: number;
+  /** What was found that must not be. */
+  wrong: string[];
+}
+
+type Victim = 'A' | 'B' | 'redis';
+
+/** Twenty times the speed of life: half a minute of waiting for a lost worker takes a second and a half. */
+const SPEED = 20;
+/** Targets of one run; each run takes the next ones, since a site takes five syncs a day. */
+const TARGETS = 40;
+const SITES = 400;
+/** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
+const PAUSE_MS = 1_500;
+const DOWN_MS = 600;
+/** After so long a daemon that ended by itself is started again, in real milliseconds. */
+const RESTART_MS = 300;
+/** No run may take longer than this, in real time, after the last kill. */
+const PATIENCE_MS = 240_000;
+
+/** A generator of numbers from 0 up to 1, the same for the same seed (mulberry32, public domain). */
+function numbersFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Lets runs go on under kills, and judges each by the sandbox. */
+export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions): Promise<ChaosReport> {
+  const from = Date.now();
+  const clock = {
+    now: () => Math.round(from + (Date.now() - from) * SPEED),
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / SPEED, signal),
+  };
+  const redis = await startTestRedis({ appendfsync: 'always' });
+  const sandbox = await startSandbox({
+    sites: SITES,
+    seed,
+    clock,
+    rateLimit: 0,
+    faults: parseFaults('flaky,reset-after:0.05,error-after:0.05'),
+  });
+  const settings = settingsFor(redis, sandbox);
+  const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
+  const cast = new Cast(redis, JSON.stringify({ settings, clock: { from, speed: SPEED } }));
+  const report: ChaosReport = {
+    kills: { A: 0, B: 0, redis: 0 },
+    runs: 0,
+    reasons: {},
+    effects: 0,
+    wrong: [],
+  };
+  const over = new AbortController();
+  try {
+    await cast.start('A');
+    await cast.start('B');
+    const killing = killAtRandom(cast, numbersFrom(seed), kills, report, say).finally(() => over.abort());
+    const ids = sandbox.siteIds();
+    for (let next = 0; !over.signal.aborted || report.runs === 0; next += TARGETS) {
+      const only = Array.from({ length: TARGETS }, (_, i) => ids[(next + i) % ids.length] ?? '');
+      const before = sandbox.journal.effects.length;
+      const policy = aPolicy({ name: 'chaos', timeout: { targetMs: 3_600_000, runMs: 7_200_000 } });
+      const firing = { trigger: 'manual' as const, scheduledFor: clock.now(), only };
+      const fired = await insist(() => caretaker.engine.fire(policy, firing));
+      const run = await ended(() => caretaker.records.runs.get(fired.id), over.signal);
+      const targets: Target[] = [];
+      for await (const target of caretaker.records.targets.all(fired.id)) targets.push(target);
+      report.runs += 1;
+      judge({ run, fired, only, targets, sandbox, before }, report);
+      say(`run ${report.runs}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
+      if (!run) break;
+    }
+    await killing;
+  } finally {
+    await cast.end();
+    await caretaker.close();
+    await sandbox.stop();
+    await redis.stop();
+  }
+  return report;
+}
+
+/** The processes that are killed and started again. */
+class Cast {
+  private readonly daemons = new Map<Victim, ChildProcess>();
+  private over = false;
+
+  constructor(
+    private readonly redis: TestRedis,
+    private readonly facts: string,
+  ) {}
+
+  async start(who: Victim): Promise<void> {
+    if (who === 'redis') return this.redis.restart();
+    const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
+    const child = spawn(process.execPath, [file, this.facts], { stdio: 'ignore' });
+    this.daemons.set(who, child);
+    // One that finds Redis away when it starts says so and ends; whoever runs daemons starts it again.
+    child.on('exit', (code) => {
+      if (code !== null && !this.over) setTimeout(() => void this.start(who), RESTART_MS);
+    });
+  }
+
+  async kill(who: Victim): Promise<void> {
+    if (who === 'redis') return this.redis.kill();
+    const child = this.daemons.get(who);
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  async end(): Promise<void> {
+    this.over = true;
+    await this.kill('A');
+    await this.kill('B');
+  }
+}
+
+async function killAtRandom(
+  cast: Cast,
+  random: () => number,
+  kills: number,
+  report: ChaosReport,
+  say: (line: string) => void,
+): Promise<void> {
+  for (let done = 0; done < kills; done += 1) {
+    await systemClock.sleep(random() * PAUSE_MS);
+    const victim = (['A', 'B', 'redis'] as const)[Math.floor(random() * 3)] ?? 'A';
+    await cast.kill(victim);
+    report.kills[victim] += 1;
+    await systemClock.sleep(random() * DOWN_MS);
+    await cast.start(victim);
+    if ((done + 1) % 20 === 0) say(`${done + 1} kills`);
+  }
+}
+
+/** Redis may be away at any moment here. */
+async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch {
+      await systemClock.sleep(100);
+    }
+  }
+}
+
+/** The run once it has ended; nothing when it has not long after the last kill. */
+async function ended(get: () => Promise<Run | undefined>, over: AbortSignal): Promise<Run | undefined> {
+  let calmSince: number | undefined;
+  for (;;) {
+    const run = await insist(get);
+    if (run && isFinal(run.status)) return run;
+    if (over.aborted) calmSince ??= Date.now();
+    if (calmSince !== undefined && Date.now() - calmSince > PATIENCE_MS) return undefined;
+    await systemClock.sleep(100);
+  }
+}
+
+interface Evidence {
+  run: Run | undefined;
+  fired: Run;
+  only: readonly string[];
+  targets: readonly Target[];
+  sandbox: Sandbox;
+  /** How many effects the journal had before the run. */
+  before: number;
+}
+
+/** Reasons with which a sync may not have been started by us. */
+const untouched = new Set<Reason>([
+  'daily-limit',
+  'maintenance',
+  'not-eligible',
+  'conflict',
+  'unavailable',
+  'gone',
+  'rejected',
+]);
+
+function judge({ run, fired, only, targets, sandbox, before }: Evidence, report: ChaosReport): void {
+  const wrong = (says: string) => {
+    report.wrong.push(`${fired.id}: ${says}`);
+  };
+  if (!run) {
+    wrong('has not ended long after the last kill');
+    return;
+  }
+  const effects = sandbox.journal.effects.slice(before);
+  report.effects += effects.length;
+  const syncs = new Map<string, number>();
+  for (const { resource } of effects) syncs.set(resource, (syncs.get(resource) ?? 0) + 1);
+  for (const id of only) {
+    const times = targets.filter((target) => target.id === id).length;
+    if (times !== 1) wrong(`${id} is there ${times} times`);
+  }
+  for (const target of targets) {
+    report.reasons[target.reason ?? ''] = (report.reasons[target.reason ?? ''] ?? 0) + 1;
+    for (const says of lies(target, syncs.get(target.id) ?? 0, sandbox)) wrong(`${target.id} ${says}`);
+    syncs.delete(target.id);
+  }
+  for (const id of syncs.keys()) wrong(`${id} was synced, and is not in the plan`);
+  const { planned, succeeded, failed, skipped, cancelled } = run.counts;
+  if (planned !== only.length || succeeded + failed + skipped + cancelled !== planned) {
+    wrong(`counts do not add up: ${JSON.stringify(run.counts)}`);
+  }
+}
+
+/** What a target's record says that is not so, by how often it was really synced and how that ended. */
+function* lies(
+  { id, outcome, reason = 'internal' }: Target,
+  synced: number,
+  sandbox: Sandbox,
+): Generator<string> {
+  if (outcome === undefined) yield 'has no outcome';
+  if (synced > 1) yield `was synced ${synced} times (${reason})`;
+  if (reason === 'done' && synced !== 1) yield `is done, and was synced ${synced} times`;
+  if (untouched.has(reason) && synced !== 0) yield `is ${reason}, and was synced`;
+  const told = ends[reason];
+  if (told === undefined) return;
+  const { lastSyncStatus, syncInProgress } = sandbox.site(id).state();
+  if (syncInProgress || lastSyncStatus !== told) {
+    yield `is ${reason}, and its sync ${syncInProgress ? 'still runs' : lastSyncStatus}`;
+  }
+}
+
+/** How the service must have seen a sync end, by what the record says. */
+const ends: Partial<Record<Reason, string>> = {
+  done: 'succeeded',
+  adopted: 'succeeded',
+  'task-failed': 'failed',
+};
+
+const settingsFor = (redis: TestRedis, sandbox: Sandbox): Settings => ({
+  accounts: {
+    default: {
+      name: 'default',
+      baseUrl: sandbox.url,
+      token: sandbox.token,
+      budget: { requestsPerMinute: 1_000_000, reserve: 0 },
+      unset: {},
+    },
+  },
+  redis: { kind: 'url', url: redis.socketPath },
+  policiesDir: '/nowhere',
+  dataDir: '/nowhere',
+  daemon: { concurrency: 20 },
+  dashboard: { host: '127.0.0.1', port: 0 },
+  notifications: {},
+  retention: { runsMs: 90 * 86_400_000 },
+});

@@ -1,0 +1,19 @@
+/** `npm run chaos -- --kills 200 [--seed N]`: the chaos test in its long form; the seed of a failing one is printed. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { argv, env, execPath, exit } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { values } = parseArgs({
+  args: argv.slice(2),
+  options: { kills: { type: 'string', default: '200' }, seed: { type: 'string' } },
+});
+const seed = values.seed ?? String(Date.now() % 1_000_000);
+const { status } = spawnSync(
+  execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--disable-console-intercept=true', 'test/chaos'],
+  { cwd: root, stdio: 'inherit', env: { ...env, CHAOS_KILLS: values.kills, CHAOS_SEED: seed } },
+);
+exit(status ?? 1);
