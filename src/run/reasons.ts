@@ -13,10 +13,12 @@ export const reasons = {
   'task-cancelled': 'The work was started, and somebody cancelled it.',
   timeout: 'The time limit passed before the end was seen.',
   unavailable: 'The service could not do it in any of the attempts allowed.',
-  'unknown-effect': 'The answer was lost, or the service forgot the work: the effect can be neither shown nor ruled out.',
+  'unknown-effect':
+    'The answer was lost, or the service forgot the work: the effect can be neither shown nor ruled out.',
   'not-eligible': 'The target is not in a state in which this job works on it; the detail says why.',
   'safety-limit': 'A safety limit stopped the run before this target was done.',
-  'run-cancelled': 'The run was cancelled before this target was done; the detail says if work was still under way in the service.',
+  'run-cancelled':
+    'The run was cancelled before this target was done; the detail says if work was still under way in the service.',
   internal: 'Caretaker itself failed on this target; the detail and the log say how.',
 } as const;
 

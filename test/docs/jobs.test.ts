@@ -1,0 +1,36 @@
+/** The pages in `docs/jobs/` are compared with the jobs: each option is told, in the very words of the code. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { loadJobs } from '../../src/app/jobs.ts';
+
+const folder = resolve(import.meta.dirname, '../../docs/jobs');
+
+interface Shape {
+  description?: string;
+  properties?: Record<string, Shape>;
+}
+
+/** Each option with its description; one inside another as `spread.from`. */
+const optionsIn = (shape: Shape, within = ''): [string, string | undefined][] =>
+  Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
+    [`${within}${name}`, inner.description] as [string, string | undefined],
+    ...optionsIn(inner, `${within}${name}.`),
+  ]);
+
+/** The rows of the page's table whose first heading is "option". */
+function optionsTold(page: string): [string | undefined, string | undefined][] {
+  const text = readFileSync(join(folder, page), 'utf8');
+  const [, table = ''] = /^\| option \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(text) ?? [];
+  return [...table.matchAll(/^\| `([a-z_.]+)` \| (.*) \|$/gm)].map(([, name, says]) => [name, says]);
+}
+
+test('the page of a job explains each of its options in the very words of the code', async () => {
+  const registry = await loadJobs();
+  for (const page of existsSync(folder) ? readdirSync(folder) : []) {
+    const job = registry.get(page.replace(/\.md$/, ''));
+    const options = job && optionsIn(z.toJSONSchema(job.options, { io: 'input' }) as Shape);
+    expect({ page, options: optionsTold(page) }).toEqual({ page, options });
+  }
+});
