@@ -18,6 +18,8 @@ export interface Daemon {
 
 const PRESENCE_MS = 5_000;
 const PRUNE_MS = 3_600_000;
+/** A role whose part of the process was not seen to go on for so long is not at work. */
+const STILL_MS = 30_000;
 
 /** Starts the roles in order: work before what makes work, the dashboard when there is something to see. */
 export async function startDaemon(options: {
@@ -27,6 +29,8 @@ export async function startDaemon(options: {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
   const book = openPolicyBook({ settings, registry, clock, log });
+  const beats = new Map<Role, () => number | undefined>();
+  const waiting = () => given.filter((role) => isStill(beats.get(role)?.(), role, clock.now()));
   const stops: (() => Promise<void>)[] = [() => book.close()];
   const stop = async () => {
     for (const end of stops.reverse()) {
@@ -38,6 +42,7 @@ export async function startDaemon(options: {
   try {
     if (given.includes('worker')) {
       const working = engine.work(settings.daemon.concurrency);
+      beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());
     }
     if (given.includes('scheduler')) {
@@ -48,13 +53,14 @@ export async function startDaemon(options: {
         clock,
         log,
       });
+      beats.set('scheduler', () => scheduler.beatAt());
       stops.push(() => scheduler.stop());
     }
     stops.push(keepHouse(caretaker, given));
     if (!given.includes('dashboard')) return { stop };
     const dashboard = await startDashboard({
       ...settings.dashboard,
-      ...overview(caretaker, book, given),
+      ...overview(caretaker, book, { roles: given, waiting }),
       records,
       queues: caretaker.queues,
       clock,
@@ -67,6 +73,10 @@ export async function startDaemon(options: {
     throw error;
   }
 }
+
+/** Whether a role is not at work. The dashboard that is asked is. */
+const isStill = (beatAt: number | undefined, role: Role, now: number): boolean =>
+  role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_MS);
 
 /** Shows that this process is here, and forgets runs that are older than they need be. */
 function keepHouse(caretaker: Caretaker, given: readonly Role[]): () => Promise<void> {

@@ -1,42 +1,79 @@
-/** How the daemon is, for its dashboard: what it was started for, what of that works, what the accounts have left. */
-import type { BudgetView, Health, MetricsSource } from '../dashboard/options.ts';
-import type { Policy } from '../policy/policy.ts';
+/** How the daemon is, for its dashboard: what it was started for, what of that works, how its accounts are. */
+import { openBudget } from '../budget/budget.ts';
+import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
+import { accountOf } from '../settings/account.ts';
+import { type Finding, placeOf, shortFile } from '../settings/finding.ts';
 import type { Caretaker } from './caretaker.ts';
 import type { PolicyBook } from './policy-book.ts';
 
-export interface Overview {
-  policies: () => readonly Policy[];
-  health: () => Promise<Health>;
-  metrics: MetricsSource;
-}
+export type Overview = Pick<
+  DashboardOptions,
+  'policies' | 'health' | 'accounts' | 'drift' | 'engine' | 'needAccount'
+>;
 
 /** Redis counts as down when it does not answer a ping within this time. */
 const PING_MS = 1_000;
 
 /** What the dashboard is told; `waiting` gives the roles that are not at work. */
-export function overview(caretaker: Caretaker, book: PolicyBook, roles: readonly string[]): Overview {
-  const { redis, drift, linked, link } = caretaker;
+export function overview(
+  caretaker: Caretaker,
+  book: PolicyBook,
+  process: { roles: readonly string[]; waiting: () => readonly string[] },
+): Overview {
+  const { redis, drift, settings, clock, engine } = caretaker;
+  const budgets = Object.values(settings.accounts).map(({ name, budget }) => ({
+    account: name,
+    budget: openBudget(redis.store, clock, name, budget),
+  }));
   return {
     policies: book.policies,
+    engine,
+    needAccount: (name) => void accountOf(settings, name),
     async health() {
       const late = new Promise<'down'>((resolve) => setTimeout(resolve, PING_MS, 'down').unref());
       const answer = redis.store.ping().then(
         () => 'up' as const,
         () => 'down' as const,
       );
-      const brokenFiles = [...new Set(book.findings().map(({ file }) => file))];
-      return { redis: await Promise.race([answer, late]), roles, waiting: [], brokenFiles };
+      return {
+        redis: await Promise.race([answer, late]),
+        roles: process.roles,
+        waiting: process.waiting(),
+        brokenFiles: brokenFilesOf(book),
+      };
     },
-    metrics: {
-      budgets: () =>
-        Promise.all(
-          linked().map(async (account): Promise<BudgetView> => {
-            const { limit, remaining, resetsAt } = await link(account).budget.state();
-            // A window that is over was renewed, though nobody has asked since.
-            return { account, limit, remaining: caretaker.clock.now() >= resetsAt ? limit : remaining };
-          }),
-        ),
-      drift: () => [...drift.values()].reduce((sum, count) => sum + count, 0),
-    },
+    accounts: () =>
+      Promise.all(
+        budgets.map(async ({ account, budget }): Promise<AccountView> => {
+          const [{ limit, remaining, failingSince }, requests] = await Promise.all([
+            budget.state(),
+            budget.letGo(),
+          ]);
+          const failing = failingSince === undefined ? {} : { failingSince };
+          return { account, limit, left: remaining, requests, ...failing };
+        }),
+      ),
+    drift: () => [...drift.values()].reduce((sum, count) => sum + count, 0),
   };
 }
+
+/** The policy files with mistakes, each with the policies that stay in force as it last held them. */
+function brokenFilesOf(book: PolicyBook): BrokenFile[] {
+  const findings = book.findings();
+  const files = [...new Set(findings.map(({ file }) => file))];
+  return files.map((file) => ({
+    file: shortFile(file),
+    mistakes: findings.filter((finding) => finding.file === file).map(mistakeOf),
+    inForce: book
+      .policies()
+      .filter((policy) => policy.file === file)
+      .map(({ name }) => name),
+  }));
+}
+
+const mistakeOf = (finding: Finding): BrokenFile['mistakes'][number] => ({
+  place: placeOf(finding),
+  message: finding.message,
+  frame: finding.frame,
+  ...(finding.suggestion === undefined ? {} : { suggestion: finding.suggestion }),
+});

@@ -14,7 +14,8 @@ import { CaretakerError } from '../errors.ts';
 import { LEARN, TAKE } from './scripts.ts';
 
 /** Who waits for a request, most urgent first. */
-export type Priority = 'person' | 'control' | 'follow' | 'action';
+export const priorities = ['person', 'control', 'follow', 'action'] as const;
+export type Priority = (typeof priorities)[number];
 
 /** What an answer said of the window; `resetMs` is the time left, as `X-RateLimit-Reset` gives it in seconds. */
 export interface WindowNews {
@@ -82,6 +83,8 @@ export interface Budget {
    */
   learn(ticket: Ticket, news: WindowNews | undefined): Promise<void>;
   state(): Promise<BudgetState>;
+  /** How many requests were let go for each priority, by every process; starts over when nothing was asked for an hour. */
+  letGo(): Promise<Record<Priority, number>>;
   /** How many requests may still go out in this window, as far as one can tell; when it is over, in the next one. */
   room(): Promise<number>;
 }
@@ -117,6 +120,7 @@ export function openBudget(
       floor,
       WINDOW_MS,
       SCOUT_MS,
+      priority,
     )) as [number, number, number | undefined];
     return { waitMs, awayMs, ticket: { window } };
   };
@@ -169,6 +173,11 @@ export function openBudget(
       );
     },
     state,
+    async letGo() {
+      const counts = await redis.hmget(key, ...priorities.map((priority) => `let-go:${priority}`));
+      const pairs = priorities.map((priority, index) => [priority, Number(counts[index] ?? 0)] as const);
+      return Object.fromEntries(pairs) as Record<Priority, number>;
+    },
     async room() {
       const { limit, remaining, resetsAt } = await state();
       const room = remaining - Math.round(limit * reserve);

@@ -4,11 +4,11 @@
  * The hash holds: `window` (its number, which grows), `limit` (only once the service told it), `remaining`, `resets`
  * (ms since 1970), `known` (1 once an answer of this window was seen), `scout` (until when somebody is finding out),
  * `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by), `answered` (when the service last answered
- * anybody with anything but a failure) and `failing` (since when it has not, while that is so).
+ * anybody with anything but a failure) and `failing` (since when it has not, while that is so), and how many requests each priority was let go (`let-go:person`, ...).
  */
 
 /**
- * ARGV: now, default limit, reserve share, floor share, window ms, scout ms.
+ * ARGV: now, default limit, reserve share, floor share, window ms, scout ms, priority.
  * Gives 0 to go, else ms to wait; the number of the window; and how long it is worth to wait elsewhere.
  */
 export const TAKE = `
@@ -25,6 +25,7 @@ if now >= resets or not known then
   if known or window == 0 then window = window + 1 end
   redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + length, 'known', 0,
     'scout', now + scout_ms)
+  redis.call('HINCRBY', KEYS[1], 'let-go:' .. ARGV[7], 1)
   redis.call('PEXPIRE', KEYS[1], length * 60)
   return {0, window}
 end
@@ -38,6 +39,7 @@ if spare - 1 < kept then
   return {math.max(math.ceil(math.min(until_enough, left)), 1), window}
 end
 redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
+redis.call('HINCRBY', KEYS[1], 'let-go:' .. ARGV[7], 1)
 return {0, window}
 `;
 

@@ -1,4 +1,7 @@
 /** The front of the room: pages for people, JSON and metrics for programs, over one HTTP server. */
+import type { Clock } from '../clock.ts';
+import { pauseAt } from '../records/policy-store.ts';
+import type { Records } from '../records/records.ts';
 import { Door } from './access/door.ts';
 import { isLoopback } from './access/host.ts';
 import { Sessions } from './access/sessions.ts';
@@ -6,6 +9,7 @@ import { Tries } from './access/tries.ts';
 import { createApp } from './http/app.ts';
 import { DashboardError } from './http/dashboard-error.ts';
 import { listen, urlOf } from './http/listen.ts';
+import type { Pausing } from './http/parts.ts';
 import { openNews } from './live/news.ts';
 import { createMeters } from './machines/meters.ts';
 import type { DashboardOptions } from './options.ts';
@@ -50,8 +54,12 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     tries: new Tries(clock),
     reader,
     queues,
+    engine: options.engine,
     policies: options.policies,
     health: options.health,
+    accounts: options.accounts,
+    needAccount: options.needAccount,
+    pausing: openPausing(records, clock),
     meters: createMeters({ ...options, reader, news }),
     news,
     clock,
@@ -76,3 +84,17 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     },
   };
 }
+
+const openPausing = (records: Records, clock: Pick<Clock, 'now'>): Pausing => ({
+  async pause(policy, { reason, until }) {
+    const at = clock.now();
+    const said = reason ?? pauseAt(await records.policies.state(policy), at)?.reason;
+    await records.policies.pause(policy, {
+      at,
+      by: 'the dashboard',
+      ...(said === undefined ? {} : { reason: said }),
+      ...(until === undefined ? {} : { until }),
+    });
+  },
+  resume: (policy) => records.policies.resume(policy, clock.now()),
+});

@@ -1,33 +1,40 @@
 /** What the dashboard is given by whoever starts it. */
+import type { Priority } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
+
+/** A policy file with mistakes: what it held before stays in force. */
+export interface BrokenFile {
+  file: string;
+  mistakes: { place: string; message: string; suggestion?: string; frame: string }[];
+  /** The policies of this file that are in force. */
+  inForce: string[];
+}
 
 /** How this process is, for `/readyz` and for the top of every page. */
 export interface Health {
   redis: 'up' | 'down';
   /** The roles this process has. */
   roles: readonly string[];
-  /** Those of them that are not at work yet, or any more. */
+  /** Those of them that are not at work. */
   waiting: readonly string[];
-  /** Policy files with mistakes: what they held before stays in force. */
-  brokenFiles: readonly string[];
+  brokenFiles: readonly BrokenFile[];
 }
 
-/** What is left of an account's requests in the present window. */
-export interface BudgetView {
+/** An account's budget, as every process shares it. */
+export interface AccountView {
   account: string;
+  /** Requests that the present window has, and those that are left of it, the reserve included. */
   limit: number;
-  remaining: number;
-}
-
-/** What `/metrics` shows besides what records, queues and events tell. */
-export interface MetricsSource {
-  budgets(): Promise<readonly BudgetView[]>;
-  /** Answers of the service that deviated from its contract, since the process started. */
-  drift(): number;
+  left: number;
+  /** Since when the service has given nobody a usable answer; nothing while it does. */
+  failingSince?: number;
+  /** Requests let go so far, by who waited for them. */
+  requests: Record<Priority, number>;
 }
 
 export interface DashboardOptions {
@@ -39,11 +46,18 @@ export interface DashboardOptions {
   password?: string;
   records: Records;
   queues: Queues;
+  /** What carries out the things that people ask for here. */
+  engine: Pick<Engine, 'fire' | 'cancel' | 'retry'>;
   /** The policies in force; asked at every look. */
   policies: () => readonly Policy[];
   /** Answers within a second or two, whatever Redis does. */
   health: () => Promise<Health>;
-  metrics?: MetricsSource;
+  /** The accounts of the settings. */
+  accounts: () => Promise<readonly AccountView[]>;
+  /** Throws, with a sentence, when an account is not set up here: nothing can be fired for it. */
+  needAccount: (name: string) => void;
+  /** Answers of the service that deviated from its contract, since the process started. */
+  drift: () => number;
   clock: Clock;
   log: Log;
 }

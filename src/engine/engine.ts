@@ -18,6 +18,13 @@ export class RunError extends CaretakerError {
   readonly code = 'RUN';
 }
 
+/** Work under way in this process. */
+export interface Working {
+  /** When it was last seen to go on, in milliseconds since 1970: some seconds ago while Redis answers. */
+  beatAt(): number | undefined;
+  stop(): Promise<void>;
+}
+
 export interface Engine {
   /** Makes the run of a firing; see `fire`. */
   fire(policy: Policy, firing: Firing): Promise<Run>;
@@ -50,7 +57,7 @@ export interface Engine {
   /** What a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
   /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
-  work(concurrency: number): { stop(): Promise<void> };
+  work(concurrency: number): Working;
 }
 
 /** Puts the engine together. */
@@ -112,6 +119,7 @@ export function createEngine(parts: Parts): Engine {
       );
       steward.start();
       return {
+        beatAt: () => steward.beatAt,
         async stop() {
           stopping.abort();
           await Promise.all([steward.stop(), working.stop()]);

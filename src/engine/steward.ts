@@ -28,11 +28,18 @@ export class Steward {
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
+  private lookedAt: number | undefined;
 
   constructor(private readonly parts: Parts) {}
 
   start(): void {
+    this.lookedAt ??= this.parts.clock.now();
     this.loop ??= this.run();
+  }
+
+  /** When it last got round to its accounts; its start before the first time. */
+  get beatAt(): number | undefined {
+    return this.lookedAt;
   }
 
   /** Ends after the rounds under way, and gives the leases back so that others can take over at once. */
@@ -53,6 +60,7 @@ export class Steward {
     while (!this.stopping.signal.aborted) {
       try {
         await this.tick();
+        this.lookedAt = clock.now();
       } catch (error) {
         log.warn({ err: error }, 'the steward could not look after its accounts for a moment');
       }

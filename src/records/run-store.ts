@@ -161,6 +161,11 @@ export class RunStore {
     return runs.sort((a, b) => a.createdAt - b.createdAt);
   }
 
+  /** How many runs of an account have not ended. */
+  countActive(account: string): Promise<number> {
+    return this.store.scard(keys.activeRuns(account));
+  }
+
   /** How many runs are remembered in each status; in one round trip. */
   async countByStatus(): Promise<Map<RunStatus, number>> {
     const reads = this.store.pipeline();

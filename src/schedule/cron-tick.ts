@@ -17,6 +17,8 @@ export interface Tick {
 
 export interface CronTickOptions {
   answer: () => Promise<void>;
+  /** Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work. */
+  onBeat?: () => void;
   locks: LockStore;
   log: Log;
   /** A cron expression with seconds, in UTC. Default every 5 s: so long a firing waits when its daemon dies. */
@@ -27,7 +29,13 @@ export interface CronTickOptions {
 const TOLERANCE_MS = 60_000;
 
 /** Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis. */
-export function startCronTick({ answer, locks, log, every = '*/5 * * * * *' }: CronTickOptions): Tick {
+export function startCronTick({
+  answer,
+  onBeat,
+  locks,
+  log,
+  every = '*/5 * * * * *',
+}: CronTickOptions): Tick {
   let stopped = false;
   let atWork: Promise<void> = Promise.resolve();
   const task = createTask(
@@ -42,7 +50,7 @@ export function startCronTick({ answer, locks, log, every = '*/5 * * * * *' }: C
       timezone: 'UTC',
       noOverlap: true,
       distributed: true,
-      runCoordinator: coordinatorOver(locks),
+      runCoordinator: coordinatorOver(locks, onBeat),
       missedExecutionTolerance: TOLERANCE_MS,
       logger: loggerTo(log),
     },
@@ -58,9 +66,15 @@ export function startCronTick({ answer, locks, log, every = '*/5 * * * * *' }: C
 }
 
 /** Whoever takes a call's lease first answers it; the lease is left to run out, so that a late clock finds it taken. */
-function coordinatorOver(locks: LockStore): RunCoordinator {
+function coordinatorOver(locks: LockStore, onBeat?: () => void): RunCoordinator {
   const owner = randomUUID();
-  return { shouldRun: (call, ttlMs) => locks.take(`tick:${call}`, owner, ttlMs) };
+  return {
+    async shouldRun(call, ttlMs) {
+      const ours = await locks.take(`tick:${call}`, owner, ttlMs);
+      onBeat?.();
+      return ours;
+    },
+  };
 }
 
 /** node-cron's own words are for the author: nothing is lost by a call that is late or left out. */

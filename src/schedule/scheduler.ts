@@ -37,6 +37,8 @@ export interface SchedulerOptions extends SchedulerParts {
 }
 
 export interface Scheduler {
+  /** When a tick was last heard, in this process; the start before the first one. */
+  beatAt(): number;
   /** Ends the firing; resolves when the tick at work is done. */
   stop(): Promise<void>;
 }
@@ -54,10 +56,18 @@ const LANES = 20;
 
 /** Starts firing the policies; one call a process. */
 export function startScheduler({ tick, ...parts }: SchedulerOptions): Scheduler {
-  const { records, log } = parts;
+  const { records, clock, log } = parts;
   const agenda: Agenda = new Map();
-  const answer = () => tickOnce(parts, agenda);
-  return tick ? tick(answer) : startCronTick({ answer, locks: records.locks, log });
+  let beatAt = clock.now();
+  const onBeat = () => {
+    beatAt = clock.now();
+  };
+  const answer = async () => {
+    await tickOnce(parts, agenda);
+    onBeat();
+  };
+  const ticking = tick ? tick(answer) : startCronTick({ answer, onBeat, locks: records.locks, log });
+  return { beatAt: () => beatAt, stop: () => ticking.stop() };
 }
 
 /**

@@ -35,6 +35,7 @@ afterAll(async () => {
 
 /** What is looked up and made beforehand costs nothing. */
 const free: Budget = {
+  letGo: async () => ({ person: 0, control: 0, follow: 0, action: 0 }),
   take: async () => ({ window: 0 }),
   takeNow: async () => ({ window: 0 }),
   learn: async () => {},

@@ -57,7 +57,7 @@ test('a question that cannot be answered says what is wrong with it', async () =
   expect(unknown.body.error.message).toContain('statuses');
   expect(wrong.status).toBe(400);
   expect(await get('/api/v1/runs/nothing')).toMatchObject({ status: 404 });
-  expect(await get('/api/v1/nothing')).toMatchObject({ status: 401 });
+  expect(await get('/api/v1/nothing')).toMatchObject({ status: 404 });
 });
 
 test('a secret that slipped into a detail is not given away', async () => {

@@ -1,7 +1,18 @@
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
-import { aRun, ended, openEvents, PASSWORD, remember, startWorld, type World } from './world.ts';
+import { readExposition } from './exposition.ts';
+import {
+  anAccount,
+  aRun,
+  ended,
+  openEvents,
+  PASSWORD,
+  remember,
+  showDaemon,
+  startWorld,
+  type World,
+} from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -22,24 +33,63 @@ test('a supervisor learns that the process lives and whether it is ready', async
   expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not at work\n');
 });
 
-test('metrics tell runs under way, queues, budgets and what became of targets', async () => {
+test('metrics tell runs, queues, budgets, who is at work, and what requests were for', async () => {
+  const failing = anAccount({ failingSince: Date.now() - 60_000 });
   world = await startWorld({
-    metrics: {
-      budgets: async () => [{ account: 'default', limit: 200, remaining: 150 }],
-      drift: () => 3,
-    },
+    accounts: async () => [failing],
+    drift: () => 3,
   });
   await remember(world.records, aRun(), [ended('a', 'succeeded')]);
+  await world.records.accounts.attended('default', Date.now() - 5_000);
+  await showDaemon(world.records, ['worker', 'scheduler']);
 
-  const text = await metrics();
+  const { value } = readExposition(await metrics());
 
-  expect(text).toContain('caretaker_up 1');
-  expect(text).toContain('caretaker_runs_active{status="running"} 1');
-  expect(text).toContain('caretaker_runs_active{status="blocked"} 0');
-  expect(text).toContain('caretaker_queue_entries{queue="actions",state="waiting"} 0');
-  expect(text).toContain('caretaker_budget_requests{account="default",state="remaining"} 150');
-  expect(text).toContain('caretaker_contract_deviations 3');
-  expect(text).toContain('process_resident_memory_bytes');
+  expect(value('caretaker_up')).toBe(1);
+  expect(value('caretaker_runs', { status: 'running' })).toBe(1);
+  expect(value('caretaker_runs', { status: 'blocked' })).toBe(0);
+  expect(value('caretaker_daemons', { role: 'worker' })).toBe(1);
+  expect(value('caretaker_daemons', { role: 'dashboard' })).toBe(0);
+  expect(value('caretaker_queue_entries', { queue: 'actions', state: 'waiting' })).toBe(0);
+  expect(value('caretaker_budget_limit_requests', { account: 'default' })).toBe(200);
+  expect(value('caretaker_budget_left_requests', { account: 'default' })).toBe(150);
+  expect(value('caretaker_budget_used_requests', { account: 'default' })).toBe(50);
+  expect(value('caretaker_requests_total', { account: 'default', class: 'follow' })).toBe(3);
+  expect(value('caretaker_contract_deviations_total')).toBe(3);
+  expect(value('caretaker_account_blocked', { account: 'default' })).toBe(0);
+  expect(value('caretaker_account_failing_seconds', { account: 'default' })).toBeGreaterThanOrEqual(60);
+  expect(value('caretaker_steward_lag_seconds', { account: 'default' })).toBeGreaterThanOrEqual(5);
+  expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
+});
+
+test('metrics are read a second time as they are by then, and counters never fall', async () => {
+  const requests = { person: 0, control: 0, follow: 0, action: 4 };
+  world = await startWorld({ accounts: async () => [anAccount({ requests })] });
+  const count = async () =>
+    readExposition(await metrics()).value('caretaker_requests_total', {
+      account: 'default',
+      class: 'action',
+    });
+
+  const before = await count();
+  requests.action = 9;
+
+  expect([before, await count()]).toEqual([4, 9]);
+});
+
+test('metrics have the form and the names that Prometheus asks for', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [ended('a', 'succeeded')]);
+
+  const { families, text } = readExposition(await metrics());
+
+  const ours = [...families.values()].filter(({ name }) => name.startsWith('caretaker_'));
+  expect(ours.length).toBeGreaterThan(10);
+  for (const { name, type, help } of ours) {
+    expect(name).toMatch(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+    expect({ name, total: name.endsWith('_total') }).toEqual({ name, total: type === 'counter' });
+    expect(help).toMatch(/^[A-Z0-9].*\.$/);
+  }
   expect(text).not.toContain('nightly-sync');
 });
 

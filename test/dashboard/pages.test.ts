@@ -15,6 +15,19 @@ async function look(path: string): Promise<{ html: string; text: string; answer:
   return { answer, html, text: html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ') };
 }
 
+const aBrokenFile = {
+  file: 'policies/a.yaml',
+  mistakes: [
+    {
+      place: 'policies/a.yaml:3:5',
+      message: 'There is no key "croon".',
+      suggestion: 'did you mean cron?',
+      frame: '> 3 | croon',
+    },
+  ],
+  inForce: ['nightly-sync'],
+};
+
 const pathOf = (id = aRun().id) => `/runs/${id}`;
 
 test('the overview shows what is under way, what comes next and what was', async () => {
@@ -41,20 +54,22 @@ test('the overview shows what is under way, what comes next and what was', async
   expect(text).toContain('1 of 2: 1 succeeded');
   expect(text).toMatch(/0 2 \* \* \* .*Europe\/Berlin/);
   expect(text).toContain('paused by kim: incident');
-  expect(text).toContain('No process with the worker role is here');
+  expect(text).toContain('Nobody is at work: runs wait until a daemon with the worker role starts');
   expect(html).toContain(`href="${pathOf()}"`);
 });
 
 test('whatever stands in the way is at the top of the overview', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
-  world.health.brokenFiles = ['policies/a.yaml'];
+  world.health.brokenFiles = [aBrokenFile];
   world.health.waiting = ['scheduler'];
   await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
 
   const { text } = await look('/');
 
-  expect(text).toContain('The account default refuses us since 1970-01-01 00:00 UTC');
-  expect(text).toContain('policies/a.yaml has mistakes');
+  expect(text).toContain(
+    'The account default refuses us, and its runs wait: HTTP 401 Since 1970-01-01 00:00 UTC',
+  );
+  expect(text).toContain('policies/a.yaml has a mistake; in force as it was before: nightly-sync.');
   expect(text).toContain('The scheduler of this process is not at work.');
 });
 
@@ -70,7 +85,9 @@ test('a run says why it stands still, and of each target what became of it and w
 
   expect(text).toContain('nightly-sync blocked');
   expect(text).toContain('The account refuses us (HTTP 401).');
-  expect(text).toContain(`task-failed ${reasons['task-failed']} Disk full. task t-7 2 1 min 30 s`);
+  expect(text).toContain(
+    `task-failed ${reasons['task-failed']} Disk full. after 2 failed tries task t-7 1 min 30 s`,
+  );
   expect(text).toContain('b.example b pending');
 });
 
@@ -85,11 +102,11 @@ test('targets come a hundred a page, and those that failed can be seen alone', a
   ];
 
   expect(await labels('')).toHaveLength(100);
-  expect((await labels('?page=3')).map(String)).toEqual(
+  expect((await labels('?from=200')).map(String)).toEqual(
     Array.from({ length: 50 }, (_, index) => `s${index + 200}`),
   );
   expect((await labels('?outcome=failed')).map(String)).toEqual(['s49', 's99', 's149', 's199', 's249']);
-  expect(await labels('?page=9')).toHaveLength(0);
+  expect(await labels('?from=900')).toHaveLength(0);
 });
 
 test('what the service says is shown as text, never as part of the page', async () => {

@@ -2,7 +2,9 @@
 import { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Dashboard, startDashboard } from '../../src/dashboard/dashboard.ts';
-import type { DashboardOptions, Health } from '../../src/dashboard/options.ts';
+import type { AccountView, DashboardOptions, Health } from '../../src/dashboard/options.ts';
+import { createEngine } from '../../src/engine/engine.ts';
+import { createRegistry } from '../../src/job/registry.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
@@ -26,7 +28,9 @@ export interface World {
   stop(): Promise<void>;
 }
 
-type Changes = Partial<Pick<DashboardOptions, 'host' | 'port' | 'metrics' | 'policies'>> & {
+type Changes = Partial<
+  Pick<DashboardOptions, 'host' | 'port' | 'accounts' | 'drift' | 'policies' | 'needAccount'>
+> & {
   /** Default `PASSWORD`; null for none. */
   password?: string | null;
   clock?: Clock;
@@ -51,7 +55,22 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
     ...(password === null ? {} : { password }),
     records,
     queues,
+    engine: createEngine({
+      records,
+      queues,
+      registry: createRegistry([]),
+      clock: changes.clock ?? systemClock,
+      log,
+      link: (account) => {
+        throw new Error(`Nothing is asked of ${account} here.`);
+      },
+      serves: () => false,
+      owner: 'test',
+    }),
     policies: () => [],
+    accounts: async () => [anAccount()],
+    needAccount: () => undefined,
+    drift: () => 0,
     health: async () => health,
     clock: systemClock,
     log,
@@ -90,6 +109,19 @@ export const postForm = (
 
 /** The session's cookie as a browser would send it back; empty when none was set. */
 export const sessionOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+
+/** An account whose service answers, with a budget that is hardly touched. */
+export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
+  account: 'default',
+  limit: 200,
+  left: 150,
+  requests: { person: 1, control: 2, follow: 3, action: 4 },
+  ...changes,
+});
+
+/** Shows a daemon at work, as it would itself. */
+export const showDaemon = (records: Records, roles: string[], at = Date.now()): Promise<void> =>
+  records.presence.show({ id: 'd', pid: 7, host: 'night-shift', roles, startedAt: at, seenAt: at });
 
 const JULY = Date.UTC(2026, 6, 30, 2);
 

@@ -1,12 +1,13 @@
 import { stream } from 'hono/streaming';
 import { toSummary, toTargetReport } from '../../run/report.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
+import { refuse } from './problem.ts';
 
 /** One run with all its targets: the object of `runs show --json`. Sent as it is read, however many targets there are. */
 export async function sendRun(c: Exchange, { reader }: Parts): Promise<Response> {
   const id = c.req.param('id') ?? '';
   const run = await reader.run(id);
-  if (!run) return c.json({ error: { code: 'not_found', message: 'There is no such run.' } }, 404);
+  if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
   c.header('Content-Type', 'application/json; charset=UTF-8');
   return stream(c, async (body) => {
     await body.write(`${JSON.stringify(toSummary(run)).slice(0, -1)},"targets":[`);

@@ -1,21 +1,33 @@
 import { z } from 'zod';
 import { toSummary } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
+import { parseDuration } from '../../settings/duration.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
+import { refuseQuery } from './problem.ts';
 
-const Query = z.strictObject({
-  policy: z.string().optional(),
-  status: z.enum(runStatuses).optional(),
-  since: z.iso.datetime({ offset: true }).transform(Date.parse).optional(),
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
-});
+/** A moment, or how long ago: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as the command line takes it. */
+const Since = (now: number) =>
+  z.string().transform((text, context) => {
+    const ago = parseDuration(text.replace(/\s*ago$/, ''));
+    const since = ago === undefined ? Date.parse(text) : now - ago;
+    if (!Number.isNaN(since)) return since;
+    context.addIssue(`"${text}" is neither a moment nor a duration, such as 2026-11-01 or 7d`);
+    return z.NEVER;
+  });
 
-/** The runs, newest first, without their targets: `?policy=&status=&since=&limit=`. */
-export async function sendRuns(c: Exchange, { reader }: Parts): Promise<Response> {
-  const query = Query.safeParse(c.req.query());
-  if (!query.success) {
-    return c.json({ error: { code: 'bad_query', message: z.prettifyError(query.error) } }, 400);
-  }
+const Query = (now: number) =>
+  z.strictObject({
+    policy: z.string().optional(),
+    status: z.enum(runStatuses).optional(),
+    since: Since(now).optional(),
+    before: z.iso.datetime({ offset: true }).transform(Date.parse).optional(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+  });
+
+/** The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. */
+export async function sendRuns(c: Exchange, { reader, clock }: Parts): Promise<Response> {
+  const query = Query(clock.now()).safeParse(c.req.query());
+  if (!query.success) return refuseQuery(c, query.error);
   const { limit, ...rest } = query.data;
   const wanted = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const runs = await reader.runs({ ...wanted, limit });

@@ -20,15 +20,26 @@ a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .25rem 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 0 0 .6rem; }
-h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; margin: 1.1rem 0 .5rem; overflow-wrap: anywhere; }
+.card h3 { margin: 0; }
+pre { font: .82rem/1.45 ui-monospace, monospace; overflow-x: auto; margin: .4rem 0; }
 p { margin: .3rem 0; }
 code, .id { font: .86em ui-monospace, monospace; overflow-wrap: anywhere; }
 .dim { color: var(--dim); }
-time, .short { white-space: nowrap; }
+time { white-space: nowrap; }
+.ago, td { font-variant-numeric: tabular-nums; }
+.ago { white-space: nowrap; }
+.lead { font-size: 1.05rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: .5rem; top: .5rem; background: var(--card); padding: .4rem .8rem; z-index: 1; }
 
 header { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center; padding: .6rem 1.2rem;
   background: var(--card); border-bottom: 1px solid var(--line); }
 header nav { display: flex; gap: 1.1rem; flex: 1; }
+header nav a[aria-current] { color: var(--text); font-weight: 600; }
+footer { max-width: 72rem; margin: 0 auto; padding: 0 1.2rem 1.5rem; font-size: .82rem; }
+#way-back { display: block; padding: .5rem 1.2rem; background: var(--card); font: 600 15px/1.5 system-ui, sans-serif; }
 .brand { font-weight: 700; color: var(--text); }
 main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.8rem; grid-template-columns: minmax(0, 1fr); }
 .narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
@@ -42,6 +53,7 @@ a.card:hover { text-decoration: none; border-color: var(--link); }
 .badge { display: inline-block; padding: 0 .5em; border-radius: 1em; font-size: .8rem; font-weight: 600;
   line-height: 1.6; color: var(--tone); vertical-align: middle; white-space: nowrap; }
 .note { border-left: 4px solid var(--tone); padding: .5rem .8rem; border-radius: 4px; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+.note details { margin-top: .3rem; }
 .is-succeeded { --tone: var(--good); }
 .is-failed, .is-stopped { --tone: var(--bad); }
 .is-partial, .is-blocked, .is-paused, .is-waiting { --tone: var(--warn); }
@@ -54,13 +66,12 @@ dl { display: grid; gap: .7rem 1.5rem; grid-template-columns: repeat(auto-fill, 
 dt { color: var(--dim); font-size: .82rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 
-table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--card);
+table { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; }
 th { text-align: left; font-size: .82rem; font-weight: 600; color: var(--dim); white-space: nowrap; }
 th, td { padding: .5rem .8rem; vertical-align: top; }
 td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 td p { margin: 0; }
-td code { white-space: nowrap; }
 td .id { display: block; }
 
 .filters, .pager { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .7rem; align-items: center; }
@@ -68,10 +79,22 @@ td .id { display: block; }
 .filters a[aria-current] { border-color: var(--link); font-weight: 600; }
 .pager { margin: .7rem 0 0; gap: 1rem; }
 
+a.plain { display: inline-block; color: inherit; }
+.w-run { width: 13.5rem; } .w-name { width: 11rem; } .w-target { width: 16rem; } .w-in { width: 14rem; }
+.w-do { width: 9.5rem; } .w-badge { width: 8rem; } .w-count { width: 9rem; } .w-word { width: 7rem; }
+
+.actions { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; }
+a.action { padding: .1rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); white-space: nowrap; }
+a.action:hover { border-color: var(--link); text-decoration: none; }
+.search { display: flex; flex-wrap: wrap; gap: .5rem .7rem; align-items: center; margin: 0 0 .8rem; }
+.search label { margin: 0; }
+.search input { width: auto; flex: 1 1 12rem; max-width: 24rem; background: var(--card); }
+
 form { margin: 0; }
 label { display: grid; gap: .3rem; margin: .6rem 0 .9rem; }
-input, button { font: inherit; padding: .45rem .7rem; border-radius: 6px; border: 1px solid var(--line); }
-input { width: 100%; background: var(--page); color: var(--text); }
+input, button, select { font: inherit; padding: .45rem .7rem; border-radius: 6px; border: 1px solid var(--line); }
+input, select { background: var(--page); color: var(--text); border-color: var(--calm); }
+input { width: 100%; }
 button { background: #1f5fbf; border-color: #1f5fbf; color: #fff; cursor: pointer; }
 button.quiet { background: none; border-color: transparent; color: var(--dim); padding: .2rem .4rem; }
 button.quiet:hover { color: var(--text); text-decoration: underline; }
@@ -80,13 +103,16 @@ summary { cursor: pointer; }
 @media (max-width: 42rem) {
   header { padding: .5rem .8rem; column-gap: .9rem; }
   header nav { gap: .8rem; }
+  header nav { flex-wrap: wrap; }
   header nav a:first-child { display: none; } /* the name beside it leads there too */
+  footer { padding: 0 .8rem 1rem; }
   dd time { white-space: normal; }
   main { padding: .8rem; }
   thead { display: none; }
   tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
   tbody tr:first-child { border-top: 0; }
   td { display: block; position: relative; min-height: 1.9rem; border: 0; padding: .15rem .8rem .15rem 7.2rem; }
+  .note { padding: .5rem .6rem; }
   td::before { content: attr(data-label); position: absolute; left: .8rem; color: var(--dim); font-size: .82rem; }
 }
 `;

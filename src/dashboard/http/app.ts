@@ -3,11 +3,13 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
+import { CaretakerError } from '../../errors.ts';
 import { guard } from '../access/guard.tsx';
 import { ownHostOnly } from '../access/host.ts';
 import { sameOriginOnly } from '../access/same-origin.ts';
+import { sendNoEndpoint } from '../api/problem.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { BOARD_PATH, openBoard } from './board.ts';
+import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { safeHeaders } from './headers.ts';
 import type { Env, Parts } from './parts.ts';
 import { routes } from './routes.ts';
@@ -24,12 +26,16 @@ export function createApp(parts: Parts): Hono<Env> {
   for (const { method, path, access, handle } of routes) {
     app.on(method, path, guard(access, parts), (c) => handle(c, parts));
   }
-  app.use(`${BOARD_PATH}/*`, guard('person', parts));
+  app.all('/api/*', guard('program', parts), sendNoEndpoint);
+  app.use(BOARD_PATH, guard('person', parts), ownBoardPage);
+  app.use(`${BOARD_PATH}/*`, guard('person', parts), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
   app.route(BOARD_PATH, openBoard(parts.queues));
   app.all('*', guard('person', parts), (c) => sendProblem(c, 404, 'There is no such page.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return sendProblem(c, error.status, error.message);
+    // A sentence for people: what was asked for cannot be done as things are.
+    if (error instanceof CaretakerError) return sendProblem(c, 409, error.message);
     parts.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
     return sendProblem(c, 500, 'Something went wrong here; the log of the daemon says what.');
   });

@@ -1,19 +1,20 @@
 /** What handlers work with. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
-import type { Policy } from '../../policy/policy.ts';
-import type { Queues } from '../../queue/queues.ts';
 import type { Door } from '../access/door.ts';
 import type { Sessions } from '../access/sessions.ts';
 import type { Tries } from '../access/tries.ts';
 import type { News } from '../live/news.ts';
 import type { Meters } from '../machines/meters.ts';
-import type { Health } from '../options.ts';
+import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../reading/reader.ts';
 
-export interface Parts {
+type Given = Pick<
+  DashboardOptions,
+  'queues' | 'engine' | 'policies' | 'health' | 'accounts' | 'needAccount' | 'clock' | 'log'
+>;
+
+export interface Parts extends Given {
   /** The address it listens on, as the settings have it. */
   host: string;
   port: number;
@@ -22,15 +23,19 @@ export interface Parts {
   sessions: Sessions;
   tries: Tries;
   reader: Reader;
-  queues: Queues;
-  policies: () => readonly Policy[];
-  health: () => Promise<Health>;
+  /** Pauses and resumes a policy; the one thing that is changed in the records without the engine. */
+  pausing: Pausing;
   meters: Meters;
   news: News;
-  clock: Clock;
-  log: Log;
   /** Aborts when the dashboard closes: what stays open ends itself then. */
   closing: AbortSignal;
+}
+
+export interface Pausing {
+  /** Until it is resumed, or, where `until` is given, until then. The reason of an earlier pause stays when none is given. */
+  pause(policy: string, why: { reason?: string; until?: number }): Promise<void>;
+  /** False when it was not paused. */
+  resume(policy: string): Promise<boolean>;
 }
 
 export type Env = { Bindings: HttpBindings };

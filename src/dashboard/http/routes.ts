@@ -1,15 +1,23 @@
 /** Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own (`board.ts`). */
 import type { Access } from '../access/guard.tsx';
+import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
+import { askToCancel, askToRetry, cancel, retry } from '../actions/run.tsx';
+import { sendPolicies, sendPolicy } from '../api/policies.ts';
 import { sendRun } from '../api/run.ts';
 import { sendRuns } from '../api/runs.ts';
+import { sendTarget, sendTargets } from '../api/targets.ts';
 import { sendScript } from '../assets/script.ts';
 import { sendStyle } from '../assets/style.ts';
 import { sendEvents } from '../live/events.ts';
 import { sendAlive, sendReady } from '../machines/health.ts';
 import { sendMetrics } from '../machines/metrics.ts';
 import { showOverview } from '../pages/overview.tsx';
+import { showPolicy } from '../pages/policy.tsx';
 import { showRun } from '../pages/run.tsx';
+import { showRuns } from '../pages/runs.tsx';
 import { leave, printLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
+import { showTarget } from '../pages/target.tsx';
+import { showWork } from '../pages/work.tsx';
 import type { Handler } from './parts.ts';
 
 export interface Route {
@@ -30,11 +38,32 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/sign-out', access: 'person', handle: leave },
 
   { method: 'GET', path: '/', access: 'person', handle: showOverview },
+  { method: 'GET', path: '/work', access: 'person', handle: showWork },
+  { method: 'GET', path: '/runs', access: 'person', handle: showRuns },
   { method: 'GET', path: '/runs/:id', access: 'person', handle: showRun },
+  { method: 'GET', path: '/policies/:name', access: 'person', handle: showPolicy },
+  { method: 'GET', path: '/targets/:account/:id', access: 'person', handle: showTarget },
   { method: 'GET', path: '/live.js', access: 'person', handle: sendScript },
   { method: 'GET', path: '/events', access: 'person', handle: sendEvents },
 
+  // A GET asks once more and changes nothing; the POST of the same address does it.
+  { method: 'GET', path: '/policies/:name/run', access: 'person', handle: askToRun },
+  { method: 'POST', path: '/policies/:name/run', access: 'person', handle: runNow },
+  { method: 'GET', path: '/policies/:name/pause', access: 'person', handle: askToPause },
+  { method: 'POST', path: '/policies/:name/pause', access: 'person', handle: pause },
+  { method: 'GET', path: '/policies/:name/resume', access: 'person', handle: askToResume },
+  { method: 'POST', path: '/policies/:name/resume', access: 'person', handle: resume },
+  { method: 'GET', path: '/runs/:id/cancel', access: 'person', handle: askToCancel },
+  { method: 'POST', path: '/runs/:id/cancel', access: 'person', handle: cancel },
+  { method: 'GET', path: '/runs/:id/retry', access: 'person', handle: askToRetry },
+  { method: 'POST', path: '/runs/:id/retry', access: 'person', handle: retry },
+
   { method: 'GET', path: '/metrics', access: 'program', handle: sendMetrics },
+  { method: 'GET', path: '/api/v1/policies', access: 'program', handle: sendPolicies },
+  { method: 'GET', path: '/api/v1/policies/:name', access: 'program', handle: sendPolicy },
   { method: 'GET', path: '/api/v1/runs', access: 'program', handle: sendRuns },
   { method: 'GET', path: '/api/v1/runs/:id', access: 'program', handle: sendRun },
+  { method: 'GET', path: '/api/v1/runs/:id/targets', access: 'program', handle: sendTargets },
+  { method: 'GET', path: '/api/v1/targets/:account/:id', access: 'program', handle: sendTarget },
+  { method: 'GET', path: '/api/v1/events', access: 'program', handle: sendEvents },
 ];

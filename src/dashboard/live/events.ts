@@ -16,8 +16,8 @@ const MOST_STREAMS = 200;
 const streamsOf = new WeakMap<Parts, number>();
 
 /**
- * Tells a page which runs and policies changed (server-sent events). A page that reads slowly gets fewer and larger
- * messages, never a backlog.
+ * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets fewer and
+ * larger messages, never a backlog.
  */
 export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Response> {
   const open = streamsOf.get(parts) ?? 0;
@@ -25,15 +25,22 @@ export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Respon
   streamsOf.set(parts, open + 1);
   return streamSSE(c, async (stream) => {
     const ended = endOf(stream, parts.closing);
+    // Who came with a session is told until it ends; a program has shown the password.
+    const isAdmitted = isSignedIn(c, parts) ? () => isSignedIn(c, parts) : () => true;
     try {
-      await tell(stream, c, parts, ended);
+      await tell(stream, isAdmitted, parts, ended);
     } finally {
       streamsOf.set(parts, (streamsOf.get(parts) ?? 1) - 1);
     }
   });
 }
 
-async function tell(stream: SSEStreamingApi, c: Exchange, parts: Parts, ended: AbortSignal): Promise<void> {
+async function tell(
+  stream: SSEStreamingApi,
+  isAdmitted: () => boolean,
+  parts: Parts,
+  ended: AbortSignal,
+): Promise<void> {
   let changes: Changes = { runs: new Set(), policies: new Set() };
   let wake = new AbortController();
   const stop = parts.news.on((event) => {
@@ -43,7 +50,7 @@ async function tell(stream: SSEStreamingApi, c: Exchange, parts: Parts, ended: A
   });
   try {
     await stream.writeSSE({ event: 'hello', data: '{}' });
-    while (!ended.aborted && isSignedIn(c, parts)) {
+    while (!ended.aborted && isAdmitted()) {
       await parts.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
       const { runs, policies } = changes;
       changes = { runs: new Set(), policies: new Set() };

@@ -2,19 +2,28 @@
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Exchange } from '../http/parts.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { type Obstacle, obstaclesOf, standingOf } from '../reading/standing.ts';
+import { Moment } from './words.tsx';
 
-interface LayoutProps {
+interface PageProps {
   title: string;
-  /** Pages for those who have not signed in lead nowhere else. */
-  signedIn?: boolean;
+  /** The page of the menu that this is, or belongs to. */
+  here?: string;
   /** What `live.js` looks for in events before it reads the page again: a run's id, or `*` for all. */
   live?: string;
+}
+
+interface LayoutProps extends PageProps {
+  /** Pages for those who have not signed in lead nowhere else. */
+  signedIn?: boolean;
+  /** The moment the page was made, for what it says of moments. */
+  now?: number;
   children: Child;
 }
 
 /** A whole page. Parts of it with an `id` and `data-live` are read again when something changed. */
-export const Layout = ({ title, signedIn = true, live, children }: LayoutProps) => (
+export const Layout = ({ title, signedIn = true, here, live, now, children }: LayoutProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -26,29 +35,80 @@ export const Layout = ({ title, signedIn = true, live, children }: LayoutProps) 
       <link rel="stylesheet" href="/style.css" />
       {signedIn && <script src="/live.js" defer></script>}
     </head>
-    <body {...(live === undefined ? {} : { 'data-live-on': live })}>
-      {signedIn && <Header />}
-      <main>{children}</main>
+    <body
+      {...(live === undefined ? {} : { 'data-live-on': live })}
+      {...(now === undefined ? {} : { 'data-now': now })}
+    >
+      {signedIn && <Header here={here} />}
+      <main id="main">{children}</main>
+      {signedIn && (
+        <footer class="dim">
+          <p id="zone">Times are in UTC.</p>
+        </footer>
+      )}
     </body>
   </html>
 );
 
-const Header = () => (
-  <header>
-    <a class="brand" href="/">
-      Caretaker
+const menu = [
+  ['/', 'Overview'],
+  ['/runs', 'Runs'],
+  ['/work', 'At work'],
+  ['/queues', 'Queues'],
+] as const;
+
+const Header = ({ here }: { here: string | undefined }) => (
+  <>
+    <a class="skip" href="#main">
+      Skip to the content
     </a>
-    <nav>
-      <a href="/">Overview</a>
-      <a href="/queues">Queues</a>
-      <a href="/metrics">Metrics</a>
-    </nav>
-    <form method="post" action="/sign-out">
-      <button type="submit" class="quiet">
-        Sign out
-      </button>
-    </form>
-  </header>
+    <header>
+      <a class="brand" href="/">
+        Caretaker
+      </a>
+      <nav aria-label="Main">
+        {menu.map(([path, word]) => (
+          <a href={path} {...(path === here ? { 'aria-current': 'page' } : {})}>
+            {word}
+          </a>
+        ))}
+      </nav>
+      <form method="post" action="/sign-out">
+        <button type="submit" class="quiet">
+          Sign out
+        </button>
+      </form>
+    </header>
+  </>
+);
+
+/** What stands in the way, at the top of every page; said aloud when it changes. */
+const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: number }) => (
+  <div id="warnings" data-live aria-live="polite">
+    {obstacles.map(({ is, sentence, since, file }) => (
+      <div class={`note is-${is}`}>
+        {sentence}{' '}
+        {since !== undefined && (
+          <span class="dim">
+            Since <Moment at={since} now={now} />.
+          </span>
+        )}
+        {file && (
+          <details>
+            <summary>Show what is wrong</summary>
+            {file.mistakes.map(({ place, message, suggestion, frame }) => (
+              <>
+                <p>
+                  <code>{place}</code> {message} {suggestion}
+                </p>
+                {frame && <pre>{frame}</pre>}
+              </>
+            ))}
+          </details>
+        )}
+      </div>
+    ))}
+  </div>
 );
 
 /** A tick in a circle. */
@@ -56,9 +116,28 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="8" fill="#2563c9"/><path d="m4.5 8.5 2.5 2.5 4.5-5.5" fill="none" stroke="#fff" stroke-width="1.8"/></svg>',
 )}`;
 
-/** Sends a page. */
+/** Sends a page as it is. */
 export const asPage = (
   c: Exchange,
   page: Child,
   status: ContentfulStatusCode = 200,
 ): Response | Promise<Response> => c.html(html`<!doctype html>${page}`, status);
+
+/** Sends a page of somebody who is signed in: under what stands in the way, whatever the page is about. */
+export async function showPage(
+  c: Exchange,
+  parts: Parts,
+  { status = 200, ...props }: PageProps & { status?: ContentfulStatusCode },
+  content: Child,
+): Promise<Response> {
+  const standing = await standingOf(parts);
+  const { now } = standing;
+  return asPage(
+    c,
+    <Layout {...props} now={now}>
+      <Obstacles obstacles={obstaclesOf(standing)} now={now} />
+      {content}
+    </Layout>,
+    status,
+  );
+}

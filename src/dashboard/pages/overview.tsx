@@ -1,50 +1,65 @@
-import type { Child } from 'hono/jsx';
 import type { Policy } from '../../policy/policy.ts';
-import type { Blocked } from '../../records/account-store.ts';
-import type { PolicyState } from '../../records/policy-store.ts';
+import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import { blackoutOn, dueAt, nextMoments } from '../../schedule/calendar.ts';
+import { nextFiringAt } from '../../schedule/policy-report.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import type { Health } from '../options.ts';
-import { asPage, Layout } from './layout.tsx';
-import { Badge, Bar, countsLine, lengthOf, Moment, number, progressOf } from './words.tsx';
+import { type Day, type Group, readDay } from '../reading/day.ts';
+import { showPage } from './layout.tsx';
+import {
+  Action,
+  Badge,
+  Bar,
+  countsLine,
+  lengthOf,
+  Moment,
+  momentIn,
+  number,
+  policyPath,
+  progressOf,
+  RunTable,
+  runPath,
+  Table,
+  Why,
+  whyOf,
+} from './words.tsx';
 
-const LATEST = 20;
+const LATEST = 10;
 const POLICIES_A_PAGE = 50;
 const MOST_ACTIVE = 50;
+const MOST_TROUBLED = 10;
+const RUNS_A_GROUP = 3;
 
 /** A policy as its row shows it. */
 interface PolicyRow {
   policy: Policy;
-  state: PolicyState | undefined;
+  pause: Pause | undefined;
   nextAt: number | undefined;
   lastRun: Run | undefined;
 }
 
-/** The first page: what is wrong, what is under way, what comes next, what was. */
+/** The first page answers the morning question: what failed, why, what was left undone; then what comes. */
 export async function showOverview(c: Exchange, parts: Parts): Promise<Response> {
   const { reader, clock } = parts;
   const now = clock.now();
   const page = Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1);
   const policies = parts.policies();
-  const accounts = [...new Set(policies.map(({ account }) => account))];
-  const [health, active, latest, rows, blocked, workers] = await Promise.all([
-    parts.health(),
+  const [day, active, latest, rows] = await Promise.all([
+    readDay(reader, now),
     reader.activeRuns(),
     reader.runs({ limit: LATEST }),
     rowsOf(parts, policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE)),
-    reader.blocked(accounts),
-    reader.presence(now),
   ]);
-  const nobodyWorks = !workers.some(({ roles }) => roles.includes('worker'));
-  return asPage(
+  return showPage(
     c,
-    <Layout title="Overview" live="*">
-      <Warnings health={health} blocked={blocked} nobodyWorks={nobodyWorks} />
+    parts,
+    { title: 'Overview', here: '/', live: '*' },
+    <>
+      <h1 class="unseen">Overview</h1>
+      <LastDay day={day} now={now} />
       <UnderWay runs={active} now={now} />
-      <Policies rows={rows} page={page} total={policies.length} />
+      <Policies rows={rows} page={page} total={policies.length} now={now} />
       <Latest runs={latest} now={now} />
-    </Layout>,
+    </>,
   );
 }
 
@@ -54,53 +69,80 @@ async function rowsOf({ reader, clock }: Parts, policies: readonly Policy[]): Pr
     reader.policyStates(policies.map(({ name }) => name)),
     Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 }))),
   ]);
-  return policies.map((policy, index) => ({
-    policy,
-    state: states.get(policy.name),
-    nextAt: nextFiring(policy, now),
-    lastRun: lastRuns[index]?.[0],
-  }));
+  return policies.map((policy, index) => {
+    const state = states.get(policy.name);
+    const nextAt = nextFiringAt(policy, state, now);
+    return { policy, pause: pauseAt(state, now), nextAt, lastRun: lastRuns[index]?.[0] };
+  });
 }
 
-/** When a policy fires next; nothing when it has no schedule, or is in a blackout then. */
-function nextFiring({ name, schedule }: Policy, now: number): number | undefined {
-  if (!schedule) return undefined;
-  const [next, following] = nextMoments(schedule, now, 2);
-  if (next === undefined || blackoutOn(schedule, next)) return undefined;
-  return dueAt(name, schedule, next, following);
-}
-
-const Warnings = ({
-  health,
-  blocked,
-  nobodyWorks,
-}: {
-  health: Health;
-  blocked: Map<string, Blocked>;
-  nobodyWorks: boolean;
-}) => (
-  <div id="warnings" data-live>
-    {health.redis === 'down' && (
-      <p class="note is-failed">Redis does not answer: nothing moves until it does.</p>
+const LastDay = ({ day, now }: { day: Day; now: number }) => (
+  <section id="day" data-live>
+    <h2>The last 24 hours</h2>
+    {day.runs.length === 0 ? (
+      <p class="dim">Nothing ran. A policy fires by its schedule, or now by “Run now” beside it.</p>
+    ) : (
+      <p class="lead">{headline(day)}</p>
     )}
-    {nobodyWorks && (
-      <p class="note is-failed">No process with the worker role is here: runs wait until one starts.</p>
+    {day.troubled.length > 0 && (
+      <>
+        <h3>Runs that did not go through</h3>
+        <RunTable name="Runs that did not go through" runs={day.troubled.slice(0, MOST_TROUBLED)} now={now} />
+        {day.troubled.length > MOST_TROUBLED && (
+          <p class="dim">
+            And {number(day.troubled.length - MOST_TROUBLED)} more: <a href="/runs">all runs</a>.
+          </p>
+        )}
+      </>
     )}
-    {health.waiting.map((role) => (
-      <p class="note is-blocked">The {role} of this process is not at work.</p>
-    ))}
-    {[...blocked].map(([account, { since, why }]) => (
-      <p class="note is-blocked">
-        The account {account} refuses us since <Moment at={since} />: {why}
-      </p>
-    ))}
-    {health.brokenFiles.map((file) => (
-      <p class="note is-partial">
-        {file} has mistakes; what it held before stays in force. <code>caretaker validate</code> shows them.
-      </p>
-    ))}
-  </div>
+    <Groups name="Failed" groups={day.failed} />
+    <Groups name="Left undone" groups={day.leftUndone} />
+  </section>
 );
+
+/** `7 runs: 5 succeeded, 2 partial. 3 targets failed, 4 were left undone, 12 are under way.` */
+function headline({ runs, cut, failed, leftUndone }: Day): string {
+  const statuses = [...new Set(runs.map(({ status }) => status))];
+  const parts = statuses.map(
+    (word) => `${number(runs.filter(({ status }) => status === word).length)} ${word}`,
+  );
+  const sum = (groups: readonly Group[]) => groups.reduce((total, { count }) => total + count, 0);
+  const succeeded = runs.reduce((total, { counts }) => total + counts.succeeded, 0);
+  const many = `${cut ? 'The newest ' : ''}${number(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}`;
+  const targets = (count: number) => `${number(count)} ${count === 1 ? 'target' : 'targets'}`;
+  return `${many}: ${parts.join(', ')}. ${targets(succeeded)} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} left undone.`;
+}
+
+const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
+  groups.length === 0 ? null : (
+    <>
+      <h3>{name}, by reason</h3>
+      <Table name={`${name}, by reason`} heads={['Targets', 'Why', 'In']} widths={['w-count', '', 'w-in']}>
+        {groups.map(({ outcome, reason, count, runs }) => (
+          <tr data-key={`${outcome} ${reason}`}>
+            <td data-label="Targets">
+              {number(count)} <Badge word={outcome} />
+            </td>
+            <td data-label="Why">
+              <Why reason={reason} />
+            </td>
+            <td data-label="In">
+              {runs.slice(0, RUNS_A_GROUP).map(({ run, count: here }) => (
+                <p>
+                  <a href={runPath(run.id, `?outcome=${outcome}&search=${reason}`)}>
+                    {run.policy}: {number(here)}
+                  </a>
+                </p>
+              ))}
+              {runs.length > RUNS_A_GROUP && (
+                <p class="dim">and {number(runs.length - RUNS_A_GROUP)} more runs</p>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
 
 const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
   <section id="under-way" data-live>
@@ -108,10 +150,11 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
     {runs.length === 0 && <p class="dim">Nothing is running.</p>}
     <div class="cards">
       {runs.slice(0, MOST_ACTIVE).map((run) => (
-        <a class="card" href={`/runs/${encodeURIComponent(run.id)}`}>
+        <a class="card" href={runPath(run.id)} data-key={run.id}>
           <h3>
             {run.policy} <Badge word={run.status} />
           </h3>
+          {whyOf(run) && <p>{whyOf(run)}</p>}
           <Bar counts={run.counts} />
           <p>
             {progressOf(run)}: {countsLine(run.counts)}
@@ -119,7 +162,6 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
           <p class="dim">
             {lengthOf(run, now)}, {number(run.requests)} requests
           </p>
-          {run.detail && <p>{run.detail}</p>}
         </a>
       ))}
     </div>
@@ -127,20 +169,43 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
   </section>
 );
 
-const Policies = ({ rows, page, total }: { rows: PolicyRow[]; page: number; total: number }) => (
+const Policies = ({
+  rows,
+  page,
+  total,
+  now,
+}: {
+  rows: PolicyRow[];
+  page: number;
+  total: number;
+  now: number;
+}) => (
   <section id="policies" data-live>
     <h2>Policies</h2>
     {rows.length === 0 ? (
-      <p class="dim">None on this page.</p>
+      <p class="dim">
+        {total === 0 ? (
+          <>
+            No policy is in force. Write one into the policies folder: it is taken over by itself, and{' '}
+            <code>caretaker validate</code> checks it.
+          </>
+        ) : (
+          'None on this page.'
+        )}
+      </p>
     ) : (
-      <Table heads={['Policy', 'Schedule', 'Next', 'Last run']}>
+      <Table
+        name="Policies"
+        heads={['Policy', 'Schedule', 'Next firing', 'Last run', 'Do']}
+        widths={['', 'w-name', 'w-run', 'w-run', 'w-do']}
+      >
         {rows.map((row) => (
-          <PolicyLine row={row} />
+          <PolicyLine row={row} now={now} />
         ))}
       </Table>
     )}
     {total > POLICIES_A_PAGE && (
-      <nav class="pager">
+      <nav class="pager" aria-label="Pages of policies">
         {page > 1 && <a href={`/?page=${page - 1}`}>Before</a>}
         <span>
           Page {page} of {Math.ceil(total / POLICIES_A_PAGE)}
@@ -151,80 +216,114 @@ const Policies = ({ rows, page, total }: { rows: PolicyRow[]; page: number; tota
   </section>
 );
 
-const PolicyLine = ({ row: { policy, state, nextAt, lastRun } }: { row: PolicyRow }) => (
-  <tr>
+const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: PolicyRow; now: number }) => (
+  <tr data-key={policy.name}>
     <td data-label="Policy">
-      <b>{policy.name}</b> {state?.pause && <Badge word="paused" />}
+      <a href={policyPath(policy.name)}>
+        <b>{policy.name}</b>
+      </a>{' '}
+      {pause && <Badge word="paused" />}
       <p class="dim">{policy.description ?? policy.job}</p>
     </td>
     <td data-label="Schedule">
-      {policy.schedule ? (
-        <>
-          {policy.schedule.cron.map((cron) => (
-            <p>
-              <code>{cron}</code>
-            </p>
-          ))}
-          <p class="dim">{policy.schedule.timezone}</p>
-        </>
+      <ScheduleLines policy={policy} />
+    </td>
+    <td data-label="Next firing">
+      <NextFiring policy={policy} pause={pause} nextAt={nextAt} now={now} />
+    </td>
+    <td data-label="Last run">
+      {lastRun ? (
+        <a href={runPath(lastRun.id)} class="plain">
+          <Badge word={lastRun.status} /> <Moment at={lastRun.startedAt ?? lastRun.createdAt} now={now} />
+        </a>
       ) : (
-        <span class="dim">by hand</span>
+        <span class="dim">none yet</span>
       )}
     </td>
-    <td data-label="Next">
-      {state?.pause ? (
-        <span class="dim">
-          paused by {state.pause.by}
-          {state.pause.reason && `: ${state.pause.reason}`}
-        </span>
-      ) : (
-        <Moment at={nextAt} />
-      )}
+    <td data-label="Do">
+      <PolicyActions name={policy.name} paused={pause !== undefined} />
     </td>
-    <td data-label="Last run">{lastRun ? <RunLink run={lastRun} /> : <span class="dim">–</span>}</td>
   </tr>
 );
 
-const RunLink = ({ run }: { run: Run }) => (
-  <a href={`/runs/${encodeURIComponent(run.id)}`}>
-    <Badge word={run.status} /> <Moment at={run.startedAt ?? run.createdAt} />
-  </a>
+export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
+  schedule ? (
+    <>
+      {schedule.cron.map((cron) => (
+        <p>
+          <code>{cron}</code>
+        </p>
+      ))}
+      <p class="dim">{schedule.timezone}</p>
+    </>
+  ) : (
+    <span class="dim">by hand</span>
+  );
+
+/** When it fires next, in the zone of whoever looks and in the policy's own; or why it does not. */
+export const NextFiring = ({
+  policy: { schedule },
+  pause,
+  nextAt,
+  now,
+}: {
+  policy: Policy;
+  pause: Pause | undefined;
+  nextAt: number | undefined;
+  now: number;
+}) => {
+  const paused = pause && (
+    <p>
+      paused by {pause.by}
+      {pause.reason && `: ${pause.reason}`}
+      {pause.until !== undefined && (
+        <>
+          , until <Moment at={pause.until} now={now} />
+        </>
+      )}
+    </p>
+  );
+  if (paused && nextAt === undefined) return paused;
+  if (!schedule) return <span class="dim">by hand alone</span>;
+  if (nextAt === undefined) return <span>never: its schedule names no moment to come</span>;
+  return (
+    <>
+      {paused}
+      <Moment at={nextAt} now={now} />
+      <p class="dim">{momentIn(nextAt, schedule.timezone)}</p>
+    </>
+  );
+};
+
+export const PolicyActions = ({ name, paused }: { name: string; paused: boolean }) => (
+  <span class="actions">
+    <Action to={policyPath(name, '/run')} label={`Run ${name} now`}>
+      Run now
+    </Action>
+    {paused ? (
+      <Action to={policyPath(name, '/resume')} label={`Resume ${name}`}>
+        Resume
+      </Action>
+    ) : (
+      <Action to={policyPath(name, '/pause')} label={`Pause ${name}`}>
+        Pause
+      </Action>
+    )}
+  </span>
 );
 
 const Latest = ({ runs, now }: { runs: Run[]; now: number }) => (
   <section id="latest" data-live>
     <h2>Latest runs</h2>
     {runs.length === 0 ? (
-      <p class="dim">None yet.</p>
+      <p class="dim">None yet. “Run now” beside a policy makes the first.</p>
     ) : (
-      <Table heads={['Run', 'Policy', 'Trigger', 'Targets', 'Took']}>
-        {runs.map((run) => (
-          <tr>
-            <td data-label="Run">
-              <RunLink run={run} />
-            </td>
-            <td data-label="Policy">{run.policy}</td>
-            <td data-label="Trigger">{run.trigger}</td>
-            <td data-label="Targets">{countsLine(run.counts)}</td>
-            <td data-label="Took" class="short">
-              {lengthOf(run, now)}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <>
+        <RunTable name="Latest runs" runs={runs} now={now} />
+        <p>
+          <a href="/runs">All runs</a>
+        </p>
+      </>
     )}
   </section>
-);
-
-const Table = ({ heads, children }: { heads: string[]; children: Child }) => (
-  <table>
-    <thead>
-      <tr>
-        {heads.map((head) => (
-          <th>{head}</th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
 );

@@ -1,83 +1,133 @@
 import type { Child } from 'hono/jsx';
-import type { LeftOut } from '../../records/target-store.ts';
+import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
 import { isFinal } from '../../run/moves.ts';
-import { reasons } from '../../run/reasons.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import type { TargetQuery } from '../reading/reader.ts';
-import { asPage, Layout } from './layout.tsx';
+import { MOST_READ, type TargetPage, type TargetQuery } from '../reading/target-page.ts';
+import { showPage } from './layout.tsx';
 import { sendProblem } from './problem.tsx';
-import { Badge, Bar, countsLine, lengthOf, Moment, number, progressOf, span } from './words.tsx';
+import {
+  Action,
+  Badge,
+  Bar,
+  countsLine,
+  lengthOf,
+  Moment,
+  number,
+  policyPath,
+  progressOf,
+  runPath,
+  span,
+  Table,
+  targetPath,
+  Why,
+  whyOf,
+} from './words.tsx';
 
 const PAGE = 100;
 const MOST_LEFT_OUT = 100;
 const filters = [...outcomes, 'open'] as const;
 type Filter = (typeof filters)[number];
 
+/** Which targets the page shows. */
 interface Look {
   filter: Filter | undefined;
-  page: number;
+  search: string;
+  from: number;
 }
 
 /** One run: what it is, how far it is, why it stands still, and its targets by the page. */
-export async function showRun(c: Exchange, { reader, clock }: Parts): Promise<Response> {
+export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
+  const { reader, clock } = parts;
   const run = await reader.run(c.req.param('id') ?? '');
   if (!run) return sendProblem(c, 404, 'There is no such run, or it is older than what is kept.');
   const look: Look = {
     filter: filters.find((one) => one === c.req.query('outcome')),
-    page: Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1),
+    search: (c.req.query('search') ?? '').trim().slice(0, 200),
+    from: Math.max(0, Math.trunc(Number(c.req.query('from') ?? 0)) || 0),
   };
   const query: TargetQuery = {
-    offset: (look.page - 1) * PAGE,
+    from: look.from,
     limit: PAGE,
     ...(look.filter ? { outcome: look.filter } : {}),
+    ...(look.search ? { search: look.search } : {}),
   };
-  const [targets, leftOut] = await Promise.all([
+  const [page, leftOut, reasons] = await Promise.all([
     reader.targets(run.id, query),
     reader.leftOut(run.id, MOST_LEFT_OUT),
+    reader.reasons([run.id]),
   ]);
-  return asPage(
+  const now = clock.now();
+  return showPage(
     c,
-    <Layout title={run.id} {...(isFinal(run.status) ? {} : { live: run.id })}>
-      <Summary run={run} now={clock.now()} />
-      <Targets run={run} look={look} targets={targets} now={clock.now()} />
+    parts,
+    { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
+    <>
+      <Summary run={run} reasons={reasons.get(run.id) ?? []} now={now} />
+      <Targets run={run} look={look} page={page} now={now} />
       <NotInPlan leftOut={leftOut} />
-    </Layout>,
+    </>,
   );
 }
 
-const Summary = ({ run, now }: { run: Run; now: number }) => (
+const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCount[]; now: number }) => (
   <section id="summary" data-live>
     <p class="dim">
-      <a href="/">Overview</a> / run
+      <a href="/runs">Runs</a> / <a href={policyPath(run.policy)}>{run.policy}</a>
     </p>
     <h1>
       {run.policy} <Badge word={run.status} />
     </h1>
     <p class="dim id">{run.id}</p>
-    {run.detail && <p class={`note is-${run.status}`}>{run.detail}</p>}
+    {whyOf(run) && <p class={`note is-${run.status}`}>{whyOf(run)}</p>}
+    {reasons
+      .filter(({ outcome }) => outcome !== 'succeeded')
+      .map(({ outcome, reason, count }) => (
+        <p>
+          <a href={lookPath(run, { filter: outcome, search: reason, from: 0 })}>
+            {number(count)} {outcome}
+          </a>
+          : <Why reason={reason} />
+        </p>
+      ))}
     <Bar counts={run.counts} />
     <p>{isFinal(run.status) ? countsLine(run.counts) : `${progressOf(run)}: ${countsLine(run.counts)}`}</p>
+    <RunActions run={run} />
     <dl>
       <Fact name="Job">{run.job}</Fact>
       <Fact name="Account">{run.account}</Fact>
       <Fact name="Trigger">
-        {run.trigger} {run.retryOf && <a href={`/runs/${run.retryOf}`}>of {run.retryOf}</a>}
+        {run.trigger} {run.retryOf && <a href={runPath(run.retryOf)}>of {run.retryOf}</a>}
       </Fact>
       <Fact name="For">
-        <Moment at={run.scheduledFor} />
+        <Moment at={run.scheduledFor} now={now} />
       </Fact>
       <Fact name="Started">
-        <Moment at={run.startedAt} />
+        <Moment at={run.startedAt} now={now} />
       </Fact>
       <Fact name="Finished">
-        <Moment at={run.finishedAt} />
+        <Moment at={run.finishedAt} now={now} />
       </Fact>
       <Fact name="Took">{lengthOf(run, now)}</Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
     </dl>
   </section>
 );
+
+const RunActions = ({ run }: { run: Run }) => {
+  if (!isFinal(run.status)) {
+    return run.ending ? null : (
+      <p class="actions">
+        <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>
+      </p>
+    );
+  }
+  return run.counts.failed === 0 ? null : (
+    <p class="actions">
+      <Action to={runPath(run.id, '/retry')}>Retry what failed</Action>
+    </p>
+  );
+};
 
 const Fact = ({ name, children }: { name: string; children: Child }) => (
   <div>
@@ -91,61 +141,83 @@ const requestsOf = ({ requests, counts }: Run): string =>
     ? number(requests)
     : `${number(requests)} (${(requests / counts.planned).toFixed(1)} a target)`;
 
-const Targets = ({ run, look, targets, now }: { run: Run; look: Look; targets: Target[]; now: number }) => (
-  <section id="targets" data-live>
+const Targets = ({ run, look, page, now }: { run: Run; look: Look; page: TargetPage; now: number }) => (
+  <section>
     <h2>Targets</h2>
-    <nav class="filters">
+    <nav class="filters" id="filters" data-live aria-label="Targets by outcome">
       <FilterLink run={run} look={look} filter={undefined} count={run.counts.planned} />
       {filters.map((filter) => (
         <FilterLink run={run} look={look} filter={filter} count={countOf(run, filter)} />
       ))}
     </nav>
-    {targets.length === 0 ? (
-      <p class="dim">None.</p>
-    ) : (
-      <table>
-        <thead>
-          <tr>
-            <th>Target</th>
-            <th>Outcome</th>
-            <th>Why</th>
-            <th>Failed tries</th>
-            <th>Took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {targets.map((target) => (
-            <TargetRow target={target} now={now} />
+    <form class="search" method="get" action={runPath(run.id)}>
+      {look.filter && <input type="hidden" name="outcome" value={look.filter} />}
+      <label class="unseen" for="search">
+        Find targets by id, name, reason or detail
+      </label>
+      <input
+        id="search"
+        type="search"
+        name="search"
+        value={look.search}
+        placeholder="Find by id, name, reason, detail"
+      />
+      <button type="submit">Find</button>
+    </form>
+    <div id="targets" data-live>
+      {page.targets.length === 0 ? (
+        <p class="dim">{nothingFound(run, look, page)}</p>
+      ) : (
+        <Table
+          name="Targets"
+          heads={['Target', 'Outcome', 'Why', 'Took']}
+          widths={['w-target', 'w-badge', '', 'w-word']}
+        >
+          {page.targets.map((target) => (
+            <TargetRow run={run} target={target} now={now} />
           ))}
-        </tbody>
-      </table>
-    )}
-    <Pager run={run} look={look} />
+        </Table>
+      )}
+      <Pager run={run} look={look} page={page} />
+    </div>
   </section>
 );
 
-const TargetRow = ({ target, now }: { target: Target; now: number }) => (
-  <tr>
+function nothingFound(run: Run, { filter, search, from }: Look, { next }: TargetPage): string {
+  if (next !== undefined) {
+    return `None among the ${number(MOST_READ)} targets from place ${number(from + 1)} on; “Next” looks further.`;
+  }
+  if (filter || search) return 'No target of this run is like that.';
+  return isFinal(run.status) ? 'This run had no targets.' : 'Its targets are not known yet.';
+}
+
+export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now: number }) => (
+  <tr data-key={target.id}>
     <td data-label="Target">
-      {target.label} <span class="dim id">{target.id}</span>
+      <a href={targetPath(run.account, target.id)}>{target.label}</a> <span class="dim id">{target.id}</span>
     </td>
     <td data-label="Outcome">
       <Badge word={target.outcome ?? target.state} />
     </td>
     <td data-label="Why">
-      {target.reason && (
-        <>
-          <code>{target.reason}</code> <span class="dim">{reasons[target.reason]}</span>
-        </>
-      )}
-      {target.detail && <p>{target.detail}</p>}
-      {target.taskId && <p class="dim id">task {target.taskId}</p>}
+      <TargetWhy target={target} />
     </td>
-    <td data-label="Failed tries">{target.attempts}</td>
-    <td data-label="Took" class="short">
+    <td data-label="Took">
       {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
     </td>
   </tr>
+);
+
+/** What became of a target and why; tries that failed are told only where there were any. */
+export const TargetWhy = ({ target }: { target: Target }) => (
+  <>
+    {target.reason && <Why reason={target.reason} />}
+    {target.detail && <p>{target.detail}</p>}
+    {target.attempts > 0 && (
+      <p class="dim">after {target.attempts === 1 ? 'a failed try' : `${target.attempts} failed tries`}</p>
+    )}
+    {target.taskId && <p class="dim id">task {target.taskId}</p>}
+  </>
 );
 
 const FilterLink = ({
@@ -159,31 +231,40 @@ const FilterLink = ({
   filter: Filter | undefined;
   count: number;
 }) => (
-  <a href={pathOf(run, filter, 1)} {...(look.filter === filter ? { 'aria-current': 'page' } : {})}>
+  <a
+    href={lookPath(run, { filter, search: look.search, from: 0 })}
+    {...(look.filter === filter ? { 'aria-current': 'page' } : {})}
+  >
     {filter ?? 'all'} <b>{number(count)}</b>
   </a>
 );
 
-const Pager = ({ run, look: { filter, page } }: { run: Run; look: Look }) => {
-  const pages = Math.ceil((filter === undefined ? run.counts.planned : countOf(run, filter)) / PAGE);
-  if (pages < 2) return null;
+const Pager = ({ run, look, page }: { run: Run; look: Look; page: TargetPage }) => {
+  // The last page of a plan may be full: there is a next one only if there are targets left.
+  const next = page.next !== undefined && page.next < run.counts.planned ? page.next : undefined;
+  if (look.from === 0 && next === undefined) return null;
+  const sought = look.filter !== undefined || look.search !== '';
   return (
-    <nav class="pager">
-      {page > 1 && <a href={pathOf(run, filter, page - 1)}>Before</a>}
+    <nav class="pager" aria-label="Pages of targets">
+      {look.from > 0 && <a href={lookPath(run, { ...look, from: 0 })}>First</a>}
+      {look.from > 0 && !sought && (
+        <a href={lookPath(run, { ...look, from: Math.max(0, look.from - PAGE) })}>Before</a>
+      )}
       <span>
-        Page {page} of {pages}
+        Places {number(look.from + 1)} to {number(next ?? run.counts.planned)} of {number(run.counts.planned)}
       </span>
-      {page < pages && <a href={pathOf(run, filter, page + 1)}>Next</a>}
+      {next !== undefined && <a href={lookPath(run, { ...look, from: next })}>Next</a>}
     </nav>
   );
 };
 
-const pathOf = (run: Run, filter: Filter | undefined, page: number): string => {
+const lookPath = (run: Run, { filter, search, from }: Look): string => {
   const query = new URLSearchParams({
     ...(filter === undefined ? {} : { outcome: filter }),
-    ...(page === 1 ? {} : { page: String(page) }),
+    ...(search === '' ? {} : { search }),
+    ...(from === 0 ? {} : { from: String(from) }),
   });
-  return `/runs/${encodeURIComponent(run.id)}${query.size === 0 ? '' : `?${query}`}`;
+  return runPath(run.id, query.size === 0 ? '' : `?${query}`);
 };
 
 function countOf({ counts }: Run, filter: Filter): number {

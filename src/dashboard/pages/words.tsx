@@ -1,18 +1,46 @@
 /** How statuses, moments and spans are shown, the same on every page. */
+import type { Child } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
+import { type Reason, reasons } from '../../run/reasons.ts';
 import type { Counts, Run } from '../../run/run.ts';
 
 /** A status or an outcome as a small coloured word; the colour is in the style sheet. */
 export const Badge = ({ word }: { word: string }) => <span class={`badge is-${word}`}>{word}</span>;
 
-/** A moment in UTC; `live.js` turns it into the reader's own time. */
-export const Moment = ({ at }: { at: number | undefined }) =>
+/** A moment, and how long ago or ahead it is. In UTC; `live.js` turns it into the reader's own time. */
+export const Moment = ({ at, now }: { at: number | undefined; now: number }) =>
   at === undefined ? (
     <span class="dim">–</span>
   ) : (
-    <time datetime={isoTime(at)}>{`${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`}</time>
+    <span class="moment">
+      <time datetime={isoTime(at)}>{`${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`}</time>{' '}
+      <span class="ago dim" data-of={isoTime(at)}>
+        {relative(at - now)}
+      </span>
+    </span>
   );
+
+/** A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
+export function momentIn(at: number, timeZone: string): string {
+  const form = {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  } as const;
+  return `${new Date(at).toLocaleString('en-GB', { ...form, timeZone })} ${timeZone}`;
+}
+
+/** `in 5 min`, `3 h ago`, in the largest unit, as `live.js` says it. */
+export function relative(ms: number): string {
+  const seconds = Math.abs(ms) / 1000;
+  if (seconds < 45) return ms > 0 ? 'in a moment' : 'just now';
+  const [size, unit] = seconds < 3_570 ? [60, 'min'] : seconds < 84_600 ? [3_600, 'h'] : [86_400, 'd'];
+  const text = `${Math.round(seconds / Number(size))} ${unit}`;
+  return ms > 0 ? `in ${text}` : `${text} ago`;
+}
 
 /** A span in its two largest units: `1 h 4 min`. */
 export function span(ms: number): string {
@@ -45,8 +73,115 @@ export function countsLine(counts: Counts): string {
   const parts = shown
     .filter((outcome) => counts[outcome] > 0)
     .map((outcome) => `${number(counts[outcome])} ${outcome}`);
-  return parts.join(', ') || 'nothing yet';
+  return parts.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
 }
+
+/** Why a run is as it is, where that is not plain from its counts: the sentence to read first. */
+export function whyOf({ status, detail, counts, planComplete }: Run): string | undefined {
+  if (detail !== undefined) return detail;
+  if (status === 'queued') return 'It waits for its turn, or for somebody to plan it.';
+  if (status === 'planning') return 'Its targets are being listed; nothing has been sent yet.';
+  if (status === 'partial') return `${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
+  if (status === 'failed' && counts.failed > 0) {
+    return `Nothing succeeded: ${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
+  }
+  if (status === 'succeeded' && planComplete && counts.planned === 0) {
+    return 'Its plan was empty: no target was selected.';
+  }
+  return undefined;
+}
+
+/** A reason code with its sentence. */
+export const Why = ({ reason }: { reason: Reason }) => (
+  <>
+    <code>{reason}</code> <span class="dim">{reasons[reason]}</span>
+  </>
+);
+
+export const runPath = (id: string, more = ''): string => `/runs/${encodeURIComponent(id)}${more}`;
+export const policyPath = (name: string, more = ''): string => `/policies/${encodeURIComponent(name)}${more}`;
+export const targetPath = (account: string, target: string): string =>
+  `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}`;
+
+/** A table with its heads; `name` tells what it is to those who cannot see it. */
+export const Table = ({
+  name,
+  heads,
+  widths,
+  children,
+}: {
+  name: string;
+  heads: readonly string[];
+  /** Fixed widths, one class a column, so that live updates move nothing. */
+  widths: readonly string[];
+  children: Child;
+}) => (
+  <table>
+    <caption class="unseen">{name}</caption>
+    <thead>
+      <tr>
+        {heads.map((head, index) => (
+          <th scope="col" class={widths[index] ?? ''}>
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+);
+
+/** A link that looks like what it leads to: something to do. */
+export const Action = ({ to, children, label }: { to: string; children: Child; label?: string }) => (
+  <a class="action" href={to} {...(label ? { 'aria-label': label } : {})}>
+    {children}
+  </a>
+);
+
+/** One row of a list of runs: when, of which policy, what became of it and why. */
+export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPolicy: boolean }) => (
+  <tr data-key={run.id}>
+    <td data-label="Run">
+      <a href={runPath(run.id)} class="plain">
+        <Badge word={run.status} /> <Moment at={run.startedAt ?? run.createdAt} now={now} />
+      </a>
+    </td>
+    {withPolicy && (
+      <td data-label="Policy">
+        <a href={policyPath(run.policy)}>{run.policy}</a>
+      </td>
+    )}
+    <td data-label="Outcome">
+      {whyOf(run) && <p>{whyOf(run)}</p>}
+      <p class="dim">{countsLine(run.counts)}</p>
+    </td>
+    <td data-label="Trigger">{run.trigger}</td>
+    <td data-label="Took">{lengthOf(run, now)}</td>
+  </tr>
+);
+
+/** The heads that go with `RunRow`. */
+export const RunTable = ({
+  name,
+  runs,
+  now,
+  withPolicy = true,
+}: {
+  name: string;
+  runs: readonly Run[];
+  now: number;
+  withPolicy?: boolean;
+}) => (
+  <Table
+    name={name}
+    heads={['Run', ...(withPolicy ? ['Policy'] : []), 'Outcome', 'Trigger', 'Took']}
+    widths={['w-run', ...(withPolicy ? ['w-name'] : []), '', 'w-word', 'w-word']}
+  >
+    {runs.map((run) => (
+      <RunRow run={run} now={now} withPolicy={withPolicy} />
+    ))}
+  </Table>
+);
 
 /** The outcomes of a run as one bar. Its widths are attributes of a drawing: inline style is not allowed here. */
 export function Bar({ counts }: { counts: Counts }) {

@@ -3,20 +3,32 @@
  * list, so no handler has to think of it.
  */
 
+import { lease as leaseOfSteward } from '../../engine/steward.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { RunQuery } from '../../records/run-store.ts';
-import type { LeftOut } from '../../records/target-store.ts';
-import type { Outcome, Run, Target } from '../../run/run.ts';
+import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
+import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
+import { pageOfTargets, type TargetPage, type TargetQuery } from './target-page.ts';
 
-export interface TargetQuery {
-  /** Only those with this outcome; `open` are those that have none yet. */
-  outcome?: Outcome | 'open';
-  offset: number;
-  limit: number;
+/** What is known of an account besides its budget. */
+export interface AccountFacts {
+  blocked?: Blocked;
+  /** Runs that have not ended. */
+  activeRuns: number;
+  /** Who looks after them at this moment. */
+  steward?: string;
+  /** When somebody last did. */
+  attendedAt?: number;
+}
+
+/** What became of a target in one run. */
+export interface Visit {
+  run: Run;
+  target: Target;
 }
 
 export interface Reader {
@@ -25,13 +37,18 @@ export interface Reader {
   runs(query: RunQuery): Promise<Run[]>;
   /** The runs that have not ended, of all accounts, oldest first. */
   activeRuns(): Promise<Run[]>;
-  /** In the order of the plan. Reads the plan up to the end of the page. */
-  targets(run: string, query: TargetQuery): Promise<Target[]>;
+  /** How many runs are remembered in each status. */
+  runsByStatus(): Promise<Map<RunStatus, number>>;
+  /** Of each of these runs, how many targets ended for which reason. */
+  reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>>;
+  /** A page of a run's targets, in the order of the plan; its cost is bounded (`target-page.ts`). */
+  targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
+  /** What became of a target in its last runs, the newest first, twenty at most. */
+  visits(account: string, target: string): Promise<Visit[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
-  /** The accounts among these that refuse us. */
-  blocked(accounts: readonly string[]): Promise<Map<string, Blocked>>;
+  account(name: string): Promise<AccountFacts>;
   /** The processes at work. */
   presence(now: number): Promise<Presence[]>;
 }
@@ -48,31 +65,38 @@ export function openReader(records: Records): Reader {
       const runs = await Promise.all(accounts.map((account) => records.runs.active(account)));
       return clean(runs.flat().sort((a, b) => a.createdAt - b.createdAt));
     },
-    async targets(run, { outcome, offset, limit }) {
-      const page: Target[] = [];
-      let passed = 0;
-      for await (const target of records.targets.all(run)) {
-        if (outcome !== undefined && (target.outcome ?? 'open') !== outcome) continue;
-        passed += 1;
-        if (passed > offset) page.push(target);
-        if (page.length === limit) break;
-      }
-      return clean(page);
-    },
+    runsByStatus: () => records.runs.countByStatus(),
+    reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
+    targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),
     allTargets,
     leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
+    async visits(account, id) {
+      const visits = await Promise.all(
+        (await records.targets.runsOf(account, id)).map(async (runId): Promise<Visit | undefined> => {
+          const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
+          return run && target ? { run, target } : undefined;
+        }),
+      );
+      return clean(visits.filter((visit) => visit !== undefined));
+    },
     policyStates: async (names) => {
       const states = names.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(names);
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
-    async blocked(accounts) {
-      const found = await Promise.all(accounts.map((account) => records.accounts.blocked(account)));
-      return new Map(
-        accounts.flatMap((account, index) => {
-          const blocked = found[index];
-          return blocked ? [[account, clean(blocked)] as const] : [];
-        }),
-      );
+    async account(name) {
+      const [blocked, activeRuns, steward, attended] = await Promise.all([
+        records.accounts.blocked(name),
+        records.runs.countActive(name),
+        records.locks.holder(leaseOfSteward(name)),
+        records.accounts.attendedAt(),
+      ]);
+      const attendedAt = attended.get(name);
+      return {
+        activeRuns,
+        ...(blocked ? { blocked: clean(blocked) } : {}),
+        ...(steward === undefined ? {} : { steward }),
+        ...(attendedAt === undefined ? {} : { attendedAt }),
+      };
     },
     presence: (now) => records.presence.here(now),
   };

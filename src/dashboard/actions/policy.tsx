@@ -1,0 +1,104 @@
+/** What people do to a policy here, as the commands do it: run it now, pause it, resume it. */
+import type { Policy } from '../../policy/policy.ts';
+import { parseDuration } from '../../settings/duration.ts';
+import type { Exchange, Handler, Parts } from '../http/parts.ts';
+import { policyIn } from '../pages/policy.tsx';
+import { sendProblem } from '../pages/problem.tsx';
+import { policyPath, runPath } from '../pages/words.tsx';
+import { ask } from './confirm.tsx';
+
+type PolicyHandler = (c: Exchange, parts: Parts, policy: Policy) => Response | Promise<Response>;
+
+/** The handler, asked only about policies that are in force. */
+const withPolicy =
+  (handle: PolicyHandler): Handler =>
+  (c, parts) => {
+    const policy = policyIn(c, parts);
+    return policy ? handle(c, parts, policy) : sendProblem(c, 404, 'No policy of this name is in force.');
+  };
+
+export const askToRun = withPolicy((c, parts, { name, job, account }) =>
+  ask(c, parts, {
+    title: `Run ${name} now?`,
+    says: (
+      <>
+        It does its job, <b>{job}</b>, on every target it selects in the account <b>{account}</b>.{' '}
+        <code>caretaker plan {name}</code> shows beforehand which those are.
+      </>
+    ),
+    button: 'Run it now',
+    back: policyPath(name),
+  }),
+);
+
+/** Fires the policy as `run --detach` does: only when somebody is there to do the work. */
+export const runNow = withPolicy(async (c, parts, policy) => {
+  const { reader, clock, engine, log } = parts;
+  parts.needAccount(policy.account);
+  const here = await reader.presence(clock.now());
+  if (!here.some(({ roles }) => roles.includes('worker'))) {
+    return sendProblem(
+      c,
+      409,
+      'No daemon with the worker role is at work on this Redis, so nobody would do it: start one (caretaker daemon).',
+    );
+  }
+  const run = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now() });
+  log.info({ policy: policy.name, run: run.id }, 'fired from the dashboard');
+  return c.redirect(runPath(run.id), 303);
+});
+
+export const askToPause = withPolicy((c, parts, { name }) =>
+  ask(c, parts, {
+    title: `Pause ${name}?`,
+    says: 'It does not fire by its schedule meanwhile, whatever restarts. Runs under way go on.',
+    button: 'Pause it',
+    back: policyPath(name),
+    fields: (
+      <>
+        <label>
+          Why (shown to everybody)
+          <input name="reason" maxlength={200} autocomplete="off" autofocus />
+        </label>
+        <label>
+          For how long, such as 3d or 1h30m (empty: until it is resumed)
+          <input name="for" maxlength={20} autocomplete="off" />
+        </label>
+      </>
+    ),
+  }),
+);
+
+export const pause = withPolicy(async (c, { pausing, clock, log }, { name }) => {
+  const form = await c.req.parseBody();
+  const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim().slice(0, 200) : '');
+  const ms = text('for') === '' ? undefined : parseDuration(text('for'));
+  if (ms === 0 || (text('for') !== '' && ms === undefined)) {
+    return sendProblem(
+      c,
+      400,
+      `“${text('for')}” is no duration: write 3d, 12h or 1h30m. Nothing was changed.`,
+    );
+  }
+  await pausing.pause(name, {
+    ...(text('reason') === '' ? {} : { reason: text('reason') }),
+    ...(ms === undefined ? {} : { until: clock.now() + ms }),
+  });
+  log.info({ policy: name }, 'paused from the dashboard');
+  return c.redirect(policyPath(name), 303);
+});
+
+export const askToResume = withPolicy((c, parts, { name }) =>
+  ask(c, parts, {
+    title: `Resume ${name}?`,
+    says: 'It fires by its schedule again. What was due meanwhile is not made up for.',
+    button: 'Resume it',
+    back: policyPath(name),
+  }),
+);
+
+export const resume = withPolicy(async (c, { pausing, log }, { name }) => {
+  await pausing.resume(name);
+  log.info({ policy: name }, 'resumed from the dashboard');
+  return c.redirect(policyPath(name), 303);
+});

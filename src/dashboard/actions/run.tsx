@@ -1,0 +1,50 @@
+/** What people do to a run here, as the commands do it: call it off, or try again what failed. */
+import { isFinal } from '../../run/moves.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { sendProblem } from '../pages/problem.tsx';
+import { number, runPath } from '../pages/words.tsx';
+import { ask } from './confirm.tsx';
+
+const idIn = (c: Exchange): string => c.req.param('id') ?? '';
+const NO_RUN = 'There is no such run, or it is older than what is kept.';
+
+export async function askToCancel(c: Exchange, parts: Parts): Promise<Response> {
+  const run = await parts.reader.run(idIn(c));
+  if (!run) return sendProblem(c, 404, NO_RUN);
+  if (isFinal(run.status)) return sendProblem(c, 409, `The run has already ended: ${run.status}.`);
+  return ask(c, parts, {
+    title: `Cancel ${run.policy}?`,
+    says: `Nothing more of ${run.id} is begun. What is in flight is followed to its end, and every target gets an outcome.`,
+    button: 'Cancel the run',
+    back: runPath(run.id),
+  });
+}
+
+export async function cancel(c: Exchange, { engine, log }: Parts): Promise<Response> {
+  const id = idIn(c);
+  await engine.cancel(id);
+  log.info({ run: id }, 'called off from the dashboard');
+  return c.redirect(runPath(id), 303);
+}
+
+export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
+  const run = await parts.reader.run(idIn(c));
+  if (!run) return sendProblem(c, 404, NO_RUN);
+  const { failed } = run.counts;
+  if (!isFinal(run.status) || failed === 0) {
+    return sendProblem(c, 409, 'There is nothing to retry: the run has not ended, or nothing in it failed.');
+  }
+  const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
+  return ask(c, parts, {
+    title: `Retry what failed in ${run.policy}?`,
+    says: `A new run of the policy, as it was then, works on ${targets} that failed in ${run.id}.`,
+    button: 'Retry',
+    back: runPath(run.id),
+  });
+}
+
+export async function retry(c: Exchange, { engine, log }: Parts): Promise<Response> {
+  const run = await engine.retry(idIn(c));
+  log.info({ run: run.id, of: idIn(c) }, 'retried from the dashboard');
+  return c.redirect(runPath(run.id), 303);
+}

@@ -1,0 +1,14 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import type { Exchange } from '../http/parts.ts';
+
+/** What programs are told when they cannot have what they ask for: a code that stays, and a sentence. */
+export const refuse = (c: Exchange, status: ContentfulStatusCode, code: string, message: string): Response =>
+  c.json({ error: { code, message } }, status);
+
+export const refuseQuery = (c: Exchange, error: z.ZodError): Response =>
+  refuse(c, 400, 'bad_query', z.prettifyError(error));
+
+/** The address is of no endpoint. */
+export const sendNoEndpoint = (c: Exchange): Response =>
+  refuse(c, 404, 'not_found', 'There is no such endpoint; src/dashboard/README.md lists them.');

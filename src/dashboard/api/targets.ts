@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { toTargetReport } from '../../run/report.ts';
+import { outcomes } from '../../run/run.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import type { TargetQuery } from '../reading/target-page.ts';
+import { refuse, refuseQuery } from './problem.ts';
+
+const Query = z.strictObject({
+  outcome: z.enum([...outcomes, 'open']).optional(),
+  search: z.string().max(200).optional(),
+  from: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});
+
+/**
+ * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from` of the
+ * page after it, null at the end; with a filter a page may be shorter than asked for and yet have a next one.
+ */
+export async function sendTargets(c: Exchange, { reader }: Parts): Promise<Response> {
+  const query = Query.safeParse(c.req.query());
+  if (!query.success) return refuseQuery(c, query.error);
+  const run = await reader.run(c.req.param('id') ?? '');
+  if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
+  const { outcome, search, from, limit } = query.data;
+  const wanted: TargetQuery = { from, limit, ...(outcome ? { outcome } : {}), ...(search ? { search } : {}) };
+  const { targets, next } = await reader.targets(run.id, wanted);
+  const more = next !== undefined && next < run.counts.planned;
+  return c.json({ targets: targets.map(toTargetReport), next: more ? next : null });
+}
+
+/** What became of one target in its last runs, the newest first. */
+export async function sendTarget(c: Exchange, { reader }: Parts): Promise<Response> {
+  const visits = await reader.visits(c.req.param('account') ?? '', c.req.param('id') ?? '');
+  return c.json({
+    runs: visits.map(({ run, target }) => ({
+      run: run.id,
+      policy: run.policy,
+      status: run.status,
+      target: toTargetReport(target),
+    })),
+  });
+}

@@ -1,0 +1,114 @@
+import type { Policy } from '../../policy/policy.ts';
+import { pauseAt } from '../../records/policy-store.ts';
+import { nextFirings } from '../../schedule/next-firings.ts';
+import { nextFiringAt } from '../../schedule/policy-report.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { showPage } from './layout.tsx';
+import { NextFiring, PolicyActions, ScheduleLines } from './overview.tsx';
+import { sendProblem } from './problem.tsx';
+import { Badge, Moment, momentIn, number, RunTable } from './words.tsx';
+
+const LATEST = 20;
+const COMING = 5;
+
+/** The policy called by the address, if it is in force. */
+export const policyIn = (c: Exchange, { policies }: Parts): Policy | undefined =>
+  policies().find(({ name }) => name === c.req.param('name'));
+
+/** One policy: what it does, when it fires, and what became of its runs. */
+export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
+  const policy = policyIn(c, parts);
+  if (!policy) return sendProblem(c, 404, 'No policy of this name is in force.');
+  const { name } = policy;
+  const now = parts.clock.now();
+  const [states, runs] = await Promise.all([
+    parts.reader.policyStates([name]),
+    parts.reader.runs({ policy: name, limit: LATEST }),
+  ]);
+  const state = states.get(name);
+  const pause = pauseAt(state, now);
+  const nextAt = nextFiringAt(policy, state, now);
+  const firings = nextAt === undefined ? [] : nextFirings(policy, nextAt - 1, COMING);
+  return showPage(
+    c,
+    parts,
+    { title: name, here: '/', live: '*' },
+    <>
+      <section id="policy" data-live>
+        <p class="dim">
+          <a href="/">Overview</a> / policy
+        </p>
+        <h1>
+          {name} {pause && <Badge word="paused" />}
+        </h1>
+        {policy.description && <p>{policy.description}</p>}
+        <PolicyActions name={name} paused={pause !== undefined} />
+        <dl>
+          <div>
+            <dt>Job</dt>
+            <dd>{policy.job}</dd>
+          </div>
+          <div>
+            <dt>Account</dt>
+            <dd>{policy.account}</dd>
+          </div>
+          <div>
+            <dt>File</dt>
+            <dd>{policy.file}</dd>
+          </div>
+          <div>
+            <dt>Schedule</dt>
+            <dd>
+              <ScheduleLines policy={policy} />
+            </dd>
+          </div>
+          <div>
+            <dt>Next firing</dt>
+            <dd>
+              <NextFiring policy={policy} pause={pause} nextAt={nextAt} now={now} />
+            </dd>
+          </div>
+          <div>
+            <dt>Limits</dt>
+            <dd>
+              {number(policy.limits.concurrency)} at a time, {number(policy.limits.maxTargets)} targets at
+              most
+            </dd>
+          </div>
+          {state !== undefined && state.failures > 0 && (
+            <div>
+              <dt>Failed in a row</dt>
+              <dd>{number(state.failures)}</dd>
+            </div>
+          )}
+        </dl>
+        {policy.schedule && firings.length > 1 && (
+          <details>
+            <summary>The next {firings.length} firings</summary>
+            <ul>
+              {firings.map(({ at }) => (
+                <li>
+                  <Moment at={at} now={now} />{' '}
+                  <span class="dim">{momentIn(at, policy.schedule?.timezone ?? 'UTC')}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+      </section>
+      <section id="runs" data-live>
+        <h2>Its runs</h2>
+        {runs.length === 0 ? (
+          <p class="dim">It has not run yet.</p>
+        ) : (
+          <>
+            <RunTable name={`Runs of ${name}`} runs={runs} now={now} withPolicy={false} />
+            <p>
+              <a href={`/runs?policy=${encodeURIComponent(name)}`}>All its runs</a>
+            </p>
+          </>
+        )}
+      </section>
+    </>,
+  );
+}

@@ -1,0 +1,73 @@
+import { type RunStatus, runStatuses } from '../../run/run.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { showPage } from './layout.tsx';
+import { RunTable } from './words.tsx';
+
+const PAGE = 50;
+
+/** Every run that is remembered, newest first, by policy and status where asked. */
+export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
+  const policy = c.req.query('policy') || undefined;
+  const status = runStatuses.find((one) => one === c.req.query('status'));
+  const before = Number(c.req.query('before')) || undefined;
+  const runs = await parts.reader.runs({
+    limit: PAGE,
+    ...(policy ? { policy } : {}),
+    ...(status ? { status } : {}),
+    ...(before === undefined ? {} : { before }),
+  });
+  const now = parts.clock.now();
+  const last = runs.length === PAGE ? runs.at(-1) : undefined;
+  const names = parts.policies().map(({ name }) => name);
+  return showPage(
+    c,
+    parts,
+    { title: 'Runs', here: '/runs', live: '*' },
+    <section>
+      <h1>Runs</h1>
+      <form class="search" method="get" action="/runs">
+        <label for="policy">Policy</label>
+        <input id="policy" name="policy" list="policies" value={policy ?? ''} placeholder="any" />
+        <datalist id="policies">
+          {names.map((name) => (
+            <option value={name} />
+          ))}
+        </datalist>
+        <label for="status">Status</label>
+        <select id="status" name="status">
+          <option value="">any</option>
+          {runStatuses.map((one) => (
+            <option value={one} selected={one === status}>
+              {one}
+            </option>
+          ))}
+        </select>
+        <button type="submit">Show</button>
+      </form>
+      <div id="runs" data-live>
+        {runs.length === 0 ? (
+          <p class="dim">
+            {policy || status || before
+              ? 'No run is like that.'
+              : 'None yet. “Run now” on the overview makes the first.'}
+          </p>
+        ) : (
+          <RunTable name="Runs" runs={runs} now={now} />
+        )}
+        {(before !== undefined || last) && (
+          <nav class="pager" aria-label="Pages of runs">
+            {before !== undefined && <a href={pathOf(policy, status, undefined)}>Newest</a>}
+            {last && <a href={pathOf(policy, status, last.createdAt)}>Older</a>}
+          </nav>
+        )}
+      </div>
+    </section>,
+  );
+}
+
+const pathOf = (policy: string | undefined, status: RunStatus | undefined, before: number | undefined) =>
+  `/runs?${new URLSearchParams({
+    ...(policy ? { policy } : {}),
+    ...(status ? { status } : {}),
+    ...(before === undefined ? {} : { before: String(before) }),
+  })}`;

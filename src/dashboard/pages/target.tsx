@@ -1,0 +1,59 @@
+import type { Exchange, Parts } from '../http/parts.ts';
+import { showPage } from './layout.tsx';
+import { sendProblem } from './problem.tsx';
+import { TargetWhy } from './run.tsx';
+import { Badge, Moment, policyPath, runPath, span, Table } from './words.tsx';
+
+/** What became of one target in its last runs, the newest first. */
+export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
+  const account = c.req.param('account') ?? '';
+  const id = c.req.param('id') ?? '';
+  const visits = await parts.reader.visits(account, id);
+  const [latest] = visits;
+  if (!latest) {
+    return sendProblem(c, 404, 'No run that is kept has ended its work on such a target.');
+  }
+  const now = parts.clock.now();
+  return showPage(
+    c,
+    parts,
+    { title: latest.target.label, here: '/runs', live: '*' },
+    <section id="visits" data-live>
+      <p class="dim">
+        <a href="/runs">Runs</a> / target
+      </p>
+      <h1>{latest.target.label}</h1>
+      <p class="dim">
+        <span class="id">{id}</span> of the account {account}: what became of it in its last {visits.length}{' '}
+        {visits.length === 1 ? 'run' : 'runs'}.
+      </p>
+      <Table
+        name="What became of it"
+        heads={['Run', 'Policy', 'Outcome', 'Why', 'Took']}
+        widths={['w-run', 'w-name', 'w-badge', '', 'w-word']}
+      >
+        {visits.map(({ run, target }) => (
+          <tr data-key={run.id}>
+            <td data-label="Run">
+              <a href={runPath(run.id)} class="plain">
+                <Moment at={target.finishedAt ?? target.startedAt ?? run.createdAt} now={now} />
+              </a>
+            </td>
+            <td data-label="Policy">
+              <a href={policyPath(run.policy)}>{run.policy}</a>
+            </td>
+            <td data-label="Outcome">
+              <Badge word={target.outcome ?? target.state} />
+            </td>
+            <td data-label="Why">
+              <TargetWhy target={target} />
+            </td>
+            <td data-label="Took">
+              {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>,
+  );
+}

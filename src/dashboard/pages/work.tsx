@@ -1,0 +1,136 @@
+import type { Presence } from '../../records/presence-store.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { type AccountStanding, standingOf, stewardLagMs } from '../reading/standing.ts';
+import { showPage } from './layout.tsx';
+import { Moment, number, span, Table } from './words.tsx';
+
+/** Who is at work: the processes, and of each account who looks after it, what it has left, and how it answers. */
+export async function showWork(c: Exchange, parts: Parts): Promise<Response> {
+  const [{ processes, accounts, now }, queues] = await Promise.all([
+    standingOf(parts),
+    parts.queues.counts(),
+  ]);
+  return showPage(
+    c,
+    parts,
+    { title: 'At work', here: '/work', live: '*' },
+    <>
+      <h1>At work</h1>
+      <section id="processes" data-live>
+        <h2>Daemons</h2>
+        {processes.length === 0 ? (
+          <p class="dim">
+            None. <code>caretaker daemon</code> starts one.
+          </p>
+        ) : (
+          <Table
+            name="Daemons"
+            heads={['Process', 'Roles', 'Here since', 'Seen']}
+            widths={['', '', 'w-run', 'w-run']}
+          >
+            {processes.map((process) => (
+              <ProcessRow process={process} now={now} />
+            ))}
+          </Table>
+        )}
+      </section>
+      <section id="accounts" data-live>
+        <h2>Accounts</h2>
+        <Table
+          name="Accounts"
+          heads={['Account', 'The service', 'Budget of this minute', 'Runs under way', 'Looked after']}
+          widths={['', '', '', 'w-word', 'w-run']}
+        >
+          {accounts.map((account) => (
+            <AccountRow account={account} processes={processes} now={now} />
+          ))}
+        </Table>
+      </section>
+      <section id="entries" data-live>
+        <h2>Queues</h2>
+        <ul>
+          {Object.entries(queues).map(([queue, { waiting, active }]) => (
+            <li>
+              {queue}: {number(waiting)} waiting, {number(active)} being worked on
+            </li>
+          ))}
+        </ul>
+        <p class="dim">
+          <a href="/queues">BullMQ’s own view</a> shows the entries; <a href="/metrics">/metrics</a> is for
+          Prometheus.
+        </p>
+      </section>
+    </>,
+  );
+}
+
+const ProcessRow = ({
+  process: { id, host, pid, roles, startedAt, seenAt },
+  now,
+}: {
+  process: Presence;
+  now: number;
+}) => (
+  <tr data-key={id}>
+    <td data-label="Process">
+      {host} <span class="dim">process {pid}</span>
+    </td>
+    <td data-label="Roles">{roles.join(', ')}</td>
+    <td data-label="Here since">
+      <Moment at={startedAt} now={now} />
+    </td>
+    <td data-label="Seen">
+      <Moment at={seenAt} now={now} />
+    </td>
+  </tr>
+);
+
+const AccountRow = ({
+  account: standing,
+  processes,
+  now,
+}: {
+  account: AccountStanding;
+  processes: readonly Presence[];
+  now: number;
+}) => {
+  const { account, blocked, failingSince, limit, left, activeRuns, steward } = standing;
+  const holder = processes.find(({ id }) => id === steward);
+  const lag = stewardLagMs(standing, now);
+  return (
+    <tr data-key={account}>
+      <td data-label="Account">{account}</td>
+      <td data-label="The service">
+        {blocked ? (
+          <>
+            refuses us since <Moment at={blocked.since} now={now} />: {blocked.why}
+          </>
+        ) : failingSince === undefined ? (
+          'answers, as far as it was asked'
+        ) : (
+          <>
+            does not answer since <Moment at={failingSince} now={now} />
+          </>
+        )}
+      </td>
+      <td data-label="Budget">
+        {number(left)} of {number(limit)} requests left
+      </td>
+      <td data-label="Runs under way">{number(activeRuns)}</td>
+      <td data-label="Looked after">
+        {steward === undefined ? (
+          activeRuns === 0 ? (
+            'not needed'
+          ) : (
+            'by nobody'
+          )
+        ) : (
+          <>
+            by {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
+            {lag !== undefined && activeRuns > 0 && <p class="dim">{span(lag)} ago</p>}
+          </>
+        )}
+      </td>
+    </tr>
+  );
+};

@@ -1,0 +1,110 @@
+/** Is anybody at work? What every page says at its top, and the page about it in full. */
+import type { Presence } from '../../records/presence-store.ts';
+import type { Parts } from '../http/parts.ts';
+import type { AccountView, BrokenFile, Health } from '../options.ts';
+import type { AccountFacts } from './reader.ts';
+
+export type AccountStanding = AccountView & AccountFacts;
+
+export interface Standing {
+  now: number;
+  health: Health;
+  processes: Presence[];
+  accounts: AccountStanding[];
+}
+
+/** One thing that stands in the way, in one sentence. */
+export interface Obstacle {
+  /** How bad: nothing moves, some of it waits, or only something to look at. */
+  is: 'failed' | 'blocked' | 'partial';
+  sentence: string;
+  /** Since when. */
+  since?: number;
+  file?: BrokenFile;
+}
+
+/** An account with runs that nobody has looked after for so long stands still: a steward does so every second. */
+const ALONE_MS = 30_000;
+/** A service that gives no answer for less than that is not worth a sentence yet. */
+const PATIENCE_MS = 15_000;
+
+export async function standingOf(
+  parts: Pick<Parts, 'reader' | 'clock' | 'health' | 'accounts'>,
+): Promise<Standing> {
+  const now = parts.clock.now();
+  const health = await parts.health();
+  if (health.redis === 'down') return { now, health, processes: [], accounts: [] };
+  const [processes, views] = await Promise.all([parts.reader.presence(now), parts.accounts()]);
+  const accounts = await Promise.all(
+    views.map(async (view) => ({ ...view, ...(await parts.reader.account(view.account)) })),
+  );
+  return { now, health, processes, accounts };
+}
+
+/** How long ago somebody looked after the runs of an account, in ms; 0 while there are none to look after. */
+export const stewardLagMs = ({ activeRuns, attendedAt }: AccountFacts, now: number): number | undefined =>
+  activeRuns === 0 ? 0 : attendedAt === undefined ? undefined : Math.max(0, now - attendedAt);
+
+/** What stands in the way, the worst first. */
+export function obstaclesOf(standing: Standing): Obstacle[] {
+  const { health, now } = standing;
+  if (health.redis === 'down') {
+    return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
+  }
+  return [
+    ...nobody(standing),
+    ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
+    ...health.waiting.map(
+      (role): Obstacle => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
+    ),
+    ...health.brokenFiles.map((file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), file })),
+  ];
+}
+
+/** Whether runs go on: a daemon is here, or a command like `caretaker run` looks after them. */
+const someoneWorks = ({ processes, accounts, now }: Standing): boolean =>
+  processes.some(({ roles }) => roles.includes('worker')) ||
+  accounts.some(({ steward, attendedAt }) => steward !== undefined && now - (attendedAt ?? 0) <= ALONE_MS);
+
+function nobody(standing: Standing): Obstacle[] {
+  const hasScheduler = standing.processes.some(({ roles }) => roles.includes('scheduler'));
+  const missing: Obstacle[] = [];
+  if (!someoneWorks(standing)) {
+    missing.push({
+      is: 'failed',
+      sentence: 'Nobody is at work: runs wait until a daemon with the worker role starts (caretaker daemon).',
+    });
+  }
+  if (!hasScheduler) {
+    missing.push({
+      is: 'blocked',
+      sentence: 'No daemon with the scheduler role is here: policies do not fire by themselves.',
+    });
+  }
+  return missing;
+}
+
+function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean): Obstacle[] {
+  const { account: name, blocked, failingSince, activeRuns, attendedAt } = account;
+  if (blocked) {
+    const sentence = `The account ${name} refuses us, and its runs wait: ${blocked.why}`;
+    return [{ is: 'blocked', sentence, since: blocked.since }];
+  }
+  const found: Obstacle[] = [];
+  if (failingSince !== undefined && now - failingSince > PATIENCE_MS) {
+    const sentence = `The service does not answer for the account ${name}; its runs go on when it does.`;
+    found.push({ is: 'blocked', sentence, since: failingSince });
+  }
+  if (anyoneWorks && activeRuns > 0 && now - (attendedAt ?? now) > ALONE_MS) {
+    const sentence = `Nobody looks after the runs of the account ${name}: no process at work knows it, or the one that did hangs.`;
+    found.push({ is: 'blocked', sentence, ...(attendedAt === undefined ? {} : { since: attendedAt }) });
+  }
+  return found;
+}
+
+const brokenSentence = ({ file, mistakes, inForce }: BrokenFile): string => {
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  const kept =
+    inForce.length === 0 ? 'nothing of it is in force' : `in force as it was before: ${inForce.join(', ')}`;
+  return `${file} has ${count}; ${kept}.`;
+};
