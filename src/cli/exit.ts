@@ -29,7 +29,7 @@ const codes: Record<string, number> = {
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,
   DASHBOARD: exit.badInput,
-  INVALID_WHERE: exit.badInput,
+  INVALID_EXPRESSION: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_MISSING: exit.unreachable,
   REDIS_NOT_STARTED: exit.unreachable,

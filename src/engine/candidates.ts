@@ -48,7 +48,7 @@ const FEW = 10;
  * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; and what the
  * job's survey costs.
  *
- * @throws the client's errors; and `WhereError` when `where` cannot be evaluated on a candidate.
+ * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */
 export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
@@ -80,8 +80,10 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
 /** What the job goes by when it judges: its survey of the account is made here. */
 async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>> {
   const { policy, job, client, now, at, previousAt } = planning;
-  const facts = { options: policy.options, occasion: occasionOf(policy, at), now };
-  if (!job.survey) return { ...facts, survey: undefined };
+  const from = candidatesOf(job, policy.select);
+  const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
+  const retry = planning.only?.whatever === true;
+  if (!job.survey) return { ...facts, retry, survey: undefined };
   const options = callOptionsOf(planning);
   const reading = readingOf(client, options, readOnly(client, options));
   const survey: unknown = await job.survey({
@@ -89,7 +91,7 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
     ...facts,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
-  return { ...facts, survey };
+  return { ...facts, retry, survey };
 }
 
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */

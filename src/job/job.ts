@@ -66,8 +66,22 @@ export interface Occasion {
   timezone: string;
 }
 
+/** Something wrong with options that their schema alone cannot see; placed in the policy's file. */
+export interface OptionFault {
+  /** Where, from `with` on: `['params', 'site_id']`. */
+  path: readonly (string | number)[];
+  message: string;
+  suggestion?: string | undefined;
+  /** How many characters into the text that stands there. */
+  offset?: number;
+  /** Whether the key is at fault rather than what stands under it. */
+  at?: 'key' | 'value';
+}
+
 export interface Surveying<Options> extends Reading {
   options: Options;
+  /** The list that the candidates come from. */
+  from: CandidateList;
   occasion: Occasion;
   /** When the policy's last whole run before this one began to plan; nothing when there was none. */
   previousAt?: number;
@@ -77,6 +91,10 @@ export interface Surveying<Options> extends Reading {
 
 export interface Judging<Options, Survey> {
   options: Options;
+  /** The list that the candidates come from. */
+  from: CandidateList;
+  /** Whether somebody asked to do again what failed in an earlier run (`runs retry`). */
+  retry: boolean;
   occasion: Occasion;
   survey: Survey;
   now: number;
@@ -119,6 +137,8 @@ export interface Job<
   summary: string;
   /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
   options: z.ZodType<Options>;
+  /** What is wrong with options that this schema took, given the list that candidates come from. Asked when a policy is loaded. */
+  check?(options: Options, from: CandidateList): readonly OptionFault[];
   /**
    * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`: the policy
    * names it in `select.from`.

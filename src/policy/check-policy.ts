@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidatesOf } from '../job/candidates.ts';
+import { ExpressionError } from '../job/expression.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Finding } from '../settings/finding.ts';
@@ -14,7 +15,7 @@ import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
 import { toPolicy } from './to-policy.ts';
-import { compileWhereOf, WhereError } from './where.ts';
+import { compileWhereOf } from './where.ts';
 
 export interface Known {
   registry: Registry;
@@ -44,7 +45,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
     ...(job ? selectFindings(parts.select ?? {}, job, place) : []),
-    ...(options && 'findings' in options ? options.findings : []),
+    ...(job && options ? optionFindings(options, parts.select ?? {}, job, place) : []),
   ];
   const name = parts.name === undefined ? {} : { name: parts.name };
   if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
@@ -126,6 +127,17 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
   ];
 }
 
+type Options = ReturnType<typeof readStrictly>;
+
+/** What is wrong with `with`: by the schema of the job's options, or else by the job itself. */
+function optionFindings(options: Options, { from }: Select, job: AnyJob, place: Place): Finding[] {
+  if ('findings' in options) return options.findings;
+  // Without a list, that it is missing is all there is to say.
+  if (job.candidates === 'any' && from === undefined) return [];
+  const faults = job.check?.(options.value as never, candidatesOf(job, from === undefined ? {} : { from }));
+  return (faults ?? []).map(({ path, ...remark }) => place(['with', ...path], remark));
+}
+
 /** Which list the candidates come from is the job's to say, or, when it works on any, the policy's. */
 function fromFindings({ from }: Select, job: AnyJob, place: Place): Finding[] {
   if (job.candidates === 'any') {
@@ -173,7 +185,7 @@ function whereFindings(where: string, { from }: Select, job: AnyJob, place: Plac
     compileWhereOf(job, from === undefined ? {} : { from }, where);
     return [];
   } catch (error) {
-    if (!(error instanceof WhereError)) throw error;
+    if (!(error instanceof ExpressionError)) throw error;
     const { message, suggestion, offset } = error;
     return [place(['select', 'where'], { message, suggestion, ...(offset !== undefined && { offset }) })];
   }

@@ -1,4 +1,4 @@
-/** What is wrong with a cron expression or a time zone, before a scheduler stumbles over it. */
+/** What is wrong with a cron expression, before a scheduler stumbles over it. */
 import { Cron } from 'croner';
 import { validateDetailed } from 'node-cron';
 
@@ -23,17 +23,5 @@ export function cronFault(expression: string): string | undefined {
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w*: /, '').replace(/\.$/, '') : '';
     return `is no cron expression we take${why === '' ? '' : ` (${why})`}`;
-  }
-}
-
-/** A few words about what is wrong with the name of a time zone; nothing when it exists. */
-export function timezoneFault(timezone: string): string | undefined {
-  try {
-    // Offsets such as +02:00 are taken by newer runtimes alone, and forget about daylight saving time.
-    if (!/^[A-Za-z]/.test(timezone)) throw new RangeError('not a name');
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-    return undefined;
-  } catch {
-    return 'takes the name of a time zone such as Europe/Berlin';
   }
 }

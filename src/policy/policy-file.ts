@@ -12,7 +12,8 @@ import { runStatuses } from '../run/run.ts';
 import { duration } from '../settings/duration.ts';
 import { parsePercent, percent } from '../settings/percent.ts';
 import { suggestionFor } from '../settings/suggest.ts';
-import { cronFault, timezoneFault } from './cron.ts';
+import { timezoneFault } from '../settings/timezone.ts';
+import { cronFault } from './cron.ts';
 import { overlaps } from './policy.ts';
 
 /** A schema that refuses what `fault` finds words for, and looks for what was meant among `names`. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fieldsOfItem } from '../../src/contract/fields.ts';
-import { compileWhere, compileWhereOf, WhereError } from '../../src/policy/where.ts';
+import { ExpressionError } from '../../src/job/expression.ts';
+import { compileWhere, compileWhereOf } from '../../src/policy/where.ts';
 import { tinyJob } from './tiny-job.ts';
 
 const now = new Date('2026-11-21T02:00:00Z');
@@ -29,7 +30,7 @@ function faultOf(condition: string): {
   try {
     compileWhereOf(tinyJob, {}, condition);
   } catch (error) {
-    if (error instanceof WhereError) return error;
+    if (error instanceof ExpressionError) return error;
     throw error;
   }
   throw new Error('The condition was taken.');
@@ -153,7 +154,7 @@ test('a pattern that would keep an ordinary engine busy for ever is answered', (
 
 test('a condition that cannot be answered for a candidate says so in a sentence', () => {
   const where = compileWhereOf(tinyJob, {}, 'site.tags[5].name == "gold"');
-  expect(() => where.test({ site }, now)).toThrow(WhereError);
+  expect(() => where.test({ site }, now)).toThrow(ExpressionError);
   expect(() => where.test({ site }, now)).toThrow(
     /^The condition could not be answered for a site: .*index 5.*\.$/,
   );

@@ -1,13 +1,13 @@
-/** What CEL would let pass and we refuse when a condition is loaded. */
+/** What CEL would let pass and we refuse when an expression is loaded. */
 
 import { RE2JS } from '@bufbuild/re2';
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { messageOf } from '../errors.ts';
-import { timezoneFault } from './cron.ts';
-import type { Fault } from './where-errors.ts';
+import { timezoneFault } from '../settings/timezone.ts';
+import type { Fault } from './expression-errors.ts';
 
-/** The first thing in a condition that we do not take; nothing when there is none. */
+/** The first thing in an expression that we do not take; nothing when there is none. */
 export function refuse(root: ASTNode, environment: Environment): Fault | undefined {
   for (const node of nodesIn(root)) {
     const fault = node.op === 'call' ? refuseCall(node, environment) : refuseMethod(node);

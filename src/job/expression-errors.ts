@@ -1,19 +1,19 @@
-/** Says what CEL minds about a condition in our words, with what was probably meant. */
+/** Says what CEL minds about an expression in our words, with what was probably meant. */
 import type { ASTNode, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from '../contract/fields.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 
 export interface Fault {
   message: string;
-  /** How many characters into the condition. */
+  /** How many characters into the expression. */
   offset?: number | undefined;
   suggestion?: string | undefined;
 }
 
 type Variables = Readonly<Record<string, FieldTree>>;
 
-/** What an error of the parser or the type check means for a condition over these variables. */
-export function explain(error: ParseError | TypeFault, variables: Variables): Fault {
+/** What an error of the parser or the type check means, over these variables; `noun` is what the expression is. */
+export function explain(error: ParseError | TypeFault, variables: Variables, noun: string): Fault {
   const offset = error.range?.start;
   const [, name = ''] = /: (\w+)$/.exec(error.summary) ?? [];
   switch (error.code) {
@@ -26,7 +26,7 @@ export function explain(error: ParseError | TypeFault, variables: Variables): Fa
     case 'no_such_overload':
       return { offset, ...mismatch(error.summary) };
     default:
-      return { offset, message: `This is no condition in CEL: ${inWords(error.summary)}.` };
+      return { offset, message: `This is no ${noun} in CEL: ${inWords(error.summary)}.` };
   }
 }
 

@@ -1,0 +1,123 @@
+/**
+ * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and values that are
+ * taken from a target.
+ *
+ * Items come from the service, which may leave things out, so every declared field has a value of its kind: a
+ * missing or null text is "", a number 0, a flag false, a list empty, and a moment that never was is 1970-01-01.
+ * `site.sync.last_sync_at < now - duration("20h")` therefore takes a site that was never synced. Numbers compare
+ * and calculate with whole numbers; fields that the specification does not describe are not there.
+ */
+
+import { RE2JS } from '@bufbuild/re2';
+import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
+import type { FieldTree } from '../contract/fields.ts';
+import { CaretakerError, messageOf } from '../errors.ts';
+import { explain } from './expression-errors.ts';
+import { refuse } from './expression-rules.ts';
+import { declareVariables } from './expression-types.ts';
+
+/** An expression cannot be used: it is written wrongly, or it failed on an item. */
+export class ExpressionError extends CaretakerError {
+  readonly code = 'INVALID_EXPRESSION';
+  /** How many characters into the expression the mistake stands, where that is known. */
+  readonly offset: number | undefined;
+  readonly suggestion: string | undefined;
+
+  constructor(
+    fault: { message: string; offset?: number | undefined; suggestion?: string | undefined },
+    options?: ErrorOptions,
+  ) {
+    super(fault.message, options);
+    this.offset = fault.offset;
+    this.suggestion = fault.suggestion;
+  }
+}
+
+export interface Expression {
+  /** What comes out, in CEL's words: `string`, `bool`, `double`, `int`, `timestamp`, `list<string>`, ... */
+  type: string;
+  /**
+   * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
+   *
+   * @throws {ExpressionError} when there is none, as with `site.tags[0].id` of a site without tags.
+   */
+  of(items: Readonly<Record<string, unknown>>, now: Date): unknown;
+}
+
+const longest = 4000;
+const limits = {
+  maxAstNodes: 500,
+  maxDepth: 50,
+  maxListElements: 200,
+  maxMapEntries: 50,
+  maxCallArguments: 10,
+};
+
+/** The variables of an expression besides `now`, with their fields; the first is what it is about. */
+export type Variables = Readonly<Record<string, FieldTree>>;
+
+/**
+ * Compiles an expression over these variables and `now`; `noun` is what messages call it.
+ *
+ * @throws {ExpressionError} when it is no CEL, names what is not there or mixes kinds.
+ */
+export function compileExpression(source: string, variables: Variables, noun = 'expression'): Expression {
+  if (source.length > longest) {
+    throw new ExpressionError({ message: `The ${noun} is longer than ${longest} characters.` });
+  }
+  const environment = new Environment({ unlistedVariablesAreDyn: false, limits });
+  const read = declareVariables(environment, variables);
+  environment.registerVariable('now', 'google.protobuf.Timestamp');
+  environment.registerFunction('string.re(string): bool', cachedRe());
+
+  const { evaluate, type } = parsed(environment, source, variables, noun);
+  return {
+    type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
+    of(items, now) {
+      try {
+        return asJson(evaluate({ ...read(items), now }));
+      } catch (error) {
+        const why = error instanceof EvaluationError ? error.summary : messageOf(error);
+        const offset = error instanceof EvaluationError ? error.range?.start : undefined;
+        const message = `The ${noun} could not be answered for a ${Object.keys(variables)[0]}: ${why}.`;
+        throw new ExpressionError({ message, offset }, { cause: error });
+      }
+    },
+  };
+}
+
+function parsed(environment: Environment, source: string, variables: Variables, noun: string) {
+  try {
+    const evaluate = environment.parse(source);
+    const refused = refuse(evaluate.ast, environment);
+    if (refused) throw new ExpressionError(refused);
+    const { error, type } = evaluate.check();
+    if (error) throw error;
+    return { evaluate, type: String(type) };
+  } catch (error) {
+    if (error instanceof ParseError || error instanceof TypeFault) {
+      throw new ExpressionError(explain(error, variables, noun), { cause: error });
+    }
+    throw error;
+  }
+}
+
+function asJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.map(asJson) : value;
+}
+
+/** Regular expressions are compiled once; a pattern that is made per item must not fill the memory. */
+function cachedRe(): (text: string, pattern: string) => boolean {
+  const compiled = new Map<string, RE2JS>();
+  return (text, pattern) => {
+    let expression = compiled.get(pattern);
+    if (!expression) {
+      if (compiled.size >= 50) compiled.clear();
+      expression = RE2JS.compile(pattern);
+      compiled.set(pattern, expression);
+    }
+    return expression.test(text);
+  };
+}
