@@ -49,7 +49,7 @@ export async function attend(
     await stopped;
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
     if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
-    if (interrupt.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal);
+    if (interrupt.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal, attending);
     return await standstill(caretaker, last, terminal, attending);
   } finally {
     process.off('SIGINT', onSignal);
@@ -111,11 +111,21 @@ async function printEnd(
   return run.status === 'succeeded' || run.status === 'skipped' ? exit.ok : exit.notAllWell;
 }
 
-async function sayHowToGoOn(caretaker: Caretaker, run: Run, terminal: Terminal): Promise<number> {
+async function sayHowToGoOn(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  const { counts } = run;
+  if (attending.passing) {
+    terminal.say(`${run.id} was ${run.status}: ${countsLine(run, terminal)} of ${counts.planned} planned.`);
+    return exit.interrupted;
+  }
   const others = await caretaker.records.presence.here(caretaker.clock.now());
   const worker = others.find(({ roles }) => roles.includes('worker'));
   terminal.say(
-    `${run.id} is ${run.status}: ${countsLine(run, terminal)} of ${run.counts.planned} planned. Nothing is lost.`,
+    `${run.id} is ${run.status}: ${countsLine(run, terminal)} of ${counts.planned} planned. Nothing is lost.`,
   );
   terminal.say(
     worker

@@ -11,6 +11,7 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -29,7 +30,8 @@ const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 
  * Builds when the build is not that of the current source.
  *
  * @param {{ root?: string, say?: (line: string) => void }} options `say` is told when a build begins
- * @returns {Promise<{ ok: true, built: boolean } | { ok: false, output: string }>}
+ * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is what the
+ * compiler said, if it was asked
  */
 export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   const fingerprint = fingerprintOf(root);
@@ -37,15 +39,27 @@ export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   say('Building (tsc -p tsconfig.build.json)');
   const fresh = join(root, 'node_modules/.cache/caretaker', `build-${pid}-${Date.now()}`);
   try {
+    mkdirSync(fresh, { recursive: true });
     const { code, output } = await compile(root, fresh);
-    if (code !== 0) return { ok: false, output };
+    if (code !== 0) return { ok: false, why: 'The build failed:', output };
     writeFileSync(join(fresh, '.fingerprint'), fingerprint);
     // Somebody else may have finished the same build meanwhile, and may be starting it just now.
     if (!isCurrent(root, fingerprint)) replace(join(root, 'dist'), fresh);
     return { ok: true, built: true };
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    const why = `The source is not built yet, and ${root} cannot be written (${error.code}): run "npm run setup" there as its owner.`;
+    return { ok: false, why, output: '' };
   } finally {
-    rmSync(fresh, { recursive: true, force: true });
+    removeIfPossible(fresh);
   }
+}
+
+/** What is in the way of nobody may stay: a folder that cannot be written was told of already. */
+function removeIfPossible(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {}
 }
 
 function isCurrent(root, fingerprint) {
@@ -121,7 +135,7 @@ function copy(target, fresh) {
 if (argv[1] !== undefined && import.meta.url === pathToFileURL(argv[1]).href) {
   const build = await ensureBuild();
   if (!build.ok) {
-    process.stdout.write(build.output);
+    process.stdout.write(`${build.why}\n${build.output}`);
     process.exitCode = 1;
   }
 }

@@ -3,16 +3,19 @@
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { listFaults } from '../sandbox/faults/names.ts';
+import { suggestionFor } from '../settings/suggest.ts';
 import { exit, explain } from './exit.ts';
 import { openTerminal } from './terminal.ts';
 import { version } from './version.ts';
 
-const wholeNumber = (least: number) => (text: string) => {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < least)
-    throw new InvalidArgumentError(`It is a whole number from ${least}.`);
-  return number;
-};
+const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  (text: string) => {
+    const number = Number(text);
+    if (text.trim() !== '' && Number.isInteger(number) && number >= least && number <= most) return number;
+    const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`;
+    throw new InvalidArgumentError(`It is a whole number from ${least}${upTo}.`);
+  };
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 
@@ -27,6 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     ) =>
     async (...args: unknown[]) => {
       const command = args.at(-1) as Command;
+      if (command.commands.length > 0) refuseStray(command);
       const run = await load();
       code = await run(terminal, ...([...args.slice(0, -2), command.optsWithGlobals()] as unknown as A));
     };
@@ -39,13 +43,17 @@ export async function main(argv: readonly string[]): Promise<number> {
       'the configuration file (default: CARETAKER_CONFIG, then config/caretaker.yaml)',
     )
     .option('--verbose', 'say on standard error what is being done')
-    .helpOption('--help', 'show help')
-    .helpCommand(false)
-    .showHelpAfterError('("caretaker --help" lists the commands)')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help of a command')
+    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => process.stderr.write(text) })
     .exitOverride();
   const json = () => new Option('--json', 'print JSON to standard output');
 
+  program
+    .command('init')
+    .description('write a commented configuration and the starter policies into this folder')
+    .action(does(async () => (await import('./commands/init.ts')).init));
   program
     .command('validate')
     .argument('[file...]', 'policy files; default: those of the policies folder')
@@ -141,6 +149,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .argument('[operation]', 'an operation by its name in the specification')
     .description('call any operation of the API')
     .option('--list', 'list all operations')
+    .option('--describe', 'show what the operation takes and answers; nothing is sent')
     .option('--account <name>', 'the account to ask', 'default')
     .option('--param <k=v>', 'a path or query parameter; may be given again', collect)
     .option('--filter <field:op=v>', 'a filter of a list; may be given again', collect)
@@ -154,7 +163,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .command('sandbox')
     .description('serve the whole API from a made-up fleet, to try things without an account')
     .option('--host <address>', 'where to listen', '127.0.0.1')
-    .option('--port <n>', '0 = any free one', wholeNumber(0), 4010)
+    .option('--port <n>', '0 = any free one', wholeNumber(0, 65_535), 4010)
     .option('--sites <n>', 'sites in the fleet', wholeNumber(0), 60)
     .option('--seed <n>', 'the same seed makes the same fleet', wholeNumber(0), 1)
     .option('--token <token>', 'what requests must carry', 'sandbox-token')
@@ -172,14 +181,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     .action(does(async () => (await import('./commands/doctor.ts')).doctor));
   program
     .command('schema')
-    .argument('<what>', 'policy or config')
-    .description('print the JSON Schema of policy or configuration files')
+    .argument('[what]', 'policy or config; default: both, under these names')
+    .description('print the JSON Schema of policy and configuration files')
     .action(does(async () => (await import('./commands/schema.ts')).schema));
   program
     .command('demo')
     .description('run the shipped policies against a made-up fleet of 60 sites')
     .action(does(async () => (await import('./commands/demo.ts')).demo));
 
+  prepare(program);
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: 'user' });
@@ -189,4 +199,23 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.badInput;
     return explain(error, terminal);
   }
+}
+
+/** What holds for every command of the tree, at whatever depth. */
+function prepare(command: Command, path = command.name()): void {
+  const more = command.commands.length > 0 ? 'lists the commands' : 'shows what it takes';
+  command.showHelpAfterError(`("${path} --help" ${more})`);
+  // A word behind a command that has commands of its own is one of these, misspelt.
+  if (command.commands.length > 0) command.allowExcessArguments();
+  for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
+}
+
+function refuseStray(command: Command): void {
+  const [stray] = command.args;
+  if (stray === undefined) return;
+  const hint = suggestionFor(
+    stray,
+    command.commands.map((one) => one.name()),
+  );
+  command.error(`error: unknown command '${stray}'${hint ? `: ${hint}` : ''}`);
 }

@@ -1,7 +1,7 @@
 /**
  * `node src/cli/set-up.mjs [--for test|demo|use]` makes a fresh clone ready: npm packages, a Redis server, a
- * build. It says each thing that it does in one line before it does it, and nothing when all is there. Plain
- * JavaScript without packages, because it runs before they are installed.
+ * build. It says each thing that it does in one line before it does it, and for a person who is going to use it
+ * what works now. Plain JavaScript without packages, because it runs before they are installed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -55,7 +55,7 @@ function installPackages() {
   if (status !== 0) fail('The npm packages could not be installed.', `${stdout ?? ''}${complaints ?? ''}`);
 }
 
-/** `npx caretaker` and npm scripts look here; it also spares them a look at the registry. */
+/** The folder to have on the PATH; npm scripts and npx look here too, which spares them a look at the registry. */
 function linkCommand() {
   const link = join(root, 'node_modules/.bin/caretaker');
   const isThere = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && existsSync(link);
@@ -105,8 +105,12 @@ function installBrowser() {
 async function build() {
   const { ensureBuild } = await import('./build.mjs');
   const result = await ensureBuild({ say });
-  if (!result.ok) fail('The build failed.', result.output);
+  if (!result.ok) fail(result.why, result.output);
 }
+
+/** Whether the folder is on a person's PATH already cannot be told: npm has put it on ours. */
+const sayReady = () =>
+  say(`Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${root}node_modules/.bin"`);
 
 const purpose = purposeOf(argv.slice(2));
 checkNode();
@@ -116,3 +120,4 @@ installRedis(purpose);
 // The checks build for themselves, after they have looked at the types.
 if (purpose === 'test') installBrowser();
 else await build();
+if (purpose === 'use') sayReady();

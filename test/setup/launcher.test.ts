@@ -1,4 +1,6 @@
-import { readFile, rename } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Checkout, makeCheckout } from './checkout.ts';
@@ -32,6 +34,45 @@ test('a source that does not compile is told in the words of the compiler', asyn
 
   expect(code).toBe(2);
   expect(stderr).toMatch(/^The build failed:\n.*main\.ts\(2,1\): error TS2322/);
+});
+
+test('a checkout that cannot be written and has no build is told in one sentence', async () => {
+  await checkout.writeMain('return 0;');
+  await writeFile(join(checkout.dir, 'node_modules/.cache'), 'no folder');
+
+  const { code, stderr } = await checkout.run('bin.mjs');
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^The source is not built yet, and .* cannot be written \(E[A-Z]+\): run "npm run setup" there as its owner\.\n$/,
+  );
+});
+
+test.skipIf(!existsSync('/dev/full'))('output that is lost is no success', async () => {
+  await checkout.writeMain(`process.stdout.write('data'); return 0;`);
+  const launcher = join(checkout.dir, 'src/cli/bin.mjs');
+
+  const { status, stderr } = spawnSync('sh', ['-c', `"${process.execPath}" "${launcher}" > /dev/full`], {
+    encoding: 'utf8',
+  });
+
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'The output could not be written (ENOSPC): what was printed is not complete.\n',
+  });
+});
+
+test('a reader that has seen enough is no failure', async () => {
+  await checkout.writeMain(`
+    for (let line = 1; line <= 100_000; line += 1) process.stdout.write(line + '\\n');
+    return 0;
+  `);
+  const launcher = join(checkout.dir, 'src/cli/bin.mjs');
+  const line = `{ "${process.execPath}" "${launcher}"; echo "code $?" >&2; } | head -1`;
+
+  const { stdout, stderr } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
+
+  expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: 'code 0\n' });
 });
 
 test('all output arrives, and an open handle does not keep the command from ending', async () => {

@@ -23,14 +23,15 @@ async function machine(programs: Record<string, string>, env: NodeJS.ProcessEnv 
   return { PATH: bin, REDIS_URL: '', CI: '', ...env };
 }
 
-test('a machine that has everything is set up once, and then nothing is said or done', async () => {
+test('a machine that has everything is set up once, and each time it is said how to have the command', async () => {
   const env = await machine({ 'redis-server': '' });
+  const ready = `Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${checkout.dir}/node_modules/.bin"\n`;
 
   expect(await checkout.run('set-up.mjs', [], env)).toMatchObject({
     code: 0,
-    stderr: 'Building (tsc -p tsconfig.build.json)\n',
+    stderr: `Building (tsc -p tsconfig.build.json)\n${ready}`,
   });
-  expect(await checkout.run('set-up.mjs', [], env)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await checkout.run('set-up.mjs', [], env)).toEqual({ code: 0, stdout: '', stderr: ready });
   expect(await readlink(join(checkout.dir, 'node_modules/.bin/caretaker'))).toBe('../../src/cli/bin.mjs');
 });
 

@@ -26,7 +26,8 @@ export interface Desk {
   /** Writes a file into the folder. */
   write(file: string, text: string): void;
   start(args: string[], env?: Record<string, string>): Started;
-  run(args: string[], env?: Record<string, string>): Promise<Ended>;
+  /** Runs a command to its end, in this folder unless another is named. */
+  run(args: string[], env?: Record<string, string>, cwd?: string): Promise<Ended>;
   /** Ends what still runs, and deletes the folder. */
   clear(): Promise<void>;
 }
@@ -37,9 +38,9 @@ export function openDesk(environment: Record<string, string>): Desk {
   cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
   const running = new Set<ChildProcess>();
 
-  const start = (args: string[], env: Record<string, string> = {}): Started => {
+  const start = (args: string[], env: Record<string, string> = {}, cwd = folder): Started => {
     const child = spawn(process.execPath, [bin, ...args], {
-      cwd: folder,
+      cwd,
       env: { PATH: process.env['PATH'] ?? '', HOME: folder, NO_COLOR: '1', ...environment, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -78,7 +79,7 @@ export function openDesk(environment: Record<string, string>): Desk {
     folder,
     write: (file, text) => writeFileSync(join(folder, file), text),
     start,
-    run: (args, env) => start(args, env).ended,
+    run: (args, env, cwd) => start(args, env, cwd).ended,
     async clear() {
       const ends = [...running].map((child) => once(child, 'close'));
       for (const child of running) child.kill('SIGTERM');

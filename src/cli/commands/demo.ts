@@ -25,9 +25,10 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
   const { paint, say } = terminal;
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-'));
   const service = await startSandbox({ sites: SITES, speed: SPEED });
+  const interruption = noteSignals();
   try {
     say(
-      `The service: ${service.url}, a made-up account with ${SITES} sites whose time runs ${SPEED} times as fast.`,
+      `Demo, on nobody's sites: ${service.url} is a made-up account with ${SITES} sites whose time runs ${SPEED} times as fast.`,
     );
     const settings = demoSettings(service, folder);
     const { policies, findings } = await policiesOf(settings);
@@ -38,19 +39,23 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
       say(`Redis: ${caretaker.redis.where}, started for this.`);
       let code: number = exit.ok;
       for (const policy of policies) {
-        say(`\n${paint('bold', policy.name)}: ${policy.description ?? policy.job}`);
+        say(`\nDemo: ${paint('bold', policy.name)}: ${policy.description ?? policy.job}`);
         const run = await caretaker.engine.fire(policy, {
           trigger: 'manual',
           scheduledFor: caretaker.clock.now(),
         });
-        const ended = await attend(caretaker, run, terminal, {
-          allTargets: true,
-          passing: true,
-          callOffIfRefused: true,
-        });
+        if (!interruption.came())
+          await attend(caretaker, run, terminal, {
+            allTargets: true,
+            passing: true,
+            callOffIfRefused: true,
+          });
         // Some of the made-up sites fail to sync: a run that says so ended as it should.
         const { status } = (await caretaker.records.runs.get(run.id)) ?? run;
-        if (ended === exit.interrupted) return ended;
+        if (interruption.came()) {
+          say('The demo is over; its account was made up, and its Redis goes with it.');
+          return exit.interrupted;
+        }
         if (status !== 'succeeded' && status !== 'partial') code = exit.notAllWell;
       }
       if (!terminal.interactive || !process.stdout.isTTY) return code;
@@ -60,9 +65,26 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
       await caretaker.close();
     }
   } finally {
+    interruption.forget();
     await service.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Sees to it that what was started for the demo is stopped again, whenever Ctrl-C comes; the second one ends at once. */
+function noteSignals() {
+  let noted = false;
+  const note = () => {
+    if (noted) process.exit(exit.interrupted);
+    noted = true;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, note);
+  return {
+    came: () => noted,
+    forget() {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, note);
+    },
+  };
 }
 
 /** The shipped configuration, with the made-up account, a Redis in a folder of the demo's, and any free port. */
@@ -85,7 +107,9 @@ async function stayUp(caretaker: Parameters<typeof attend>[0], terminal: Termina
   const { startDaemon } = await import('../../app/daemon.ts');
   const running = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
   terminal.say(`\nThe dashboard: ${running.dashboard?.signInLink ?? running.dashboard?.url}`);
-  terminal.say('It stays up, and policies fire when they are due. Ctrl-C ends it.');
+  terminal.say(
+    'It shows the made-up account. It stays up, and policies fire when they are due. Ctrl-C ends it.',
+  );
   await untilSignal();
   await running.stop();
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import { type FaultRates, parseFaults } from '../../sandbox/faults/names.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { parseDuration } from '../../settings/duration.ts';
@@ -25,12 +26,14 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
     throw new UsageError(`--window takes a duration such as 60s, not "${options.window}".`);
   if (!(options.speed > 0)) throw new UsageError('--speed takes a number above 0.');
   const { host, port, sites, seed, token, speed, rateLimit, state } = options;
+  if (token === '') throw new UsageError('--token takes what requests must carry, and is never empty.');
   const faults = faultsIn(options.faults ?? '');
   const service = await listening(
     startSandbox({
       ...{ host, port, sites, seed, token, speed, rateLimit, windowMs, faults },
       ...(state !== undefined && { state }),
     }),
+    host,
     port,
   );
   terminal.data(`listening ${service.url}`);
@@ -51,13 +54,22 @@ function faultsIn(text: string): FaultRates {
   }
 }
 
-async function listening<T>(start: Promise<T>, port: number): Promise<T> {
+const whyNot = {
+  EADDRINUSE: 'Port :port is in use: choose another with --port, or 0 for any.',
+  EACCES: 'Port :port may not be used by this user: choose one above 1023 with --port.',
+  EADDRNOTAVAIL: 'This machine has no address :host: --host takes one of its own, such as 127.0.0.1.',
+  ENOTFOUND: 'The host name :host is not known: --host takes an address of this machine, such as 127.0.0.1.',
+  EAI_AGAIN: 'The host name :host is not known: --host takes an address of this machine, such as 127.0.0.1.',
+};
+
+async function listening<T>(start: Promise<T>, host: string, port: number): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    const { code } = error as { code?: string };
-    if (code === 'EADDRINUSE')
-      throw new UsageError(`Port ${port} is in use: choose another with --port, or 0 for any.`);
+    const { code, syscall } = error as { code?: keyof typeof whyNot; syscall?: string };
+    const why = code && (syscall === 'listen' || syscall === 'getaddrinfo') ? whyNot[code] : undefined;
+    if (syscall === 'open' || syscall === 'read') throw new UsageError(`--state: ${messageOf(error)}.`);
+    if (why) throw new UsageError(why.replace(':port', String(port)).replace(':host', host));
     throw error;
   }
 }

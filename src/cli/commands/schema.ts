@@ -2,18 +2,22 @@ import { suggestionFor } from '../../settings/suggest.ts';
 import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Prints the JSON Schema of one kind of file, for editors. */
-export async function schema(terminal: Terminal, what: string): Promise<number> {
-  if (what === 'policy') {
-    terminal.json((await import('../../policy/policy-file.ts')).policyFileJsonSchema());
-    return exit.ok;
-  }
-  if (what === 'config') {
-    terminal.json((await import('../../settings/config-file.ts')).configFileJsonSchema());
-    return exit.ok;
-  }
+/** Prints the JSON Schema of one kind of file, for editors, or of both in one object. */
+export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
+  const [{ policyFileJsonSchema }, { configFileJsonSchema }] = await Promise.all([
+    import('../../policy/policy-file.ts'),
+    import('../../settings/config-file.ts'),
+  ]);
+  if (what === undefined) terminal.json({ policy: policyFileJsonSchema(), config: configFileJsonSchema() });
+  else if (what === 'policy') terminal.json(policyFileJsonSchema());
+  else if (what === 'config') terminal.json(configFileJsonSchema());
+  else throw noSchema(what);
+  return exit.ok;
+}
+
+function noSchema(what: string): UsageError {
   const hint = suggestionFor(what, ['policy', 'config']);
-  throw new UsageError(
+  return new UsageError(
     `There is no schema of "${what}", only of policy and config${hint ? `: ${hint}` : '.'}`,
   );
 }

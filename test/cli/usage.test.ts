@@ -1,0 +1,134 @@
+/** What the command line says to somebody who is new to it, or tired. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+const shipped = resolve(import.meta.dirname, '../../config');
+
+let desk: Desk;
+beforeEach(() => {
+  desk = openDesk({});
+});
+afterEach(() => desk.clear());
+
+describe('help', () => {
+  test.each([['-h'], ['--help'], ['help']])('%s lists every command', async (word) => {
+    const { code, stdout, stderr } = await desk.run([word]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const command of ['init', 'run', 'doctor', 'sandbox', 'schema']) expect(stdout).toContain(command);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  test('of a command is shown both ways, with the options that every command takes', async () => {
+    const asked = await desk.run(['help', 'run']);
+    expect(asked.stdout).toBe((await desk.run(['run', '-h'])).stdout);
+    expect(asked.stdout).toContain('--dry-run');
+    expect(asked.stdout).toContain('--config <file>');
+  });
+
+  test.each([
+    { args: ['runz'], says: /unknown command 'runz'[\s\S]*runs[\s\S]*"caretaker --help"/ },
+    {
+      args: ['runs', 'shwo', 'x'],
+      says: /unknown command 'shwo': did you mean show\?[\s\S]*"caretaker runs --help"/,
+    },
+    { args: ['policies', 'paus', 'x'], says: /did you mean pause\?/ },
+    { args: ['run', '--dryrun', 'x'], says: /Did you mean --dry-run\?[\s\S]*"caretaker run --help"/ },
+    { args: ['run'], says: /missing required argument 'policy'/ },
+    { args: ['sandbox', '--port', '99999'], says: /from 0 to 65535/ },
+    { args: ['sandbox', '--sites', '-1'], says: /whole number from 0/ },
+    { args: ['sandbox', '--token', ''], says: /--token takes/ },
+    { args: ['sandbox', '--host', '203.0.113.9', '--port', '0'], says: /no address 203\.0\.113\.9/ },
+    { args: ['sandbox', '--state', '/nowhere/at/all', '--port', '0'], says: /--state: .*\/nowhere\/at\/all/ },
+    { args: ['schema', 'polcy'], says: /did you mean policy\?/ },
+  ])('$args is a mistake in using it, and not one of ours', async ({ args, says }) => {
+    const { code, stdout, stderr } = await desk.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toContain('mistake of ours');
+  });
+
+  test('a port that is taken is named', async () => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const { port } = other.address() as { port: number };
+
+    const { code, stderr } = await desk.run(['sandbox', '--port', String(port)]);
+
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error: Port ${port} is in use: choose another with --port, or 0 for any.\n`,
+    });
+    await new Promise((closed) => other.close(closed));
+  });
+});
+
+describe('init', () => {
+  const yamlFiles = readdirSync(shipped, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.yaml'),
+  );
+  const emptyDesk = () => mkdtempSync(join(tmpdir(), 'caretaker-init-'));
+  const initIn = (cwd: string) => desk.run(['init'], {}, cwd);
+
+  test('fills an empty folder with what is shipped, which is valid, and says what to do next', async () => {
+    const folder = emptyDesk();
+
+    const { code, stdout, stderr } = await initIn(folder);
+
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/caretaker doctor[\s\S]*caretaker plan nightly-sync/);
+    for (const file of yamlFiles) {
+      expect(stdout).toContain(`written  ${join('config', file)}`);
+      expect(readFileSync(join(folder, 'config', file))).toEqual(readFileSync(join(shipped, file)));
+    }
+    expect(existsSync(join(folder, '.gitignore'))).toBe(false);
+    expect((await desk.run(['validate'], {}, folder)).code).toBe(0);
+  });
+
+  test('touches nothing that is there', async () => {
+    desk.write('config/caretaker.yaml', '# mine\n');
+
+    const { code, stdout } = await desk.run(['init']);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('kept     config/caretaker.yaml, which was there');
+    expect(readFileSync(join(desk.folder, 'config/caretaker.yaml'), 'utf8')).toBe('# mine\n');
+  });
+
+  test('keeps token and data out of a git repository, once', async () => {
+    spawnSync('git', ['init', '-q', desk.folder]);
+    desk.write('.gitignore', 'node_modules');
+
+    expect((await desk.run(['init'])).stdout).toContain(
+      'written  .gitignore: leaves out .caretaker/ and .env',
+    );
+    await desk.run(['init']);
+
+    expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
+  });
+});
+
+test('the schemas are printed each for itself, or both under their names', async () => {
+  const [both, policy, config] = await Promise.all(
+    [['schema'], ['schema', 'policy'], ['schema', 'config']].map(async (args) =>
+      JSON.parse((await desk.run(args)).stdout),
+    ),
+  );
+  expect(both).toEqual({ policy, config });
+});
+
+test('a demo that is interrupted recommends nothing that is gone with it', async () => {
+  const started = desk.start(['demo']);
+  await started.line(/^Demo: nightly-sync/);
+  started.child.kill('SIGINT');
+
+  const { code, stderr } = await started.ended;
+
+  expect(code).toBe(130);
+  expect(stderr).toContain('its account was made up');
+  expect(stderr).not.toContain('caretaker runs');
+}, 60_000);
