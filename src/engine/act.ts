@@ -51,7 +51,7 @@ export async function act(parts: Parts, entry: Extract<Entry, { kind: 'act' }>):
   const run = await records.runs.get(entry.run);
   // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
   if (run?.status !== 'running' || !parts.serves(run.account) || !parts.registry.get(run.job)) return;
-  const target = await records.targets.claim(run.id, { id: entry.target, step: entry.step }, clock.now());
+  const target = await records.targets.claim(run, { id: entry.target, step: entry.step }, clock.now());
   if (!target) return;
 
   const policy = policyOf(run);

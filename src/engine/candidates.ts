@@ -9,14 +9,14 @@ import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf } from '../job/candidates.ts';
-import type { AnyJob, End, Judgement, Judging } from '../job/job.ts';
+import type { AnyJob, End, Judgement, Judging, Named } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
 import { occasionOf, readingOf, readOnly } from './reading.ts';
 
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
 export type Planned =
-  | { is: 'target'; id: string; label: string; memo?: string }
+  | { is: 'target'; id: string; label: string; site?: string; memo?: string }
   | { is: 'settled'; id: string; label: string; end: End }
   | { is: 'left-out'; id: string; label: string; why: string };
 
@@ -56,9 +56,10 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const wanted = only && new Set(only.ids);
   const judging = await judgingOf(planning);
   const judge = judgeOf(planning, judging);
+  const nameOf = namerOf(planning);
   let found = 0;
   for await (const candidate of listed(planning)) {
-    const named: { id: string; label: string } = job.target(candidate as never);
+    const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
     const planned = judge(candidate, named);
     yield planned;
@@ -66,15 +67,27 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     if (found === limit) break;
     if (wanted?.size === 0) return;
   }
-  for (const { id, label, ...judgement } of job.besides?.(judging) ?? []) {
-    if (wanted && !wanted.delete(id)) continue;
-    yield plannedAs(job, { id, label }, judgement);
-  }
+  for (const planned of besides(job, judging)) if (!wanted || wanted.delete(planned.id)) yield planned;
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
     const why = 'It is not in the account, or not among what the policy selects.';
     yield { is: 'settled', id, label: id, end: notEligible(why) };
   }
+}
+
+function* besides(job: AnyJob, judging: Judging<unknown, unknown>): Generator<Planned> {
+  for (const { id, label, site, ...judgement } of job.besides?.(judging) ?? []) {
+    yield plannedAs(job, { id, label, ...(site === undefined ? {} : { site }) }, judgement);
+  }
+}
+
+/** Names candidates as their job does; what is a site is its own. */
+function namerOf({ policy, job }: Planning): (candidate: unknown) => Named {
+  const areSites = candidatesOf(job, policy.select) === 'listSites';
+  return (candidate) => {
+    const named: Named = job.target(candidate as never);
+    return areSites ? { site: named.id, ...named } : named;
+  };
 }
 
 /** What the job goes by when it judges: its survey of the account is made here. */
@@ -101,7 +114,7 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
     where === undefined || only?.whatever ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
   const moment = new Date(now);
-  return (candidate: unknown, named: { id: string; label: string }): Planned => {
+  return (candidate: unknown, named: Named): Planned => {
     const related = condition && job.relate?.(candidate as never, judging.survey);
     const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
     const judgement: Judgement<unknown> = holds
@@ -113,11 +126,7 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
   };
 }
 
-function plannedAs(
-  job: AnyJob,
-  named: { id: string; label: string },
-  judgement: Judgement<unknown>,
-): Planned {
+function plannedAs(job: AnyJob, named: Named, judgement: Judgement<unknown>): Planned {
   if (judgement.is === 'unfit') return { is: 'settled', ...named, end: notEligible(judgement.why) };
   if (judgement.is !== 'target') return { ...judgement, ...named };
   return { is: 'target', ...named, ...memoOf(job, judgement.memo) };

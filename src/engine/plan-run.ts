@@ -20,6 +20,12 @@ import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { previousAt } from './reading.ts';
 
+/** What the plan keeps of a target besides its name. */
+const kept = ({ site, memo }: { site?: string; memo?: string }) => ({
+  ...(site === undefined ? {} : { site }),
+  ...(memo === undefined ? {} : { memo }),
+});
+
 const PAGE = 100;
 
 const overlapped = { detail: 'Another run of the policy was under way (schedule.overlap: skip).' };
@@ -148,7 +154,7 @@ class PlanMaking {
       if (planned.is === 'target') this.found += 1;
       this.targets.push(
         planned.is === 'target'
-          ? { ...target, ...(planned.memo === undefined ? {} : { memo: planned.memo }) }
+          ? { ...target, ...kept(planned) }
           : concluded(target, planned.end, this.planning.now),
       );
     }

@@ -100,6 +100,12 @@ export interface Judging<Options, Survey> {
   now: number;
 }
 
+export interface Named {
+  id: string;
+  label: string;
+  site?: string;
+}
+
 /** What the plan makes of a candidate. */
 export type Judgement<Memo> =
   | { is: 'target'; memo?: Memo }
@@ -111,7 +117,7 @@ export type Judgement<Memo> =
   | { is: 'left-out'; why: string };
 
 /** A target that is no item of the candidates' list. */
-export type Besides<Memo> = { id: string; label: string } & Judgement<Memo>;
+export type Besides<Memo> = Named & Judgement<Memo>;
 
 export interface Acting<Options, Memo = unknown> extends Reading {
   target: { id: string; label: string };
@@ -148,8 +154,11 @@ export interface Job<
   related?: readonly CandidateList[];
   /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */
   memo?: z.ZodType<Memo>;
-  /** The identity under which a candidate is planned and recorded, and the label a person knows it by. */
-  target(candidate: ItemOf<List>): { id: string; label: string };
+  /**
+   * The identity under which a candidate is planned and recorded, the label a person knows it by, and the site that the work
+   * changes: two runs are never at work on one site at once. Candidates that are sites need not say theirs.
+   */
+  target(candidate: ItemOf<List>): Named;
   /** What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to planning. */
   survey?(surveying: Surveying<Options>): Promise<Survey>;
   /** The related items of a candidate, by the names that conditions use. */

@@ -23,6 +23,8 @@ export const keys = {
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
   attended: `${PREFIX}:attended`,
   durations: (account: string) => `${PREFIX}:durations:${account}`,
+  /** Who is at work on a site of the account: runs and targets. */
+  site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,
   presence: `${PREFIX}:presence`,
   events: `${PREFIX}:events`,

@@ -73,12 +73,40 @@ for _, id in ipairs(ids) do
 end
 return released`;
 
-/** KEYS: targets, acting. ARGV: id, step, now. Gives the target as it now is, or nothing. */
+/**
+ * KEYS: targets, acting, waiting. ARGV: id, step, now, run id, when to try again, what sites' keys and runs' target keys
+ * begin with. Gives the target as it now is, or nothing.
+ *
+ * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end; while one of
+ * another run holds it, this one is made to wait. (The keys of sites and other runs are made here: they share the one hash
+ * tag, so that they are where the script runs on a Cluster too.)
+ */
 export const CLAIM = `
 local json = redis.call('HGET', KEYS[1], ARGV[1])
 if not json then return false end
 local target = cjson.decode(json)
 if target.state ~= 'acting' or target.claimed or target.step ~= tonumber(ARGV[2]) then return false end
+if target.site then
+  local site = ARGV[6] .. target.site
+  for _, holder in ipairs(redis.call('HKEYS', site)) do
+    local run, id = string.match(holder, '^([^\\n]+)\\n(.+)$')
+    if run ~= ARGV[4] then
+      local other = redis.call('HGET', ARGV[7] .. run .. ':targets', id)
+      if other and cjson.decode(other).state ~= 'ended' then
+        target.state = 'waiting'
+        target.reason = 'conflict'
+        target.detail = 'The run ' .. run .. ' is at work on the site.'
+        redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
+        redis.call('ZREM', KEYS[2], ARGV[1])
+        redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
+        return false
+      end
+      redis.call('HDEL', site, holder)
+    end
+  end
+  redis.call('HSET', site, ARGV[4] .. '\\n' .. ARGV[1], 1)
+  redis.call('PEXPIRE', site, 604800000)
+end
 target.claimed = true
 target.step = target.step + 1
 json = cjson.encode(target)
@@ -116,7 +144,8 @@ return target.step`;
 
 /**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons.
- * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests, run id, event, now.
+ * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests, run id, event, now, what sites'
+ * keys begin with.
  */
 export const SETTLE = `
 local json = redis.call('HGET', KEYS[2], ARGV[1])
@@ -136,6 +165,7 @@ elseif ARGV[4] == 'waiting' then redis.call('ZADD', KEYS[6], ARGV[6], ARGV[1])
 elseif ARGV[4] == 'ended' then
   if old.state == 'pending' then redis.call('LREM', KEYS[3], 1, ARGV[1]) end
   redis.call('ZREM', KEYS[7], ARGV[1])
+  if old.site then redis.call('HDEL', ARGV[12] .. old.site, ARGV[9] .. '\\n' .. ARGV[1]) end
   redis.call('HINCRBY', KEYS[1], ARGV[7], 1)
   local reason = cjson.decode(ARGV[5]).reason
   if reason then redis.call('HINCRBY', KEYS[10], ARGV[7] .. ' ' .. reason, 1) end

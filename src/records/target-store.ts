@@ -35,6 +35,8 @@ export interface ReasonCount {
 export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;
 
 const PAGE = 500;
+/** So soon a target is handed out again that waits for another run to be done with its site. */
+const SITE_BUSY_MS = 5_000;
 
 export class TargetStore {
   constructor(private readonly store: Store) {}
@@ -117,14 +119,19 @@ export class TargetStore {
 
   /**
    * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice is worked
-   * on once. Nothing when it was claimed before, or handed out anew meanwhile.
+   * on once. Nothing when it was claimed before, or handed out anew meanwhile; and when a target of another run is at work
+   * on its site: then it waits, with no attempt used up, and says for which run.
    */
-  async claim(run: string, { id, step }: Released, now: number): Promise<Target | undefined> {
+  async claim(
+    { id: run, account }: Pick<Run, 'id' | 'account'>,
+    { id, step }: Released,
+    now: number,
+  ): Promise<Target | undefined> {
     const json = (await runScript(
       this.store,
       CLAIM,
-      [keys.targets(run), keys.acting(run)],
-      [id, step, now],
+      [keys.targets(run), keys.acting(run), keys.waiting(run)],
+      [id, step, now, run, now + SITE_BUSY_MS, keys.site(account, ''), keys.run('')],
     )) as string | null;
     return json ? (JSON.parse(json) as Target) : undefined;
   }
@@ -197,6 +204,7 @@ export class TargetStore {
         run.id,
         JSON.stringify(event),
         at,
+        keys.site(run.account, ''),
       ],
     );
     return settled === 1;

@@ -90,6 +90,8 @@ export interface Finding {
 export interface Target {
   id: string;
   label: string;
+  /** The site it changes: targets of different runs are never at work on one site at once. */
+  site?: string;
   state: TargetState;
   step: number;
   attempts: number;

@@ -40,7 +40,7 @@ const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
 const countsOf = async (run: Run) => (await records.runs.get(run.id))?.counts;
 
 async function claim(run: Run, released: Released | undefined, at = NOW): Promise<Target> {
-  const target = released && (await records.targets.claim(run.id, released, at));
+  const target = released && (await records.targets.claim(run, released, at));
   if (!target) throw new Error('Nobody else can have claimed it.');
   return target;
 }
@@ -228,10 +228,10 @@ describe('whoever has a target', () => {
     const run = await running(targets(1));
     const [released] = await records.targets.release(run.id, NOW, 1);
     if (!released) throw new Error('There is one to be had.');
-    const claims = await Promise.all([1, 2, 3].map(() => records.targets.claim(run.id, released, NOW)));
+    const claims = await Promise.all([1, 2, 3].map(() => records.targets.claim(run, released, NOW)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     expect(claims.find(Boolean)).toMatchObject({ id: 'site-0', state: 'acting', step: 2, claimed: true });
-    expect(await records.targets.claim(run.id, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
+    expect(await records.targets.claim(run, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
   });
 
   test('notes an intent before anything is sent, and keeps it until there is a result', async () => {

@@ -1,0 +1,43 @@
+import { afterEach, expect, test } from 'vitest';
+import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const syncedAt = () =>
+  world.sandbox.journal.effects.filter(({ operation }) => operation === 'syncSite').map(({ at }) => at);
+
+test('two policies are never at work on one site at once: the second waits, says for which run, and uses nothing up', async () => {
+  world = await startWorld({ sites: 1 });
+  const site = world.sandbox.site('site-0001');
+  site.syncTakes(120_000);
+  const first = await world.fire(aPolicy({ name: 'nightly-sync' }));
+  await until(world, () => site.state().syncInProgress);
+
+  const second = await world.fire(aPolicy({ name: 'before-the-report' }));
+  await until(world, async () => (await world.targets(second))[0]?.detail !== undefined);
+  const [waiting] = await world.targets(second);
+  await Promise.all([world.ended(first), world.ended(second)]);
+
+  expect(waiting).toMatchObject({
+    state: 'waiting',
+    attempts: 0,
+    detail: `The run ${first.id} is at work on the site.`,
+  });
+  expect(await world.reasons(second)).toEqual({ 'site-0001': 'done' });
+  const [before = 0, after = 0, ...more] = syncedAt();
+  expect(more).toEqual([]);
+  expect(after - before).toBeGreaterThanOrEqual(120_000);
+  // Nothing is left behind of who was at work on what.
+  expect(await world.caretaker.redis.store.keys('{caretaker}:site:*')).toEqual([]);
+});
+
+test('a site whose holder died with its run is free again', async () => {
+  world = await startWorld({ sites: 1 });
+  const { store } = world.caretaker.redis;
+  await store.hset('{caretaker}:site:default:site-0001', 'a-run-of-old\nsite-0001', '1');
+
+  const run = await world.ended(await world.fire(aPolicy()));
+
+  expect(await world.reasons(run)).toEqual({ 'site-0001': 'done' });
+});
