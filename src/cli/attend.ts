@@ -7,9 +7,11 @@
 import type { Caretaker } from '../app/caretaker.ts';
 import { isFinal } from '../run/moves.ts';
 import { toReport } from '../run/report.ts';
-import type { Run, Target } from '../run/run.ts';
+import type { Run, RunStatus, Target } from '../run/run.ts';
+import { atWorkOn, goOnOrCancel } from './at-work.ts';
 import { exit } from './exit.ts';
-import { clockTime, countsLine, endLines, progressLine, targetTable } from './show-run.ts';
+import { Hindrances } from './hindrances.ts';
+import { clockTime, endLines, outOf, progressLine, targetTable } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
 const LOOK_MS = 250;
@@ -24,7 +26,14 @@ export interface Attending {
   passing?: boolean;
   /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
   callOffIfRefused: boolean;
+  /** The run was called off and only comes to its end: an account that refuses us does not keep it from that. */
+  calledOff?: boolean;
+  /** A person named the targets: that none of them could be worked on is not what was asked for. */
+  named?: boolean;
 }
+
+/** What a run's end means for the command that asked for it; a run that was skipped did nothing of what was asked for. */
+export const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
 
 /** Works until the run has ended, and prints it; gives the exit code. */
 export async function attend(
@@ -44,7 +53,7 @@ export async function attend(
   const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
   let stopped: Promise<void> | undefined;
   try {
-    const last = await watch(caretaker, run.id, terminal, interrupt.signal);
+    const last = await watch(caretaker, run, terminal, interrupt.signal, attending);
     stopped = working.stop();
     await stopped;
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
@@ -61,25 +70,33 @@ export async function attend(
 /** Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts. */
 async function watch(
   caretaker: Caretaker,
-  id: string,
+  run: Run,
   terminal: Terminal,
   signal: AbortSignal,
+  { calledOff }: Attending,
 ): Promise<Run> {
   const { records, clock } = caretaker;
+  const hindrances = new Hindrances(caretaker, terminal);
+  let last = run;
   let saidAt = clock.now();
   let said = '';
   for (;;) {
-    const run = await records.runs.get(id);
-    if (!run) throw new Error(`the run ${id} is gone`);
-    if (isFinal(run.status) || standsStill(run) || signal.aborted) {
+    const now = await hindrances.reading(async () => {
+      const found = await records.runs.get(run.id);
+      if (!found) throw new Error(`the run ${run.id} is gone`);
+      await hindrances.look(found);
+      return found;
+    }, signal);
+    last = now ?? last;
+    if (isFinal(last.status) || (standsStill(last) && !calledOff) || signal.aborted) {
       terminal.clear();
-      return run;
+      return last;
     }
-    if (terminal.interactive) terminal.show(progressLine(run, clock.now(), terminal));
+    if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
     else {
-      const line = `${run.id} ${run.status}: ${countsLine(run, terminal)} of ${run.counts.planned}`;
+      const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
       if (line !== said && clock.now() - saidAt >= LINE_MS) {
-        terminal.say(`${line}, ${clockTime(clock.now() - run.createdAt)}`);
+        terminal.say(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
         saidAt = clock.now();
         said = line;
       }
@@ -108,30 +125,31 @@ async function printEnd(
     if (run.counts.failed > 0 && !attending.passing)
       terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);
   }
-  return run.status === 'succeeded' || run.status === 'skipped' ? exit.ok : exit.notAllWell;
+  if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
+    terminal.say('Nothing was done: none of the targets you named could be worked on.');
+    return exit.notAllWell;
+  }
+  return exitOf(run.status);
 }
 
 async function sayHowToGoOn(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  attending: Attending,
+  { calledOff, passing }: Attending,
 ): Promise<number> {
-  const { counts } = run;
-  if (attending.passing) {
-    terminal.say(`${run.id} was ${run.status}: ${countsLine(run, terminal)} of ${counts.planned} planned.`);
+  if (passing) {
+    terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)} planned.`);
     return exit.interrupted;
   }
-  const others = await caretaker.records.presence.here(caretaker.clock.now());
-  const worker = others.find(({ roles }) => roles.includes('worker'));
-  terminal.say(
-    `${run.id} is ${run.status}: ${countsLine(run, terminal)} of ${counts.planned} planned. Nothing is lost.`,
-  );
-  terminal.say(
-    worker
-      ? `The daemon on ${worker.host} (pid ${worker.pid}) goes on with it.`
-      : `Go on with it: caretaker runs continue ${run.id}   Call it off: caretaker runs cancel ${run.id}`,
-  );
+  const other = await atWorkOn(caretaker, run.account);
+  terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)} planned. Nothing is lost.`);
+  if (other) terminal.say(`It goes on without you: ${other} is at work on it.`);
+  else if (calledOff) {
+    terminal.say('It is called off, and nobody is at work on it any more.');
+    terminal.say(`Follow it to its end: caretaker runs continue ${run.id}`);
+    terminal.say(`End it at once:       caretaker runs cancel ${run.id} --force`);
+  } else terminal.say(goOnOrCancel(run.id));
   return exit.interrupted;
 }
 

@@ -110,39 +110,48 @@ export async function main(argv: readonly string[]): Promise<number> {
     .description('let it fire again')
     .action(does(async () => (await import('./commands/pause.ts')).resumePolicy));
 
+  const aRun = 'its id, the beginning of it, or "last"';
   const runs = program
     .command('runs')
     .description('list runs, newest first')
     .option('--policy <name>', 'only of this policy')
     .option('--status <status>', 'only in this status')
-    .option('--since <when>', 'only since then: 2026-11-01, 2026-11-01T08:00Z, or 7d ago')
+    .option('--since <when>', 'only since then: 3d, 12h, 2026-11-01, or 2026-11-01T08:00Z (UTC)')
     .option('--limit <n>', 'at most so many', wholeNumber(1), 20)
     .addOption(json())
     .action(does(async () => (await import('./commands/runs.ts')).listRuns));
   runs
     .command('show')
-    .argument('<id>')
+    .argument('<run>', aRun)
     .description('show a run and what became of each target')
     .addOption(json())
     .action(does(async () => (await import('./commands/runs.ts')).showRun));
   runs
     .command('cancel')
-    .argument('<id>')
+    .argument('<run>', aRun)
     .description('begin nothing more; what is in flight is followed to its end')
-    .action(does(async () => (await import('./commands/runs.ts')).cancelRun));
+    .option('--force', 'end it at once, whatever is in flight')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/runs-act.ts')).cancelRun));
   runs
     .command('retry')
-    .argument('<id>')
+    .argument('<run>', aRun)
     .description('fire again for the targets that failed, and follow them to the end')
     .option('--detach', 'leave the work to the daemon')
     .addOption(json())
-    .action(does(async () => (await import('./commands/runs.ts')).retryRun));
+    .action(does(async () => (await import('./commands/runs-act.ts')).retryRun));
   runs
     .command('continue')
-    .argument('<id>')
+    .argument('<run>', aRun)
     .description('go on with a run that was interrupted, and follow it to its end')
     .addOption(json())
-    .action(does(async () => (await import('./commands/runs.ts')).continueRun));
+    .action(does(async () => (await import('./commands/runs-act.ts')).continueRun));
+  runs
+    .command('export')
+    .argument('<run>', aRun)
+    .description('print what became of each target, one a line')
+    .addOption(new Option('--format <format>', 'how').choices(['csv', 'jsonl']).default('csv'))
+    .action(does(async () => (await import('./commands/runs-export.ts')).exportRun));
 
   program
     .command('api')

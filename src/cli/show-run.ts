@@ -34,16 +34,25 @@ export function countsLine({ counts }: Run, { paint }: Terminal): string {
   return parts.join(', ') || 'no targets';
 }
 
+/** `1 request`, `2 requests`, for words that take an s. */
+export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** `3 succeeded, 1 failed of 12 targets`. */
+export const outOf = (run: Run, terminal: Terminal): string =>
+  endedCount(run.counts) === 0
+    ? `nothing ended yet of ${countOf(run.counts.planned, 'target')}`
+    : `${countsLine(run, terminal)} of ${countOf(run.counts.planned, 'target')}`;
+
 /** One line of progress; the bar is as wide as the terminal allows. */
 export function progressLine(run: Run, now: number, terminal: Terminal): string {
   const ended = endedCount(run.counts);
   const { planned } = run.counts;
   const time = clockTime(now - (run.startedAt ?? run.createdAt));
-  if (!run.planComplete) return `${run.policy}  ${run.status}, ${planned} targets so far  ${time}`;
+  if (!run.planComplete) return `${run.policy}  ${run.status}, ${countOf(planned, 'target')} so far  ${time}`;
   const width = Math.max(10, Math.min(30, terminal.columns - 70));
   const filled = planned === 0 ? width : Math.floor((ended / planned) * width);
   const bar = terminal.paint('green', '█'.repeat(filled)) + terminal.paint('dim', '░'.repeat(width - filled));
-  return `${run.policy}  ${bar} ${ended}/${planned}  ${countsLine(run, terminal)}, ${run.requests} requests  ${time}`;
+  return `${run.policy}  ${bar} ${ended}/${planned}  ${countsLine(run, terminal)}, ${countOf(run.requests, 'request')}  ${time}`;
 }
 
 /** The end of a run in two lines or three. */
@@ -52,7 +61,7 @@ export function endLines(run: Run, terminal: Terminal): string[] {
   const perTarget =
     run.counts.planned > 0 ? `, ${(run.requests / run.counts.planned).toFixed(2)} a target` : '';
   return [
-    `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${run.requests} requests${perTarget})`,
+    `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${countOf(run.requests, 'request')}${perTarget})`,
     ...(run.detail ? [run.detail] : []),
   ];
 }
@@ -66,7 +75,17 @@ export function targetTable(targets: readonly Target[], terminal: Terminal): str
     target.reason ?? '',
     target.detail ?? (target.reason && target.outcome !== 'succeeded' ? reasons[target.reason] : ''),
   ]);
-  return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint);
+  return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
+    columns: terminal.dataColumns,
+    // By its id a target is found again, and by its reason its end is looked up: neither is ever cut.
+    give: [
+      { column: 1, least: 16 },
+      { column: 4, least: 24 },
+      { column: 1, least: 6 },
+      { column: 4, least: 0 },
+      { column: 1, least: 0 },
+    ],
+  });
 }
 
 /** 75,000 ms as `1:15`, hours only when there are any. */
@@ -76,6 +95,14 @@ export function clockTime(ms: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
+
+/** A moment of today by the clock on the wall here: `14:03:10`. */
+export const timeOfDay = (ms: number): string => {
+  const at = new Date(ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+};
 
 /** A moment as a person reads it, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const moment = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;

@@ -23,6 +23,8 @@ export interface Terminal {
   readonly interactive: boolean;
   readonly color: boolean;
   readonly columns: number;
+  /** How wide data may be: at a terminal that shows it, and nowhere else. */
+  readonly dataColumns: number | undefined;
 }
 
 /** The process's own terminal. */
@@ -39,6 +41,7 @@ export function openTerminal(): Terminal {
     interactive,
     color,
     columns,
+    dataColumns: process.stdout.isTTY ? process.stdout.columns : undefined,
     data(text) {
       clear();
       process.stdout.write(`${clean(text)}\n`);
@@ -72,22 +75,50 @@ function cut(text: string, width: number): string {
   return visible.length <= width ? text : `${visible.slice(0, Math.max(0, width - 1))}…`;
 }
 
+/** What a table gives up where it is too wide, in this order: a column is cut to `least`, or left out when that is 0. */
+export interface Fit {
+  columns: number | undefined;
+  give: readonly { column: number; least: number }[];
+}
+
+const GAP = 2;
+const widthOf = (text: string) => stripVTControlCharacters(text).length;
+
 /** Rows under headings, each column as wide as its widest cell; the last column is not padded. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   paint: Terminal['paint'],
+  fit?: Fit,
 ): string {
-  const width = (text: string) => stripVTControlCharacters(text).length;
-  const widths = headings.map((heading, at) =>
-    Math.max(width(heading), ...rows.map((row) => width(row[at] ?? ''))),
+  const wished = headings.map((heading, at) =>
+    Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );
+  const widths = fitted(wished, fit);
+  const last = widths.findLastIndex((width) => width > 0);
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, at) =>
-        at === cells.length - 1 ? cell : cell + ' '.repeat((widths[at] ?? 0) - width(cell)),
-      )
-      .join('  ')
+      .flatMap((cell, at) => {
+        const width = widths[at] ?? 0;
+        if (width === 0 && (wished[at] ?? 0) > 0) return [];
+        const shown = cut(cell, width);
+        return [at === last ? shown : shown + ' '.repeat(width - widthOf(shown))];
+      })
+      .join(' '.repeat(GAP))
       .trimEnd();
   return [paint('dim', line(headings)), ...rows.map(line)].join('\n');
+}
+
+/** The widths with which a table fits, or as nearly as it can. */
+function fitted(wished: readonly number[], fit: Fit | undefined): number[] {
+  const widths = [...wished];
+  if (fit?.columns === undefined) return widths;
+  for (const { column, least } of fit.give) {
+    const total = widths.reduce((sum, width) => sum + (width > 0 ? width + GAP : 0), -GAP);
+    const over = total - fit.columns;
+    if (over <= 0) break;
+    const width = widths[column] ?? 0;
+    widths[column] = least === 0 ? 0 : Math.max(Math.min(width, least), width - over);
+  }
+  return widths;
 }

@@ -17,7 +17,14 @@ import { occasionOf, readingOf, readOnly } from './reading.ts';
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
 export type Planned =
   | { is: 'target'; id: string; label: string; site?: string; memo?: string }
-  | { is: 'settled'; id: string; label: string; end: End }
+  | {
+      is: 'settled';
+      id: string;
+      label: string;
+      end: End;
+      /** It was asked for by name, and is not among what the policy selects. */
+      unselected?: true;
+    }
   | { is: 'left-out'; id: string; label: string; why: string };
 
 export interface Planning {
@@ -71,7 +78,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
     const why = 'It is not in the account, or not among what the policy selects.';
-    yield { is: 'settled', id, label: id, end: notEligible(why) };
+    yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
   }
 }
 
@@ -121,7 +128,7 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
       ? (job.judge?.(candidate as never, judging) ?? { is: 'target' })
       : { is: 'left-out', why: 'select.where does not hold' };
     if (only && judgement.is === 'left-out')
-      return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`) };
+      return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`), unselected: true };
     return plannedAs(job, named, judgement);
   };
 }

@@ -13,6 +13,8 @@ export interface Preview {
   targets: { id: string; label: string }[];
   /** Recorded with their outcome without costing a request, and why. */
   settled: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
+  /** Those among them that were asked for by name although the policy does not select them. */
+  unselected: string[];
   leftOut: { id: string; label: string; why: string }[];
   /** The sentence about the limit that would stop the run, if one would. */
   stoppedBy?: string;
@@ -65,6 +67,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     settled: all.flatMap((one) =>
       one.is === 'settled' ? [{ id: one.id, label: one.label, ...settledAs(one.end) }] : [],
     ),
+    unselected: all.flatMap((one) => (one.is === 'settled' && one.unselected ? [one.id] : [])),
     leftOut: all.flatMap((one) =>
       one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),

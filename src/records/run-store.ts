@@ -155,6 +155,22 @@ export class RunStore {
     return [...found.values()].slice(0, limit);
   }
 
+  /** The ids that begin so, newest first, at most `limit`. Goes through the ids of all runs, a page at a time. */
+  async startingWith(beginning: string, limit: number): Promise<string[]> {
+    const pattern = `${beginning.replace(/[\\*?[\]]/g, '\\$&')}*`;
+    const found = new Map<string, number>();
+    let cursor = '0';
+    do {
+      const [next, page] = await this.store.zscan(keys.runs, cursor, 'MATCH', pattern, 'COUNT', PAGE);
+      for (let at = 0; at + 1 < page.length; at += 2) found.set(page[at] ?? '', Number(page[at + 1]));
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, limit)
+      .map(([id]) => id);
+  }
+
   /** The runs of an account that have not ended, oldest first. */
   async active(account: string): Promise<Run[]> {
     const runs = await this.many(await this.store.smembers(keys.activeRuns(account)));

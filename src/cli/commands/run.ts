@@ -1,9 +1,15 @@
 import type { Caretaker } from '../../app/caretaker.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { pauseAt } from '../../records/policy-store.ts';
+import { toReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
+import { atWorkOn, goOnOrCancel, needWorker } from '../at-work.ts';
 import { attend } from '../attend.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { pauseWords } from '../pause-words.ts';
+import { countOf, outOf } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
 import { plan } from './plan.ts';
 
@@ -18,30 +24,79 @@ export async function run(
   const policy = await policyNamed(name, settings, terminal);
   accountOf(settings, policy.account);
   return withCaretaker(options, settings, async (caretaker) => {
+    const { records, clock, engine } = caretaker;
     if (options.detach) await needWorker(caretaker);
+    const pause = pauseAt(await records.policies.state(name), clock.now());
+    if (pause) terminal.say(`${name} is ${pauseWords(pause)}. It is run all the same, since you ask for it.`);
+    if (options.target) await lookUp(caretaker, policy, options.target, terminal);
     const only = options.target ? { only: options.target } : {};
-    const fired = await caretaker.engine.fire(policy, {
-      trigger: 'manual',
-      scheduledFor: caretaker.clock.now(),
-      ...only,
-    });
-    if (options.detach) return leave(fired, terminal, options);
-    return attend(caretaker, fired, terminal, { json: options.json, callOffIfRefused: true });
+    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...only });
+    return goOn(caretaker, fired, terminal, { ...options, named: options.target !== undefined });
   });
 }
 
-/** @throws {UsageError} when nobody is there who could do the work. */
-export async function needWorker(caretaker: Caretaker): Promise<void> {
-  const here = await caretaker.records.presence.here(caretaker.clock.now());
-  if (here.some(({ roles }) => roles.includes('worker'))) return;
-  throw new UsageError(
-    'No daemon is at work on this Redis: start one ("caretaker daemon"), or leave out --detach.',
-  );
-}
-
-/** Prints the run's id and leaves it to the daemon. */
-export function leave(fired: Run, terminal: Terminal, { json }: GlobalOptions): number {
+/** What follows when a person has fired a run: it is attended to its end, left to the daemon, or was skipped. */
+export async function goOn(
+  caretaker: Caretaker,
+  fired: Run,
+  terminal: Terminal,
+  { json, detach, named = false }: { json?: boolean; detach?: boolean; named?: boolean },
+): Promise<number> {
+  if (fired.status === 'skipped') {
+    if (json) terminal.json(detach ? { run: fired.id, status: fired.status } : toReport(fired, []));
+    await sayWhatIsInTheWay(caretaker, fired, terminal);
+    return exit.notAllWell;
+  }
+  if (!detach) return attend(caretaker, fired, terminal, { json, named, callOffIfRefused: true });
   if (json) terminal.json({ run: fired.id, status: fired.status });
   else terminal.data(fired.id);
   return exit.ok;
+}
+
+/** So many names are looked up before the run is made: each costs a request. */
+const FEW = 10;
+
+/**
+ * Looks the named targets up before anything is made, where that costs little; says which of them the policy does not
+ * select. With many, or a job that surveys the account first, the run itself finds out.
+ *
+ * @throws {UsageError} when it selects none of them.
+ */
+async function lookUp(
+  { engine, registry }: Caretaker,
+  policy: Policy,
+  named: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  if (named.length > FEW || registry.get(policy.job)?.survey) return;
+  const { unselected, settled } = await engine.preview(policy, named);
+  if (unselected.length === 0) return;
+  const lines = settled.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
+  if (unselected.length < new Set(named).size) {
+    terminal.say(
+      `${countOf(unselected.length, 'target')} of those you named will not be worked on:${lines.join('')}`,
+    );
+    return;
+  }
+  throw new UsageError(
+    `None of the targets you named is selected by ${policy.name}; nothing was begun.${lines.join('')}\n"caretaker plan ${policy.name}" lists what it selects.`,
+  );
+}
+
+/** Says which run of the policy has not ended, whether anybody is at work on it, and what can be done. */
+async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
+  const active = await caretaker.records.runs.active(fired.account);
+  const other = active.find((run) => run.policy === fired.policy);
+  const { paint, say } = terminal;
+  if (!other) {
+    say(`${fired.policy} was not run: ${fired.detail ?? 'another run of it was under way.'}`);
+    say('That run has ended meanwhile: run it again.');
+    return;
+  }
+  const attendant = await atWorkOn(caretaker, other.account);
+  const who = attendant ? `${attendant} is at work on it` : 'nobody is at work on it';
+  say(
+    `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
+  );
+  say(goOnOrCancel(other.id));
 }

@@ -1,14 +1,14 @@
 import { isFinal } from '../../run/moves.ts';
 import { toReport, toSummary } from '../../run/report.ts';
-import { type RunStatus, runStatuses, type Target } from '../../run/run.ts';
+import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
-import { attend } from '../attend.ts';
-import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
+import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, moment, paintStatus, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
-import { leave, needWorker } from './run.ts';
 
 interface ListOptions extends GlobalOptions {
   policy?: string;
@@ -20,85 +20,87 @@ interface ListOptions extends GlobalOptions {
 /** Lists runs, newest first. */
 export async function listRuns(terminal: Terminal, options: ListOptions): Promise<number> {
   const status = statusOf(options.status);
-  return withCaretaker(options, settingsOf(options), async ({ records, clock }) => {
+  const settings = settingsOf(options);
+  return withCaretaker(options, settings, async (caretaker) => {
+    const { records, clock } = caretaker;
+    const { policy } = options;
     const since = sinceOf(options.since, clock.now());
     const runs = await records.runs.list({
       limit: options.limit,
-      ...(options.policy ? { policy: options.policy } : {}),
+      ...(policy ? { policy } : {}),
       ...(status ? { status } : {}),
       ...(since === undefined ? {} : { since }),
     });
-    if (options.json) terminal.json(runs.map(toSummary));
-    else if (runs.length === 0) terminal.say('No runs yet. "caretaker run <policy>" fires one.');
-    else {
-      const rows = runs.map((run) => [
-        run.id,
-        paintStatus(run.status, terminal),
-        run.trigger,
-        moment(run.createdAt),
-        run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
-        countsLine(run, terminal),
-      ]);
-      terminal.data(table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint));
+    if (runs.length === 0 && policy && (await records.runs.list({ policy, limit: 1 })).length === 0) {
+      // Without a run and without a file, it is a slip of the pen.
+      await policyNamed(policy, settings, terminal);
     }
+    if (options.json) terminal.json(runs.map(toSummary));
+    else if (runs.length > 0) {
+      terminal.data(runTable(runs, terminal));
+      sayUnattended(await unattended(caretaker, runs), terminal);
+    } else terminal.say(noneWords({ policy, status, since }));
     return exit.ok;
   });
+}
+
+function noneWords({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
+  if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" fires one.';
+  const kind = status ? `${status} runs` : 'runs';
+  const from = typeof since === 'number' ? ` since ${moment(since)}` : '';
+  return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
+}
+
+function runTable(runs: readonly Run[], terminal: Terminal): string {
+  const rows = runs.map((run) => [
+    run.id,
+    paintStatus(run.status, terminal),
+    run.trigger,
+    moment(run.createdAt),
+    run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
+    countsLine(run, terminal),
+  ]);
+  return table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint, {
+    columns: terminal.dataColumns,
+    // The id says when it was for; the id itself is what other commands take.
+    give: [
+      { column: 2, least: 0 },
+      { column: 4, least: 0 },
+      { column: 3, least: 0 },
+      { column: 5, least: 8 },
+      { column: 5, least: 0 },
+    ],
+  });
+}
+
+function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
+  if (runs.length === 0) return;
+  const [{ id } = { id: '' }] = runs;
+  say(`No daemon is running, and nobody is at work on ${runs.map((run) => run.id).join(', ')}.`);
+  say(runs.length === 1 ? goOnOrCancel(id) : 'Go on with one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
-export async function showRun(terminal: Terminal, id: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async ({ records }) => {
-    const run = await records.runs.get(id);
-    if (!run) throw new UsageError(`There is no run "${id}". "caretaker runs" lists them.`);
-    const targets: Target[] = [];
-    for await (const target of records.targets.all(id)) targets.push(target);
-    if (options.json) terminal.json(toReport(run, targets));
-    else {
-      if (targets.length > 0) terminal.data(targetTable(targets, terminal));
-      for (const line of endLines(run, terminal)) terminal.data(line);
-    }
-    return exit.ok;
-  });
-}
-
-/** Calls a run off, and sees to it that what is in flight comes to its end when nobody else is there to. */
-export async function cancelRun(terminal: Terminal, id: string, options: GlobalOptions): Promise<number> {
+export async function showRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
-    await caretaker.engine.cancel(id);
-    const run = await caretaker.records.runs.get(id);
-    if (!run) return exit.ok;
-    const here = await caretaker.records.presence.here(caretaker.clock.now());
-    if (isFinal(run.status) || here.some(({ roles }) => roles.includes('worker'))) {
-      terminal.say(`${id} is called off; nothing more is begun. What is in flight is followed to its end.`);
+    const { records } = caretaker;
+    const run = await runNamed(records, word);
+    const targets: Target[] = [];
+    for await (const target of records.targets.all(run.id)) targets.push(target);
+    if (options.json) {
+      terminal.json(toReport(run, targets));
       return exit.ok;
     }
-    terminal.say(`${id} is called off; what is in flight is followed to its end.`);
-    await attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false });
+    if (targets.length > 0) terminal.data(targetTable(targets, terminal));
+    for (const line of endLines(run, terminal)) terminal.data(line);
+    if (isFinal(run.status)) return exit.ok;
+    const attendant = await atWorkOn(caretaker, run.account);
+    if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
+    else {
+      terminal.say('It has not ended, no daemon is running, and nobody is at work on it.');
+      terminal.say(goOnOrCancel(run.id));
+    }
     return exit.ok;
-  });
-}
-
-/** Fires a new run over the targets that failed. */
-export async function retryRun(
-  terminal: Terminal,
-  id: string,
-  options: GlobalOptions & { detach?: boolean },
-): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
-    if (options.detach) await needWorker(caretaker);
-    const fired = await caretaker.engine.retry(id);
-    if (options.detach) return leave(fired, terminal, options);
-    return attend(caretaker, fired, terminal, { json: options.json, callOffIfRefused: true });
-  });
-}
-
-/** Takes part in the work until a run that was interrupted has ended. */
-export async function continueRun(terminal: Terminal, id: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
-    const run = await caretaker.records.runs.get(id);
-    if (!run) throw new UsageError(`There is no run "${id}". "caretaker runs" lists them.`);
-    if (!isFinal(run.status)) await caretaker.engine.nudge(id);
-    return attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false });
   });
 }
 
@@ -110,11 +112,18 @@ function statusOf(word: string | undefined): RunStatus | undefined {
   throw new UsageError(`There is no run status "${word}"${hint ? `: ${hint}` : '.'}`);
 }
 
+/** A day, or a moment; without a zone it is UTC, as everything that is printed. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
 function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = parseDuration(text.replace(/\s*ago$/, ''));
-  const since = ago === undefined ? Date.parse(text) : now - ago;
+  if (ago) return now - ago;
+  const [whole, zone] = MOMENT.exec(text) ?? [];
+  const since = Date.parse(whole !== undefined && whole.length > 10 && !zone ? `${whole}Z` : (whole ?? ''));
   if (Number.isNaN(since))
-    throw new UsageError(`--since takes a moment or a duration, such as 2026-11-01 or 7d; not "${text}".`);
+    throw new UsageError(
+      `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}".`,
+    );
   return since;
 }

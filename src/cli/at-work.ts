@@ -1,0 +1,42 @@
+/** Whether any process is at work on a run, and what to do when none is. */
+import type { Caretaker } from '../app/caretaker.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import { UsageError } from './exit.ts';
+
+/** Who is at work on the runs of an account, in words; nothing when no process is. */
+export async function atWorkOn(
+  { engine, records, clock }: Caretaker,
+  account: string,
+): Promise<string | undefined> {
+  const [steward, here] = await Promise.all([engine.attendant(account), records.presence.here(clock.now())]);
+  // A daemon takes the lease within a second of a run's beginning.
+  const daemon = here.find(({ id, roles }) =>
+    steward === undefined ? roles.includes('worker') : id === steward,
+  );
+  if (daemon) return `the daemon on ${daemon.host} (pid ${daemon.pid})`;
+  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(steward ?? '') ?? [];
+  return host === undefined ? steward : `a command on ${host} (pid ${pid})`;
+}
+
+/** Those of these runs that have not ended and that no process works on. */
+export async function unattended(caretaker: Caretaker, runs: readonly Run[]): Promise<Run[]> {
+  const open = runs.filter(({ status }) => !isFinal(status));
+  const accounts = [...new Set(open.map(({ account }) => account))];
+  const attended = await Promise.all(accounts.map((account) => atWorkOn(caretaker, account)));
+  const idle = new Set(accounts.filter((_, index) => attended[index] === undefined));
+  return open.filter(({ account }) => idle.has(account));
+}
+
+/** The two commands for a run that has not ended. */
+export const goOnOrCancel = (id: string): string =>
+  `Go on with it: caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+
+/** @throws {UsageError} when nobody is there who could do the work. */
+export async function needWorker({ records, clock }: Caretaker): Promise<void> {
+  const here = await records.presence.here(clock.now());
+  if (here.some(({ roles }) => roles.includes('worker'))) return;
+  throw new UsageError(
+    'No daemon is at work on this Redis: start one ("caretaker daemon"), or leave out --detach.',
+  );
+}

@@ -1,0 +1,109 @@
+/** What a person can do to a run: cancel it, retry what failed in it, go on with it. */
+import { isFinal } from '../../run/moves.ts';
+import { toReport } from '../../run/report.ts';
+import type { Run, Target } from '../../run/run.ts';
+import { atWorkOn, needWorker } from '../at-work.ts';
+import { attend, exitOf } from '../attend.ts';
+import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { exit } from '../exit.ts';
+import { runNamed } from '../run-id.ts';
+import { countOf, endLines } from '../show-run.ts';
+import type { Terminal } from '../terminal.ts';
+import { goOn } from './run.ts';
+
+type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
+
+/** Calls a run off, and sees to it that what is in flight comes to its end when nobody else is there to. */
+export async function cancelRun(
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & { force?: boolean },
+): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+    const { id, account, status } = await runNamed(caretaker.records, word);
+    if (options.force) return forceEnd(caretaker, id, terminal, options);
+    // Asked before: once it has ended, nobody has to be at work on it.
+    const attendant = await atWorkOn(caretaker, account);
+    await caretaker.engine.cancel(id);
+    const run = await caretaker.records.runs.get(id);
+    if (!run || isFinal(run.status)) {
+      terminal.say(`${id} is called off; nothing of it was under way.`);
+      return exit.ok;
+    }
+    const rest =
+      status === 'blocked'
+        ? 'The account refuses us, so what is under way in the service cannot be followed to its end; it is recorded so.'
+        : 'What is in flight is followed to its end.';
+    terminal.say(`${id} is called off; nothing more is begun. ${rest}`);
+    if (attendant) {
+      terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
+      return exit.ok;
+    }
+    if (status !== 'blocked')
+      terminal.say(
+        `Nobody else is at work on it: it is done here. "runs cancel ${id} --force" does not wait.`,
+      );
+    const code = await attend(caretaker, run, terminal, {
+      json: options.json,
+      callOffIfRefused: false,
+      calledOff: true,
+    });
+    const ended = await caretaker.records.runs.get(id);
+    return ended && isFinal(ended.status) ? exit.ok : code;
+  });
+}
+
+async function forceEnd(
+  caretaker: Opened,
+  id: string,
+  terminal: Terminal,
+  { json }: GlobalOptions,
+): Promise<number> {
+  const run = await caretaker.engine.abandon(id);
+  const targets = await targetsOf(caretaker, run);
+  if (json) terminal.json(toReport(run, targets));
+  else for (const line of endLines(run, terminal)) terminal.data(line);
+  const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
+  const underWay = targets.filter(
+    ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
+  ).length;
+  if (underWay > 0) terminal.say(`${countOf(underWay, 'target')} may still be at work in the service.`);
+  if (unknown > 0) terminal.say(`Of ${countOf(unknown, 'target')} nobody knows whether it was changed.`);
+  return exit.ok;
+}
+
+/** Fires a new run over the targets that failed. */
+export async function retryRun(
+  terminal: Terminal,
+  word: string,
+  options: GlobalOptions & { detach?: boolean },
+): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+    const { id } = await runNamed(caretaker.records, word);
+    if (options.detach) await needWorker(caretaker);
+    return goOn(caretaker, await caretaker.engine.retry(id), terminal, options);
+  });
+}
+
+/** Takes part in the work until a run that was interrupted has ended. */
+export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+    const run = await runNamed(caretaker.records, word);
+    if (isFinal(run.status)) {
+      if (options.json) terminal.json(toReport(run, await targetsOf(caretaker, run)));
+      terminal.say(
+        `The run ${run.id} has already ended: ${run.status}. "caretaker runs show ${run.id}" tells of it.`,
+      );
+      return exitOf(run.status);
+    }
+    await caretaker.engine.nudge(run.id);
+    const calledOff = run.ending === 'cancelled';
+    return attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false, calledOff });
+  });
+}
+
+async function targetsOf({ records }: Opened, { id }: Run): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const target of records.targets.all(id)) targets.push(target);
+  return targets;
+}

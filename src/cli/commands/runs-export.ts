@@ -1,0 +1,52 @@
+import { type TargetReport, toTargetReport } from '../../run/report.ts';
+import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { exit } from '../exit.ts';
+import { runNamed } from '../run-id.ts';
+import type { Terminal } from '../terminal.ts';
+
+const formats = ['csv', 'jsonl'] as const;
+
+/** What a spreadsheet shows of a target, in this order; JSON lines have all there is. */
+const columns = [
+  'id',
+  'label',
+  'outcome',
+  'reason',
+  'detail',
+  'task_id',
+  'attempts',
+  'started_at',
+  'finished_at',
+] as const satisfies (keyof TargetReport)[];
+
+/** Prints what became of each target of a run, one a line, read and written page by page. */
+export async function exportRun(
+  terminal: Terminal,
+  word: string,
+  { format, ...options }: GlobalOptions & { format: (typeof formats)[number] },
+): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async ({ records }) => {
+    const run = await runNamed(records, word);
+    if (format === 'csv') terminal.data(csvLine(['run', ...columns]));
+    for await (const target of records.targets.all(run.id)) {
+      const report = toTargetReport(target);
+      if (format === 'csv') terminal.data(csvLine([run.id, ...columns.map((column) => report[column])]));
+      else terminal.data(JSON.stringify({ run: run.id, ...report }));
+    }
+    return exit.ok;
+  });
+}
+
+/**
+ * One line as RFC 4180 has it. What a spreadsheet would take for a formula, and might carry out, gets an apostrophe in
+ * front: labels and messages come from the sites.
+ */
+export function csvLine(cells: readonly (string | number | null)[]): string {
+  return cells
+    .map((cell) => {
+      if (typeof cell === 'number') return String(cell);
+      const text = (cell ?? '').replace(/^(?=[=+\-@\t\r\n])/, "'");
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    })
+    .join(',');
+}

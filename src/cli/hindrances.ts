@@ -1,0 +1,103 @@
+/**
+ * What keeps a run from going on through no fault of its own: the service away, its requests used up by others, Redis
+ * away. Each is told once when it has lasted, and once when it is over.
+ */
+import type { Caretaker } from '../app/caretaker.ts';
+import type { Run } from '../run/run.ts';
+import { clockTime, timeOfDay } from './show-run.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What lasts no longer is nothing to tell. */
+const LASTS_MS = 10_000;
+const LOOK_MS = 1_000;
+
+/** How the account stands, as its budget tells. */
+export interface Standing {
+  now: number;
+  /** Since when nobody got a usable answer. */
+  failingSince?: number | undefined;
+  limit: number;
+  /** Whether anything is left of this window that may be spent, and until when it lasts. */
+  spent: boolean;
+  resetsAt: number;
+  /** Requests of this run in this window. */
+  own: number;
+}
+
+export type Hindrance = { is: 'away'; since: number } | { is: 'drained'; limit: number; until: number };
+
+/** What hinders a run, if anything has for a while. */
+export function hindranceOf(standing: Standing): Hindrance | undefined {
+  const { now, failingSince, limit, spent, resetsAt, own } = standing;
+  if (failingSince !== undefined && now - failingSince >= LASTS_MS)
+    return { is: 'away', since: failingSince };
+  // A run that uses up its account's requests by itself is at work, not hindered.
+  if (spent && resetsAt - now > LASTS_MS && own < limit / 2) return { is: 'drained', limit, until: resetsAt };
+  return undefined;
+}
+
+/** Watches over one run and says aloud what changes. */
+export class Hindrances {
+  private told: Hindrance | undefined;
+  private lookedAt = 0;
+  private window = { resetsAt: 0, requests: 0 };
+
+  constructor(
+    private readonly caretaker: Caretaker,
+    private readonly terminal: Terminal,
+  ) {}
+
+  /** Looks at most once a second. */
+  async look(run: Run): Promise<void> {
+    const { clock } = this.caretaker;
+    const now = clock.now();
+    if (now - this.lookedAt < LOOK_MS) return;
+    this.lookedAt = now;
+    const { budget } = this.caretaker.link(run.account);
+    const [{ failingSince, limit, resetsAt }, room] = await Promise.all([budget.state(), budget.room()]);
+    if (resetsAt > this.window.resetsAt + LASTS_MS) this.window = { resetsAt, requests: run.requests };
+    const own = run.requests - this.window.requests;
+    this.tell(hindranceOf({ now, failingSince, limit, spent: room < 1, resetsAt, own }), now);
+  }
+
+  /** What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before. */
+  async reading<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    const { clock } = this.caretaker;
+    const since = clock.now();
+    const answered = new AbortController();
+    const both = AbortSignal.any([signal, answered.signal]);
+    const answer = read().finally(() => answered.abort());
+    await Promise.race([answer, clock.sleep(LASTS_MS, both)]);
+    if (!both.aborted) {
+      this.terminal.say(
+        `Redis has not answered since ${timeOfDay(since)}; nothing is lost, and work goes on when it is back.`,
+      );
+      await Promise.race([answer, untilAborted(signal)]);
+      if (!signal.aborted) this.terminal.say(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
+    }
+    return signal.aborted ? undefined : answer;
+  }
+
+  private tell(found: Hindrance | undefined, now: number): void {
+    const { told } = this;
+    if (found?.is === told?.is) return;
+    this.told = found;
+    if (found?.is === 'away') {
+      this.terminal.say(
+        `The service has not answered since ${timeOfDay(found.since)}; nothing is lost, and work goes on when it is back.`,
+      );
+    } else if (found) {
+      this.terminal.say(
+        `The account's ${found.limit} requests a minute are used up until ${timeOfDay(found.until)}, most of them not by this run; work goes on then.`,
+      );
+    } else if (told?.is === 'away') {
+      this.terminal.say(`The service answers again, after ${clockTime(now - told.since)}.`);
+    } else this.terminal.say('The account has requests again.');
+  }
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

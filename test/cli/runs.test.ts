@@ -1,0 +1,149 @@
+/** What a person can learn of runs, and do to them, where no daemon is alive. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+/** A run that was interrupted while syncs were under way that take an hour. */
+let interrupted: string;
+
+async function interruptARun(): Promise<string> {
+  const before = sandbox.journal.effects.length;
+  const started = desk.start(['run', 'nightly-sync']);
+  while (sandbox.journal.effects.length === before) await new Promise(setImmediate);
+  started.child.kill('SIGINT');
+  const { stderr } = await started.ended;
+  return /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '';
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't' });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(3_600_000);
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  interrupted = await interruptARun();
+}, 60_000);
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+describe('after an interrupted run', () => {
+  test('the next one is not run, and says which run is in the way, that nobody is at work on it, and what to do', async () => {
+    const { code, stderr } = await desk.run(['run', 'nightly-sync']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`nightly-sync was not run: its run ${interrupted} has not ended (running, `);
+    expect(stderr).toContain('nobody is at work on it');
+    expect(stderr).toContain(`caretaker runs continue ${interrupted}`);
+    expect(stderr).toContain(`caretaker runs cancel ${interrupted}`);
+  });
+
+  test('runs and runs show say that nobody is at work on it', async () => {
+    const list = await desk.run(['runs']);
+    expect(list.stderr).toContain(`No daemon is running, and nobody is at work on ${interrupted}.`);
+    const show = await desk.run(['runs', 'show', interrupted]);
+    expect(show.stderr).toContain('nobody is at work on it');
+    expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
+  });
+});
+
+describe('a run is found', () => {
+  test('by the beginning of its id, and by "last"', async () => {
+    const beginning = interrupted.slice(0, -2);
+    const { stdout } = await desk.run(['runs', 'show', beginning, '--json']);
+    expect(JSON.parse(stdout).run).toBe(interrupted);
+    const [newest] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
+    const last = await desk.run(['runs', 'show', 'last', '--json']);
+    expect(JSON.parse(last.stdout).run).toBe(newest.run);
+  });
+
+  test('not by a beginning that several have: they are named, with exit 2', async () => {
+    const { code, stderr } = await desk.run(['runs', 'cancel', 'nightly']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Several runs begin with "nightly"; which of them?');
+    expect(stderr).toContain(`  ${interrupted}\n`);
+  });
+
+  test('in lists of a status, a policy or a time that exist; of others it is said what there is', async () => {
+    const of = async (...args: string[]) => {
+      const { code, stderr } = await desk.run(['runs', ...args]);
+      return { code, stderr };
+    };
+    expect(await of('--status', 'faild')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/did you mean failed\?/i),
+    });
+    expect(await of('--policy', 'nightly-snc')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/did you mean nightly-sync\?/i),
+    });
+    expect(await of('--policy', 'nightly-sync', '--status', 'failed')).toEqual({
+      code: 0,
+      stderr: 'No failed runs of nightly-sync.\n',
+    });
+    expect(await of('--since', '3')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('such as 3d, 12h, 2026-11-01'),
+    });
+    expect((await of('--since', '3d')).stderr).toContain(interrupted);
+  });
+});
+
+describe('targets that a person names', () => {
+  test('none of which the policy selects: exit 2, and no run is made', async () => {
+    const before = JSON.parse((await desk.run(['runs', '--json'])).stdout).length;
+    const { code, stderr } = await desk.run(['run', 'nightly-sync', '--target', 'site-9999']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('None of the targets you named is selected by nightly-sync');
+    expect(stderr).toContain('site-9999: It is not in the account');
+    expect(JSON.parse((await desk.run(['runs', '--json'])).stdout)).toHaveLength(before);
+  });
+
+  test('some of which it does not: they are told', async () => {
+    const { stderr } = await desk.run(['run', 'nightly-sync', '--target', 'site-0001', 'site-9999']);
+    expect(stderr).toContain('1 target of those you named will not be worked on:\n  site-9999: ');
+  });
+});
+
+test('a paused policy is run by hand all the same, and it is said', async () => {
+  await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
+  const { stderr } = await desk.run(['run', 'nightly-sync']);
+  expect(stderr).toMatch(/^nightly-sync is paused by .* \(moving house\)\. It is run all the same/m);
+  await desk.run(['policies', 'resume', 'nightly-sync']);
+});
+
+describe('calling a run off that nobody is at work on', () => {
+  test('is done here; Ctrl-C leaves it with 130 and says how to end it', async () => {
+    const cancelling = desk.start(['runs', 'cancel', interrupted]);
+    await cancelling.line(/Nobody else is at work on it: it is done here/);
+    cancelling.child.kill('SIGINT');
+    const { code, stderr } = await cancelling.ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain(`caretaker runs cancel ${interrupted} --force`);
+  });
+
+  test('by force ends it at once, with an outcome for every site', async () => {
+    const { code, stderr } = await desk.run(['runs', 'cancel', interrupted, '--force']);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/\d+ targets? may still be at work in the service/);
+    const run = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
+    expect(run.status).toBe('cancelled');
+    expect(run.targets.map(({ outcome }: { outcome: string }) => outcome)).not.toContain(null);
+  });
+
+  test('leaves a run that others find ended, in one line', async () => {
+    const { code, stdout, stderr } = await desk.run(['runs', 'continue', interrupted]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`The run ${interrupted} has already ended: cancelled.`);
+  });
+});
+
+test('what became of each target can be taken elsewhere, a line each', async () => {
+  const csv = (await desk.run(['runs', 'export', interrupted])).stdout.trimEnd().split('\n');
+  expect(csv[0]).toBe('run,id,label,outcome,reason,detail,task_id,attempts,started_at,finished_at');
+  const jsonl = (await desk.run(['runs', 'export', interrupted, '--format', 'jsonl'])).stdout.trimEnd();
+  const targets = jsonl.split('\n').map((line) => JSON.parse(line));
+  expect(targets).toHaveLength(csv.length - 1);
+  const shown = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
+  expect(targets).toEqual(shown.targets.map((target: object) => ({ run: interrupted, ...target })));
+});

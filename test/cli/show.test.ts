@@ -1,0 +1,69 @@
+/** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
+import { describe, expect, test } from 'vitest';
+import { csvLine } from '../../src/cli/commands/runs-export.ts';
+import { hindranceOf } from '../../src/cli/hindrances.ts';
+import { countOf, targetTable } from '../../src/cli/show-run.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Target } from '../../src/run/run.ts';
+
+describe('the table of targets', () => {
+  const target: Target = {
+    id: 'site-0047',
+    label: 'https://a-rather-long-name-of-a-site.old-town-dental-47.example',
+    state: 'ended',
+    step: 3,
+    attempts: 0,
+    waits: 0,
+    outcome: 'failed',
+    reason: 'unknown-effect',
+    detail: 'The service no longer knows the sync: its snapshot is not found (HTTP 404).',
+  };
+  const shown = (dataColumns: number | undefined) =>
+    targetTable([target], { dataColumns, paint: (_, text) => text } as Terminal).split('\n');
+
+  test.each([60, 80, 120])('does not wrap at %d columns, and never cuts an id or a reason', (columns) => {
+    const lines = shown(columns);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(lines[1]).toContain('site-0047');
+    expect(lines[1]).toContain('unknown-effect');
+  });
+  test('cuts nothing at a pipe', () => {
+    expect(shown(undefined)[1]).toContain(target.label);
+    expect(shown(undefined)[1]).toContain(target.detail);
+  });
+});
+
+test('one of a thing is not called several', () => {
+  expect([0, 1, 2].map((count) => countOf(count, 'request'))).toEqual([
+    '0 requests',
+    '1 request',
+    '2 requests',
+  ]);
+});
+
+describe('a line for spreadsheets', () => {
+  test('keeps commas, quotes and line breaks inside their cell', () => {
+    expect(csvLine(['a,b', 'say "x"', 'two\nlines', 3, null])).toBe('"a,b","say ""x""","two\nlines",3,');
+  });
+  test.each(['=1+1', '+1', '-1', '@sum', '\tx'])('never begins a formula: %j', (text) => {
+    expect(csvLine([text])).toBe(`'${text}`);
+  });
+});
+
+describe('what keeps a run from going on', () => {
+  const now = 1_000_000;
+  const well = { now, limit: 200, spent: false, resetsAt: now + 30_000, own: 50 };
+  test('is nothing while the service answers and there are requests', () => {
+    expect(hindranceOf(well)).toBeUndefined();
+  });
+  test('is the service, once it has not answered for ten seconds', () => {
+    expect(hindranceOf({ ...well, failingSince: now - 9_000 })).toBeUndefined();
+    expect(hindranceOf({ ...well, failingSince: now - 10_000 })).toEqual({ is: 'away', since: now - 10_000 });
+  });
+  test('is somebody who uses up the account, and not the run itself', () => {
+    const drained = { ...well, spent: true, own: 20 };
+    expect(hindranceOf(drained)).toEqual({ is: 'drained', limit: 200, until: now + 30_000 });
+    expect(hindranceOf({ ...drained, own: 150 })).toBeUndefined();
+    expect(hindranceOf({ ...drained, resetsAt: now + 5_000 })).toBeUndefined();
+  });
+});
