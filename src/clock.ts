@@ -40,3 +40,6 @@ export function shiftedClock(clock: Clock, offsetMs: number): Clock {
 
 /** A moment as it is written in records and JSON: ISO 8601 in UTC, to the millisecond. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** A moment for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
+export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;

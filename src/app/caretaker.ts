@@ -20,7 +20,10 @@ import { type Connected, connectRedis, redisClock } from './connect.ts';
 import { loadJobs } from './jobs.ts';
 
 export interface Caretaker {
+  /** Those it was opened with, with what was taken over since. */
   readonly settings: Settings;
+  /** Takes over what can be changed while at work: who is told, and how long things are kept. */
+  take(changed: Pick<Settings, 'notifications' | 'retention'>): void;
   readonly records: Records;
   readonly queues: Queues;
   readonly engine: Engine;
@@ -94,7 +97,13 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
 
   // Told beside the work, which must not wait for a slow receiver; waited for when closing.
   const tellings = new Set<Promise<void>>();
-  const notifier = createNotifier({ settings, clock, log });
+  let current = settings;
+  const receivers = {
+    get notifications() {
+      return current.notifications;
+    },
+  };
+  const notifier = createNotifier({ settings: receivers, clock, log });
   const engine = createEngine({
     records,
     queues,
@@ -111,7 +120,12 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
   });
 
   return {
-    settings,
+    get settings() {
+      return current;
+    },
+    take({ notifications, retention }) {
+      current = { ...current, notifications, retention };
+    },
     records,
     queues,
     engine,

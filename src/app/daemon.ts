@@ -1,10 +1,13 @@
 /** The long-running process: fires policies, works, serves the dashboard, in whatever roles it was given. */
 import { hostname } from 'node:os';
+import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
+import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
+import { type ConfigWatch, watchConfig } from './config-watch.ts';
 import { overview } from './overview.ts';
-import { openPolicyBook } from './policy-book.ts';
+import { openPolicyBook, type PolicyBook } from './policy-book.ts';
 
 export const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export type Role = (typeof roles)[number];
@@ -16,19 +19,30 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
+/** Another daemon on the same Redis has the port of the dashboard. */
+export class DaemonRunsError extends CaretakerError {
+  readonly code = 'DAEMON_RUNS';
+}
+
 const PRESENCE_MS = 5_000;
 const PRUNE_MS = 3_600_000;
 /** A role whose part of the process was not seen to go on for so long is not at work. */
 const STILL_MS = 30_000;
 
-/** Starts the roles in order: work before what makes work, the dashboard when there is something to see. */
+/**
+ * Starts the roles in order: work before what makes work, the dashboard when there is something to see.
+ *
+ * @throws {DaemonRunsError} {DashboardError} when the dashboard cannot be served.
+ */
 export async function startDaemon(options: {
   caretaker: Caretaker;
   roles: readonly Role[];
+  /** Where the settings come from, so that their changes are noticed. Default: they are not looked at again. */
+  config?: ConfigWatch;
 }): Promise<Daemon> {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
-  const book = openPolicyBook({ settings, registry, clock, log });
+  const book = openPolicyBook({ settings: () => caretaker.settings, registry, clock, log });
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStill(beats.get(role)?.(), role, clock.now()));
   const stops: (() => Promise<void>)[] = [() => book.close()];
@@ -56,8 +70,14 @@ export async function startDaemon(options: {
       beats.set('scheduler', () => scheduler.beatAt());
       stops.push(() => scheduler.stop());
     }
-    stops.push(keepHouse(caretaker, given));
-    if (!given.includes('dashboard')) return { stop };
+    if (options.config) {
+      const { config } = options;
+      stops.push(watchConfig(config, { started: settings, take: caretaker.take, clock, log }));
+    }
+    if (!given.includes('dashboard')) {
+      stops.push(keepHouse(caretaker, given, book));
+      return { stop };
+    }
     const dashboard = await startDashboard({
       ...settings.dashboard,
       ...overview(caretaker, book, { roles: given, waiting }),
@@ -65,8 +85,11 @@ export async function startDaemon(options: {
       queues: caretaker.queues,
       clock,
       log,
+    }).catch(async (error: unknown) => {
+      throw (await runningAlready(error, caretaker)) ?? error;
     });
     stops.push(() => dashboard.close());
+    stops.push(keepHouse(caretaker, given, book, Number(new URL(dashboard.url).port)));
     return { dashboard, stop };
   } catch (error) {
     await stop();
@@ -78,9 +101,29 @@ export async function startDaemon(options: {
 const isStill = (beatAt: number | undefined, role: Role, now: number): boolean =>
   role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_MS);
 
+/** Whether the port is taken by a daemon that shares our work, which is another matter than a stranger's program. */
+async function runningAlready(error: unknown, caretaker: Caretaker): Promise<DaemonRunsError | undefined> {
+  if (systemCodeOf(error) !== 'EADDRINUSE') return undefined;
+  const { settings, records, clock } = caretaker;
+  const { port } = settings.dashboard;
+  const here = await records.presence.here(clock.now());
+  const other = here.find((one) => one.host === hostname() && one.dashboardPort === port);
+  if (!other) return undefined;
+  const started = `process ${other.pid}, since ${isoMinute(other.startedAt)}`;
+  return new DaemonRunsError(
+    `A daemon runs here already (${started}) and serves the dashboard on port ${port}. To share its work, start this one with --roles scheduler,worker; for a second dashboard, add --port.`,
+    { cause: error },
+  );
+}
+
 /** Shows that this process is here, and forgets runs that are older than they need be. */
-function keepHouse(caretaker: Caretaker, given: readonly Role[]): () => Promise<void> {
-  const { records, clock, log, owner, settings } = caretaker;
+function keepHouse(
+  caretaker: Caretaker,
+  given: readonly Role[],
+  book: PolicyBook,
+  dashboardPort?: number,
+): () => Promise<void> {
+  const { records, clock, log, owner } = caretaker;
   const startedAt = clock.now();
   const leaving = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -93,10 +136,12 @@ function keepHouse(caretaker: Caretaker, given: readonly Role[]): () => Promise<
       roles: [...given],
       startedAt,
       seenAt,
+      ...(dashboardPort === undefined ? {} : { dashboardPort }),
+      keeps: book.kept(),
     });
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_MS) {
       prunedAt = seenAt;
-      const removed = await records.runs.prune(seenAt - settings.retention.runsMs);
+      const removed = await records.runs.prune(seenAt - caretaker.settings.retention.runsMs);
       if (removed > 0) log.info({ runs: removed }, 'old runs forgotten (retention)');
     }
   };

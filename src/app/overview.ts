@@ -64,10 +64,19 @@ function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   return files.map((file) => ({
     file: shortFile(file),
     mistakes: findings.filter((finding) => finding.file === file).map(mistakeOf),
-    inForce: book
-      .policies()
-      .filter((policy) => policy.file === file)
-      .map(({ name }) => name),
+    since: book.brokenSince(file),
+    inForce: [
+      ...new Set(
+        [
+          ...book.policies().filter((policy) => policy.file === file),
+          ...book.kept().filter((kept) => kept.file === file),
+        ].map(({ name }) => name),
+      ),
+    ],
+    kept: book
+      .kept()
+      .filter((kept) => kept.file === file)
+      .map(({ name, readAt }) => ({ name, readAt })),
   }));
 }
 

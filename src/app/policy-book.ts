@@ -4,68 +4,73 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
+import { type Clock, isoMinute } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
-import { loadPolicies } from '../policy/load-policies.ts';
+import { isPolicyFile, type Loaded, loadPolicies } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Finding, placeOf } from '../settings/finding.ts';
+import type { KeptPolicy } from '../records/presence-store.ts';
+import { type Finding, placeOf, shortFile } from '../settings/finding.ts';
+import { deepFreeze } from '../settings/freeze.ts';
 import type { Settings } from '../settings/settings.ts';
+import { changesBetween, inWords } from './policy-changes.ts';
 
 export interface PolicyBook {
   policies(): readonly Policy[];
   /** Mistakes in the files as they are now. */
   findings(): readonly Finding[];
-  /** Looks at the files once more and reads them again when they changed; gives whether they did. */
-  refresh(): boolean;
+  /** Policies that are in force although their file is broken. */
+  kept(): readonly KeptPolicy[];
+  /** Since when a file is broken, in milliseconds since 1970. */
+  brokenSince(file: string): number;
   /** Stops looking. */
   close(): Promise<void>;
 }
 
-const LOOK_MS = 1_000;
-
-/** Reads the policies and keeps looking at their files, once a second. */
-export function openPolicyBook(options: {
-  settings: Settings;
+export interface PolicyBookParts {
+  /** Those in force, asked at every look: names under `notifications` may come and go. */
+  settings: () => Settings;
   registry: Registry;
   clock: Clock;
   log: Log;
-}): PolicyBook {
-  const { settings, registry, clock, log } = options;
-  const dir = settings.policiesDir;
-  let seen = '';
-  let policies: readonly Policy[] = [];
-  let findings: readonly Finding[] = [];
+}
 
-  const refresh = (): boolean => {
-    const looks = looksOf(dir);
-    if (looks === seen) return false;
-    seen = looks;
-    const read = loadPolicies({ dir, registry, settings });
-    policies = merged(policies, read.policies, read.findings);
-    findings = read.findings;
-    for (const finding of findings) {
-      log.error(
-        { file: finding.file },
-        `${placeOf(finding)}: ${finding.message}; what was in force stays in force`,
-      );
-    }
-    log.info({ policies: policies.length, mistakes: findings.length }, 'policies read');
-    return true;
-  };
-  refresh();
+const LOOK_MS = 1_000;
+/** Files that change at every look are read after so many all the same. */
+const MOST_UNSETTLED = 5;
 
+/** Reads the policies and keeps looking at their files, once a second; what changed is read when it changes no more. */
+export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
+  const { settings, registry, clock, log } = parts;
+  const dir = settings().policiesDir;
   const closing = new AbortController();
+  let looks = looksOf(dir, settings());
+  let state = readAll({ dir, registry, settings: settings() }, nothing, looks, clock.now());
+  tell(state, nothing, log);
+
   const looking = (async () => {
+    let unsettled: Looks | undefined;
+    let times = 0;
     while (!closing.signal.aborted) {
       await clock.sleep(LOOK_MS, closing.signal);
-      if (!closing.signal.aborted) refresh();
+      const now = looksOf(dir, settings());
+      if (closing.signal.aborted || now.text === looks.text) continue;
+      times += 1;
+      if (now.text !== unsettled?.text && times < MOST_UNSETTLED) {
+        unsettled = now;
+        continue;
+      }
+      const before = state;
+      state = readAll({ dir, registry, settings: settings() }, before, now, clock.now());
+      tell(state, before, log);
+      [looks, unsettled, times] = [now, undefined, 0];
     }
   })();
   return {
-    policies: () => policies,
-    findings: () => findings,
-    refresh,
+    policies: () => state.policies,
+    findings: () => state.findings,
+    kept: () => state.kept,
+    brokenSince: (file) => state.brokenSince.get(file) ?? clock.now(),
     async close() {
       closing.abort();
       await looking;
@@ -73,26 +78,132 @@ export function openPolicyBook(options: {
   };
 }
 
-/** Names, sizes and times of change of all policy files: what differs when somebody edited one. */
-function looksOf(dir: string): string {
-  try {
-    return readdirSync(dir)
-      .filter((file) => /\.ya?ml$/.test(file))
-      .sort()
-      .map((file) => {
-        const { mtimeMs, size, ino } = statSync(join(dir, file));
-        return `${file} ${mtimeMs} ${size} ${ino}`;
-      })
-      .join('\n');
-  } catch (error) {
-    return `unreadable ${(error as { code?: string }).code ?? ''}`;
-  }
+interface Looks {
+  /** Differs when somebody edited, added, renamed or removed a file. */
+  text: string;
+  /** The inode of each file, by which one that was renamed is known again. */
+  inodes: Map<string, number>;
 }
 
-/** What was just read, and of broken files what they held before, unless the name is taken by now. */
-function merged(before: readonly Policy[], read: readonly Policy[], findings: readonly Finding[]): Policy[] {
-  const broken = new Set(findings.map(({ file }) => file));
-  const names = new Set(read.map(({ name }) => name));
-  const kept = before.filter(({ file, name }) => broken.has(file) && !names.has(name));
-  return [...read, ...kept];
+function looksOf(dir: string, { notifications }: Settings): Looks {
+  const lines: string[] = [];
+  const inodes = new Map<string, number>();
+  try {
+    for (const name of readdirSync(dir).filter(isPolicyFile).sort()) {
+      const file = join(dir, name);
+      const stats = statSync(file, { throwIfNoEntry: false });
+      lines.push(`${name} ${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size} ${stats?.ino}`);
+      if (stats) inodes.set(file, stats.ino);
+    }
+  } catch (error) {
+    lines.push(`unreadable ${(error as { code?: string }).code ?? ''}`);
+  }
+  // What a policy may name is part of whether it can be used.
+  return { text: [...lines, ...Object.keys(notifications)].join('\n'), inodes };
+}
+
+interface Reading {
+  policies: readonly Policy[];
+  findings: readonly Finding[];
+  kept: readonly KeptPolicy[];
+  inodes: Map<string, number>;
+  /** When the version in force of a policy was first read. */
+  readAt: Map<string, number>;
+  /** Since when a file is broken. */
+  brokenSince: Map<string, number>;
+}
+
+const nothing: Reading = {
+  policies: [],
+  findings: [],
+  kept: [],
+  inodes: new Map(),
+  readAt: new Map(),
+  brokenSince: new Map(),
+};
+
+function readAll(
+  source: { dir: string; registry: Registry; settings: Settings },
+  before: Reading,
+  { inodes }: Looks,
+  now: number,
+): Reading {
+  const read = loadPolicies(source);
+  const keptPolicies = keptOf(source.dir, before, read, inodes);
+  const policies = [...read.policies, ...keptPolicies];
+  const versions = new Map(before.policies.map(({ name, hash }) => [name, hash]));
+  const readAt = new Map(
+    policies.map(({ name, hash }) => [name, (versions.get(name) === hash && before.readAt.get(name)) || now]),
+  );
+  const brokenSince = new Map(
+    read.findings.map(({ file }) => [file, before.brokenSince.get(file) ?? now] as const),
+  );
+  const kept = keptPolicies.map((policy): KeptPolicy => {
+    const place = read.broken.find(({ name }) => name === policy.name)?.file ?? policy.file;
+    const mistake = read.findings.find(({ file }) => file === place) ?? read.findings[0];
+    return {
+      name: policy.name,
+      policy,
+      file: mistake?.file ?? policy.file,
+      readAt: readAt.get(policy.name) ?? now,
+      brokenSince: brokenSince.get(mistake?.file ?? '') ?? now,
+      mistake: mistake ? `${placeOf(mistake)}: ${mistake.message}` : '',
+    };
+  });
+  return { policies, findings: read.findings, kept, inodes, readAt, brokenSince };
+}
+
+/**
+ * Of what was in force and could not be read now, that which stays: policies of a broken file, by whatever name the
+ * file goes now, and those that are broken by themselves, in whatever file. All of them while the folder is away.
+ */
+function keptOf(dir: string, before: Reading, read: Loaded, inodes: Map<string, number>): readonly Policy[] {
+  const broken = new Set(read.findings.map(({ file }) => file));
+  const names = new Set(read.policies.map(({ name }) => name));
+  const fileNow = (file: string): string => {
+    if (inodes.has(file)) return file;
+    const inode = before.inodes.get(file);
+    return [...inodes].find(([, one]) => one === inode)?.[0] ?? file;
+  };
+  return before.policies.flatMap((policy) => {
+    const file = fileNow(policy.file);
+    if (names.has(policy.name)) return [];
+    if (!broken.has(dir) && !broken.has(file) && !read.broken.some(({ name }) => name === policy.name))
+      return [];
+    return file === policy.file ? [policy] : [deepFreeze({ ...policy, file })];
+  });
+}
+
+/** One sentence about what changed, and one about each file that broke or was mended. */
+function tell(now: Reading, before: Reading, log: Log): void {
+  const told = brokenFiles(before);
+  for (const [file, sentence] of brokenFiles(now)) {
+    if (told.get(file) !== sentence) log.error({ file }, sentence);
+  }
+  for (const file of told.keys()) {
+    if (!now.brokenSince.has(file)) log.info({ file }, `${shortFile(file)} is no longer broken`);
+  }
+  const facts = { policies: now.policies.length, mistakes: now.findings.length };
+  log.info(
+    facts,
+    before === nothing
+      ? `policies read: ${now.policies.length} in force`
+      : `policies read again: ${inWords(changesBetween(before.policies, now.policies))}`,
+  );
+}
+
+/** What is said of each broken file. */
+function brokenFiles({ findings, kept }: Reading): Map<string, string> {
+  return new Map(
+    [...new Set(findings.map(({ file }) => file))].map((file) => {
+      const [first, ...others] = findings.filter((finding) => finding.file === file);
+      const mistake = first ? `${placeOf(first)}: ${first.message.replace(/\.$/, '')}` : '';
+      const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+      const mine = kept.filter((one) => one.file === file);
+      const versions = mine.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
+      const rest =
+        mine.length > 0 ? `what was read before stays in force: ${versions}` : 'nothing else was in force';
+      return [file, `${mistake}${more}; ${rest}`];
+    }),
+  );
 }

@@ -1,6 +1,7 @@
 /** What commands start from: the settings, the policies, and an opened Caretaker that is closed again. */
 import { type Caretaker, openCaretaker } from '../app/caretaker.ts';
 import { loadJobs } from '../app/jobs.ts';
+import type { CaretakerError } from '../errors.ts';
 import { type Log, openLog } from '../log.ts';
 import { type Loaded, loadPolicies } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -38,20 +39,28 @@ export async function policiesOf(settings: Settings): Promise<Loaded> {
  * @throws {UsageError} when there is no such policy.
  */
 export async function policyNamed(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
-  const { policies, findings } = await policiesOf(settings);
-  const policy = policies.find((one) => one.name === name);
-  if (policy) {
-    if (findings.length > 0) {
-      terminal.say(`${findings.length} mistakes in other policies; "caretaker validate" shows them.`);
-    }
-    return policy;
+  const loaded = await policiesOf(settings);
+  const policy = loaded.policies.find((one) => one.name === name);
+  if (!policy) throw noSuchPolicy(name, settings, loaded);
+  const mistakes = loaded.findings.length;
+  if (mistakes > 0) {
+    const what = mistakes === 1 ? 'One mistake' : `${mistakes} mistakes`;
+    terminal.say(`${what} in other policies; "caretaker validate" shows more.`);
   }
-  if (findings.length > 0) throw new InvalidFilesError(findings);
-  const hint = suggestionFor(
-    name,
-    policies.map((one) => one.name),
-  );
-  throw new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
+  return policy;
+}
+
+/** Why a policy cannot be had: its file is broken, or there is none of that name. */
+export function noSuchPolicy(
+  name: string,
+  settings: Settings,
+  { policies, findings }: Loaded,
+): CaretakerError {
+  const names = policies.map((one) => one.name);
+  const hint = suggestionFor(name, names);
+  // A name that is nearly right is a slip of the finger; else the mistakes may be why it is not there.
+  if (findings.length > 0 && !hint?.startsWith('did you mean')) return new InvalidFilesError(findings);
+  return new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
 }
 
 /** Opens a Caretaker for as long as `use` takes. */

@@ -29,6 +29,7 @@ const codes: Record<string, number> = {
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,
   DASHBOARD: exit.badInput,
+  DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
   INVALID_WHERE: exit.badInput,

@@ -80,6 +80,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .command('daemon')
     .description('fire policies when they are due, work, and serve the dashboard')
     .option('--roles <roles>', 'which of scheduler,worker,dashboard', 'scheduler,worker,dashboard')
+    .option('--port <n>', "the dashboard's port, 0 = any free one (default: dashboard.port)", wholeNumber(0))
     .action(does(async () => (await import('./commands/daemon.ts')).daemon));
 
   const policies = program

@@ -11,8 +11,12 @@ import type { Records } from '../records/records.ts';
 export interface BrokenFile {
   file: string;
   mistakes: { place: string; message: string; suggestion?: string; frame: string }[];
-  /** The policies of this file that are in force. */
+  /** Since when it cannot be read. */
+  since: number;
+  /** The policies of this file that are in force, some of them as they were read before. */
   inForce: string[];
+  /** Those that were read before, and when. */
+  kept: { name: string; readAt: number }[];
 }
 
 /** How this process is, for `/readyz` and for the top of every page. */

@@ -26,8 +26,8 @@ export interface Loaded {
   findings: Finding[];
   /** What lies in the folder and is not read: other files, and folders with a slash at their end. */
   ignored: string[];
-  /** Names of policies that are there and cannot be used. */
-  broken: string[];
+  /** Policies that are there and cannot be used, as far as their names can be read. */
+  broken: { name: string; file: string }[];
 }
 
 /**
@@ -38,7 +38,7 @@ export interface Loaded {
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
-  const broken: string[] = [];
+  const broken: Loaded['broken'] = [];
   const taken = new Map<string, string>();
   for (const file of files) {
     const yaml = YamlFile.read(file);
@@ -52,7 +52,7 @@ export function loadPolicies(source: Source): Loaded {
       const twin = nameTwice(yaml, path, read.name, taken);
       if (twin) findings.push(twin);
       else if (read.policy) policies.push(read.policy);
-      else if (read.name !== undefined) broken.push(read.name);
+      else if (read.name !== undefined) broken.push({ name: read.name, file });
     }
   }
   return { policies, findings: inOrder(findings), ignored, broken };

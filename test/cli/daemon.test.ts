@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -37,7 +39,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   });
 
   desk.write('config/policies/broken.yaml', 'policies:\n  - nam: x\n');
-  await daemon.line(/what was in force stays in force/);
+  await daemon.line(/broken.yaml:2:5: .*; nothing else was in force/);
 
   daemon.child.kill('SIGTERM');
   const { code, stdout, stderr } = await daemon.ended;
@@ -45,6 +47,59 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   expect(stderr).toContain('stopped');
   expect(stdout + stderr).not.toContain('a-secret-token');
   expect(stdout + stderr).not.toContain('open-sesame-please');
+});
+
+test('while a file is broken, everybody is shown what the daemon keeps in force of it', async () => {
+  const daemon = desk.start(['daemon']);
+  await daemon.line(/the daemon is at work; its Redis: embedded in .*\.caretaker/);
+  const good = readFileSync(join(desk.folder, 'config/policies/nightly-sync.yaml'), 'utf8');
+  desk.write('config/policies/nightly-sync.yaml', '# emptied\n');
+  await daemon.line(/The file holds no policy; what was read before stays in force: nightly-sync/);
+
+  const listed = await keptByNow();
+  expect(listed.stderr).toMatch(
+    /nightly-sync\.yaml is broken since \S+ \S+Z; the daemon keeps in force nightly-sync as it was read at \S+ \S+Z\./,
+  );
+  expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
+  const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
+  expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { mistake: expect.any(String) } });
+  // It fires on, so it can be paused.
+  expect((await desk.run(['policies', 'pause', 'nightly-sync'])).code).toBe(0);
+  expect((await desk.run(['policies', 'resume', 'nightly-sync'])).code).toBe(0);
+
+  desk.write('config/policies/nightly-sync.yaml', good);
+  await daemon.line(/nightly-sync\.yaml is no longer broken/);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+});
+
+/** `caretaker policies` once the daemon has told what it keeps, which it does every five seconds. */
+async function keptByNow() {
+  for (;;) {
+    const listed = await desk.run(['policies']);
+    if (listed.stdout.includes('kept')) return listed;
+  }
+}
+
+test('a second daemon is told about the first, and what to do; it can share the work', async () => {
+  const first = desk.start(['daemon']);
+  const [, port = ''] = /:(\d+)/.exec((await first.line(/Dashboard: http/)).replace('http:', '')) ?? [];
+  await first.line(/the daemon is at work/);
+
+  const second = await desk.run(['daemon', '--port', port]);
+  expect(second.code).toBe(2);
+  expect(second.stderr).toMatch(
+    new RegExp(
+      `error: A daemon runs here already \\(process ${first.child.pid}, since \\S+ \\S+Z\\) and serves the dashboard on port ${port}\\. To share its work, start this one with --roles scheduler,worker; for a second dashboard, add --port\\.`,
+    ),
+  );
+
+  const helper = desk.start(['daemon', '--roles', 'scheduler,worker']);
+  await helper.line(/the daemon is at work/);
+  for (const { child, ended } of [helper, first]) {
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+  }
 });
 
 test('no password and an address open to others: one sentence that says what to set', async () => {

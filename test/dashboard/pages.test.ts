@@ -25,7 +25,9 @@ const aBrokenFile = {
       frame: '> 3 | croon',
     },
   ],
+  since: 1,
   inForce: ['nightly-sync'],
+  kept: [{ name: 'nightly-sync', readAt: 1 }],
 };
 
 const pathOf = (id = aRun().id) => `/runs/${id}`;
@@ -69,7 +71,9 @@ test('whatever stands in the way is at the top of the overview', async () => {
   expect(text).toContain(
     'The account default refuses us, and its runs wait: HTTP 401 Since 1970-01-01 00:00 UTC',
   );
-  expect(text).toContain('policies/a.yaml has a mistake; in force as it was before: nightly-sync.');
+  expect(text).toContain(
+    'policies/a.yaml has a mistake; in force as it was before: nightly-sync (read 1970-01-01 00:00Z).',
+  );
   expect(text).toContain('The scheduler of this process is not at work.');
 });
 

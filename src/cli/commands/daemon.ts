@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { openCaretaker } from '../../app/caretaker.ts';
 import { type Role, roles, startDaemon } from '../../app/daemon.ts';
 import { openLog } from '../../log.ts';
+import { projectOf } from '../../settings/load-settings.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
@@ -13,17 +16,20 @@ const STOP_MS = 28_000;
 /** Runs until it is told to stop; then takes nothing new, records what is under way, and ends. */
 export async function daemon(
   terminal: Terminal,
-  options: GlobalOptions & { roles: string },
+  options: GlobalOptions & { roles: string; port?: number },
 ): Promise<number> {
   const given = rolesOf(options.roles);
-  const settings = settingsOf(options);
+  const read = () => withPort(settingsOf(options), options.port);
+  const settings = read();
   const log = await openLog({
     level: options.verbose ? 'debug' : 'info',
     form: process.stderr.isTTY ? 'pretty' : 'json',
   });
   const asked = untilSignal();
   const caretaker = await openCaretaker({ settings, log });
-  const running = await startDaemon({ caretaker, roles: given }).catch(async (error: unknown) => {
+  const file = settings.file;
+  const config = file === undefined ? {} : { config: { files: [file, join(projectOf(file), '.env')], read } };
+  const running = await startDaemon({ caretaker, roles: given, ...config }).catch(async (error: unknown) => {
     await caretaker.close();
     throw error;
   });
@@ -31,7 +37,7 @@ export async function daemon(
     const { url, signInLink } = running.dashboard;
     terminal.say(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
   }
-  log.info({ roles: given, redis: caretaker.redis.where }, 'the daemon is at work');
+  log.info({ roles: given }, `the daemon is at work; its Redis: ${caretaker.redis.where}`);
 
   const signal = await asked;
   log.info({ signal }, 'stopping: nothing new is begun, what is under way is being recorded');
@@ -45,6 +51,9 @@ export async function daemon(
   log.info('stopped');
   return exit.ok;
 }
+
+const withPort = (settings: Settings, port: number | undefined): Settings =>
+  port === undefined ? settings : { ...settings, dashboard: { ...settings.dashboard, port } };
 
 function rolesOf(text: string): Role[] {
   return text.split(',').map((word) => {

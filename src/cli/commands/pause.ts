@@ -1,8 +1,11 @@
 import { userInfo } from 'node:os';
+import type { Loaded } from '../../policy/load-policies.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import type { Records } from '../../records/records.ts';
 import { parseDuration } from '../../settings/duration.ts';
-import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, noSuchPolicy, policiesOf, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { keptByDaemons } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
 import { moment } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,9 +19,10 @@ interface PauseOptions extends GlobalOptions {
 /** Keeps a policy from firing until it is resumed or the pause ends by itself; survives restarts and edits of its file. */
 export async function pausePolicy(terminal: Terminal, name: string, options: PauseOptions): Promise<number> {
   const settings = settingsOf(options);
-  await policyNamed(name, settings, terminal);
+  const loaded = await policiesOf(settings);
   await withCaretaker(options, settings, async ({ records, clock }) => {
     const at = clock.now();
+    if (!(await isKnown(name, loaded, records, at))) throw noSuchPolicy(name, settings, loaded);
     const until = endOf(options, at);
     const before = pauseAt(await records.policies.state(name), at);
     if (before && options.reason === undefined && until === undefined) {
@@ -41,6 +45,17 @@ export async function pausePolicy(terminal: Terminal, name: string, options: Pau
     );
   });
   return exit.ok;
+}
+
+/** Whether there is such a policy: in a file that can be used, or kept in force by a daemon while its file is broken. */
+async function isKnown(
+  name: string,
+  { policies, broken }: Loaded,
+  records: Records,
+  now: number,
+): Promise<boolean> {
+  if ([...policies, ...broken].some((one) => one.name === name)) return true;
+  return (await keptByDaemons(records, now)).some((kept) => kept.name === name);
 }
 
 /** When a pause is to end: `--until` takes a moment or a duration, `--for` a duration. */
@@ -71,9 +86,12 @@ export async function resumePolicy(
   options: GlobalOptions,
 ): Promise<number> {
   const settings = settingsOf(options);
-  await policyNamed(name, settings, terminal);
+  const loaded = await policiesOf(settings);
   const was = await withCaretaker(options, settings, async ({ records, clock }) => {
     const before = pauseAt(await records.policies.state(name), clock.now());
+    // A pause outlives its policy's file, and can still be ended.
+    if (!before && !(await isKnown(name, loaded, records, clock.now())))
+      throw noSuchPolicy(name, settings, loaded);
     await records.policies.resume(name, clock.now());
     return before;
   });

@@ -1,60 +1,195 @@
-import { pauseAt } from '../../records/policy-store.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { isoTime } from '../../clock.ts';
+import { asWritten } from '../../policy/as-written.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import type { Records } from '../../records/records.ts';
+import type { Run } from '../../run/run.ts';
+import { nextFirings } from '../../schedule/next-firings.ts';
 import { nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
+import { shortFile } from '../../settings/finding.ts';
+import type { Settings } from '../../settings/settings.ts';
 import {
   type GlobalOptions,
+  noSuchPolicy,
   policiesOf,
-  policyNamed,
   sayFindings,
   sayIgnored,
   settingsOf,
   withCaretaker,
 } from '../context.ts';
 import { exit } from '../exit.ts';
+import { type Kept, keptByDaemons, keptWords } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
 import { moment, paintStatus } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
-/** Lists policies with their next and last runs. Files that are broken are said to be. */
+interface Row {
+  policy: Policy;
+  pause: Pause | undefined;
+  last: Run | undefined;
+  nextAt: number | undefined;
+  kept: Kept | undefined;
+  report: ReturnType<typeof toPolicyReport>;
+}
+
+/** Lists policies with their next and last runs, those included that a daemon keeps in force of broken files. */
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
-  await withCaretaker(options, settings, async ({ records, clock }) => {
-    const now = clock.now();
-    const rows = await Promise.all(
-      policies.map(async (policy) => {
-        const [state, [last]] = await Promise.all([
-          records.policies.state(policy.name),
-          records.runs.list({ policy: policy.name, limit: 1 }),
-        ]);
-        const nextAt = nextFiringAt(policy, state, now);
-        return { policy, state, pause: pauseAt(state, now), last, nextAt };
-      }),
-    );
-    if (options.json) {
-      terminal.json(rows.map(({ policy, state, last }) => toPolicyReport(policy, state, last, now)));
-      return;
-    }
-    if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
-    else {
-      const cells = rows.map(({ policy, pause, last, nextAt }) => [
-        policy.name,
-        policy.job,
-        policy.schedule ? `${policy.schedule.cron.join(' and ')} ${policy.schedule.timezone}` : 'by hand',
-        pause ? terminal.paint('yellow', pauseWords(pause)) : nextAt === undefined ? '' : moment(nextAt),
-        last ? `${paintStatus(last.status, terminal)} ${moment(last.createdAt)}` : '',
-      ]);
-      terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
-    }
-  });
+  const rows = await rowsOf(policies, settings, options);
+  if (options.json) {
+    terminal.json(rows.map(({ report, kept }) => ({ ...report, kept: kept ? keptReport(kept) : null })));
+  } else if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
+  else {
+    const cells = rows.map((row) => cellsOf(row, terminal));
+    terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
+  }
   sayFindings(findings, terminal);
+  for (const sentence of keptWords(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
   sayIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
 
-/** Shows one policy as it was read, every default filled in. */
+async function rowsOf(
+  policies: readonly Policy[],
+  settings: Settings,
+  options: GlobalOptions,
+): Promise<Row[]> {
+  const row = (
+    policy: Policy,
+    state: Parameters<typeof toPolicyReport>[1],
+    last: Run | undefined,
+    now: number,
+    kept?: Kept,
+  ) => ({
+    policy,
+    pause: pauseAt(state, now),
+    last,
+    nextAt: nextFiringAt(policy, state, now),
+    kept,
+    report: toPolicyReport(policy, state, last, now),
+  });
+  // Somebody who only looks does not get a Redis for it.
+  if (!hasRecords(settings))
+    return policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now()));
+  return withCaretaker(options, settings, async ({ records, clock }) => {
+    const now = clock.now();
+    const names = new Set(policies.map(({ name }) => name));
+    const kept = (await keptByDaemons(records, now)).filter(({ name }) => !names.has(name));
+    return Promise.all(
+      [...policies, ...kept.map(({ policy }) => policy)].map(async (policy) => {
+        const [state, [last]] = await Promise.all([
+          records.policies.state(policy.name),
+          records.runs.list({ policy: policy.name, limit: 1 }),
+        ]);
+        return row(
+          policy,
+          state,
+          last,
+          now,
+          kept.find(({ name }) => name === policy.name),
+        );
+      }),
+    );
+  });
+}
+
+/** Whether there can be any records: an embedded Redis that nobody has started yet holds none. */
+const hasRecords = ({ redis, dataDir }: Settings): boolean =>
+  redis.kind !== 'embedded' || existsSync(join(dataDir, 'redis'));
+
+function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
+  const { schedule } = policy;
+  const next = nextAt === undefined ? '' : moment(nextAt);
+  return [
+    kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
+    policy.job,
+    schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'by hand',
+    pause ? `${next && `${next}, `}${paint('yellow', pauseWords(pause))}` : next,
+    last ? `${paintStatus(last.status, { paint, ...terminal })} ${moment(last.createdAt)}` : '',
+  ];
+}
+
+const keptReport = ({ file, mistake, brokenSince, readAt }: Kept) => ({
+  file,
+  mistake,
+  broken_since: isoTime(brokenSince),
+  read_at: isoTime(readAt),
+});
+
+const NEXT_SHOWN = 3;
+const RUNS_SHOWN = 5;
+
+/** Shows one policy in the words of its file, every default filled in, with what it did and will do. */
 export async function showPolicy(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
-  const policy = await policyNamed(name, settings, terminal);
-  terminal.json(policy);
+  const loaded = await policiesOf(settings);
+  const own = loaded.policies.find((policy) => policy.name === name);
+  const known = hasRecords(settings)
+    ? await withCaretaker(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
+    : { pause: undefined, runs: [], kept: undefined, now: Date.now() };
+  const policy = own ?? known.kept?.policy;
+  if (!policy) throw noSuchPolicy(name, settings, loaded);
+  const next = nextFirings(policy, Math.max(known.now, (known.pause?.until ?? 0) - 1), NEXT_SHOWN);
+  const firings = known.pause && known.pause.until === undefined ? [] : next.map(({ at }) => at);
+  if (options.json) terminal.json(showReport(policy, firings, known));
+  else terminal.data(showText(policy, firings, known));
   return exit.ok;
+}
+
+interface KnownOfPolicy {
+  pause: Pause | undefined;
+  runs: Run[];
+  kept: Kept | undefined;
+  now: number;
+}
+
+async function knownOf(
+  records: Records,
+  name: string,
+  own: Policy | undefined,
+  now: number,
+): Promise<KnownOfPolicy> {
+  const [state, runs, kept] = await Promise.all([
+    records.policies.state(name),
+    records.runs.list({ policy: name, limit: RUNS_SHOWN }),
+    own ? [] : keptByDaemons(records, now),
+  ]);
+  return { pause: pauseAt(state, now), runs, kept: kept.find((one) => one.name === name), now };
+}
+
+const showReport = (policy: Policy, firings: number[], { pause, runs, kept }: KnownOfPolicy) => ({
+  policy: asWritten(policy),
+  file: policy.file,
+  next: firings.map(isoTime),
+  paused: pause
+    ? {
+        at: isoTime(pause.at),
+        by: pause.by,
+        reason: pause.reason ?? null,
+        until: pause.until === undefined ? null : isoTime(pause.until),
+      }
+    : null,
+  last_runs: runs.map((run) => ({ run: run.id, status: run.status, created_at: isoTime(run.createdAt) })),
+  kept: kept ? keptReport(kept) : null,
+});
+
+/** A file of policies with this one in it; what else there is to say stands in comments. */
+function showText(policy: Policy, firings: number[], { pause, runs, kept }: KnownOfPolicy): string {
+  const yaml = stringify({ policies: [asWritten(policy)] }, { flowCollectionPadding: true, lineWidth: 110 });
+  const notes = [
+    ...(kept ? keptWords([kept]) : []),
+    ...(pause ? [`${pauseWords(pause)}`] : []),
+    `next: ${firings.map(moment).join(', ') || (policy.schedule ? 'never' : 'by hand')}`,
+    ...runs.map((run) => `run:  ${run.id} ${run.status}`),
+    ...(runs.length === 0 ? ['It has not run yet.'] : []),
+  ];
+  return [
+    `# ${shortFile(policy.file)}, every default filled in`,
+    yaml.trimEnd(),
+    ...notes.map((note) => `# ${note}`),
+  ].join('\n');
 }

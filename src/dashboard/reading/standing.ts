@@ -1,4 +1,5 @@
 /** Is anybody at work? What every page says at its top, and the page about it in full. */
+import { isoMinute } from '../../clock.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { Parts } from '../http/parts.ts';
 import type { AccountView, BrokenFile, Health } from '../options.ts';
@@ -57,7 +58,9 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
     ...health.waiting.map(
       (role): Obstacle => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
     ),
-    ...health.brokenFiles.map((file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), file })),
+    ...health.brokenFiles.map(
+      (file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
+    ),
   ];
 }
 
@@ -102,9 +105,9 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
   return found;
 }
 
-const brokenSentence = ({ file, mistakes, inForce }: BrokenFile): string => {
+const brokenSentence = ({ file, mistakes, inForce, kept }: BrokenFile): string => {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  const kept =
-    inForce.length === 0 ? 'nothing of it is in force' : `in force as it was before: ${inForce.join(', ')}`;
-  return `${file} has ${count}; ${kept}.`;
+  const as = kept.map(({ name, readAt }) => `${name} (read ${isoMinute(readAt)})`).join(', ');
+  const rest = inForce.length === 0 ? 'nothing of it is in force' : `in force: ${inForce.join(', ')}`;
+  return `${file} has ${count}; ${kept.length === 0 ? rest : `in force as it was before: ${as}`}.`;
 };

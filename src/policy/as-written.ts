@@ -1,0 +1,49 @@
+/** A policy in the words of its file, every default filled in: the way back from `to-policy.ts`. */
+import { formatDuration } from '../settings/duration.ts';
+import type { Policy, Schedule, Threshold } from './policy.ts';
+
+/** One entry of `policies:` that would be read as this very policy. Durations are exact to the second. */
+export function asWritten(policy: Policy): Record<string, unknown> {
+  const { schedule, select, limits, retry, timeout } = policy;
+  return {
+    name: policy.name,
+    ...(policy.description === undefined ? {} : { description: policy.description }),
+    account: policy.account,
+    job: policy.job,
+    ...(schedule && { schedule: scheduleAsWritten(schedule) }),
+    select: { ...select },
+    ...(isEmpty(policy.options) ? {} : { with: policy.options }),
+    limits: {
+      concurrency: limits.concurrency,
+      max_targets: limits.maxTargets,
+      max_percent: `${limits.maxPercent}%`,
+      ...(limits.stopAfterFailures && { stop_after_failures: thresholdAsWritten(limits.stopAfterFailures) }),
+    },
+    retry: {
+      attempts: retry.attempts,
+      backoff: retry.backoff,
+      delay: formatDuration(retry.delayMs),
+      max_delay: formatDuration(retry.maxDelayMs),
+    },
+    timeout: { target: formatDuration(timeout.targetMs), run: formatDuration(timeout.runMs) },
+    notify: policy.notify.map(({ on, to }) => ({ on: [...on], to })),
+  };
+}
+
+const scheduleAsWritten = (schedule: Schedule) => ({
+  cron: schedule.cron.length === 1 ? schedule.cron[0] : [...schedule.cron],
+  timezone: schedule.timezone,
+  jitter: lengthAsWritten(schedule.jitterMs),
+  overlap: schedule.overlap,
+  catchup: lengthAsWritten(schedule.catchupMs),
+  blackout: schedule.blackout.map(({ from, to }) => ({ from, to })),
+  ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
+});
+
+const lengthAsWritten = (ms: number) => (ms === 0 ? 0 : formatDuration(ms));
+
+const thresholdAsWritten = (threshold: Threshold) =>
+  'percent' in threshold ? `${threshold.percent}%` : threshold.count;
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
