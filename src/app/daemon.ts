@@ -8,6 +8,7 @@ import type { Caretaker } from './caretaker.ts';
 import { type ConfigWatch, watchConfig } from './config-watch.ts';
 import { overview } from './overview.ts';
 import { openPolicyBook, type PolicyBook } from './policy-book.ts';
+import { tellBeginnings } from './run-log.ts';
 
 export const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export type Role = (typeof roles)[number];
@@ -55,6 +56,7 @@ export async function startDaemon(options: {
   };
   try {
     if (given.includes('worker')) {
+      stops.push(tellBeginnings(caretaker));
       const working = engine.work(settings.daemon.concurrency);
       beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());

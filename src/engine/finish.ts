@@ -1,4 +1,6 @@
 /** What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its end. */
+
+import type { Threshold } from '../policy/policy.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -31,6 +33,15 @@ export async function handOut(parts: Parts, runId: string): Promise<void> {
   await queues.put(released.map(({ id, step }) => ({ kind: 'act', run: runId, target: id, step })));
 }
 
+/** A share says something of the service or the policy only when it is not the bad luck of one or two targets. */
+const FEWEST_OF_A_SHARE = 3;
+
+/** How many failed targets stop a run. A share counts from three failures on, however small the plan is. */
+export const failuresThatStop = (threshold: Threshold, planned: number): number =>
+  'count' in threshold
+    ? threshold.count
+    : Math.max(FEWEST_OF_A_SHARE, Math.ceil((planned * threshold.percent) / 100));
+
 /** Trips the run's `stop_after_failures`: what is in flight goes on to its end, the rest is not begun. */
 export async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<void> {
   const run = await parts.records.runs.get(runId);
@@ -38,9 +49,7 @@ export async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<
   const threshold = policyOf(run).limits.stopAfterFailures;
   if (!threshold) return;
   const { failed, planned } = run.counts;
-  const allowed =
-    'count' in threshold ? threshold.count : Math.max(1, Math.ceil((planned * threshold.percent) / 100));
-  if (failed < allowed) return;
+  if (failed < failuresThatStop(threshold, planned)) return;
   const detail = `Stopped after ${failed} of ${planned} targets failed (limits.stop_after_failures).`;
   await parts.records.runs.end(run, 'safety-limit', detail);
   await drain(parts, { ...run, ending: 'safety-limit' });

@@ -6,6 +6,8 @@
  * does is safe to do twice, so a steward that was asleep too long harms nothing.
  */
 import { messageOf } from '../errors.ts';
+import { endedCount } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
 import { FIRST_PROBE_MS, PROBE_MS, probeAccount } from './block.ts';
 import { Follower } from './follow.ts';
 import type { Parts } from './parts.ts';
@@ -17,6 +19,8 @@ const LEASE_MS = 6_000;
 /** What a steward knows of an account besides the records; a successor starts without it and loses nothing. */
 export interface Charge {
   follower: Follower;
+  /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
+  known?: true;
   probedAt: number | undefined;
   /** Runs that wait for their plan: since when, and when it was last put into the queue. */
   replans: Map<string, { firstAt: number; lastAt: number }>;
@@ -103,6 +107,8 @@ export class Steward {
     const { records, log } = this.parts;
     const runs = await records.runs.active(account);
     for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
+    if (!charge.known) this.tellTakenOver(runs);
+    charge.known = true;
     if (runs.length === 0) return;
     await this.probe(
       account,
@@ -115,6 +121,14 @@ export class Steward {
       await tend(this.parts, run, runs, charge).catch((error: unknown) =>
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
       );
+    }
+  }
+
+  private tellTakenOver(runs: readonly Run[]): void {
+    for (const { id, status, counts } of runs) {
+      if (status === 'queued') continue;
+      const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
+      this.parts.log.info(facts, 'takes over a run that was begun elsewhere');
     }
   }
 

@@ -130,7 +130,9 @@ const Limits = z.strictObject({
       });
       return z.NEVER;
     })
-    .describe('So many failed targets, or such a share of the plan, stop the run. Default: never.'),
+    .describe(
+      'So many failed targets stop the run, or such a share of the plan once at least three have failed. Default: never.',
+    ),
 });
 
 const Retry = z
