@@ -2,18 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
-import type { Budget } from '../../src/budget/budget.ts';
 import { main } from '../../src/cli/main.ts';
-import { openClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import { complete } from '../../src/contract/schema.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { heldClock } from '../support/held-clock.ts';
+import { openAccount } from '../support/account.ts';
+import { inputs } from '../support/operation-inputs.ts';
 import { keptLog } from '../support/quiet.ts';
-import { type Account, inputs } from './operation-inputs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
 let redis: EmbeddedRedis;
@@ -32,30 +28,6 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** What is looked up and made beforehand costs nothing. */
-const free: Budget = {
-  letGo: async () => ({ person: 0, control: 0, follow: 0, action: 0 }),
-  take: async () => ({ window: 0 }),
-  takeNow: async () => ({ window: 0 }),
-  learn: async () => {},
-  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, answeredAt: 0 }),
-  room: async () => 1,
-};
-
-async function openAccount(): Promise<Account> {
-  const clock = heldClock();
-  const sandbox = await startSandbox({ sites: 40, rateLimit: 0, token: 'an-operators-token', clock });
-  onTestFinished(() => sandbox.stop());
-  const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token };
-  const client = openClient({ account, budget: free, clock: systemClock, log: keptLog() });
-  onTestFinished(() => client.close());
-  return {
-    call: (id, input) => client.call(id, input, { priority: 'person' }),
-    pass: (ms) => clock.advance(ms),
-    sandbox,
-  };
-}
 
 /** An input in the words of the command line. */
 function wordsOf(id: OperationId, input: object): string[] {

@@ -339,7 +339,10 @@ export const inputs: { [Id in OperationId]: (account: Account) => Input<Id> | Pr
   createSiteNote: async (account) => ({ ...(await aSite(account)), body: noteBody }),
   showSiteNote: newNote,
   deleteSiteNote: newNote,
-  updateSiteNote: async (account) => ({ ...(await newNote(account)), body: noteBody }),
+  updateSiteNote: async (account) => ({
+    ...(await newNote(account)),
+    body: { note: { content: 'Call after updates.' } },
+  }),
   listSiteNoteVersions: newNote,
 
   listSiteActivityLogs: (account) => siteLogging(account, true),

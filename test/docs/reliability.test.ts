@@ -1,0 +1,22 @@
+/** docs/reliability.md has a row for every operation that changes something, in the words of the code. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
+import { type OnceId, traces } from '../../src/job/traces.ts';
+
+const page = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/reliability.md'), 'utf8');
+
+const rowOf = (id: OperationId): string => {
+  const once = operationOf(id).effect === 'once';
+  const { looksFor, unknown = 'Nothing.' } = once
+    ? traces[id as OnceId]
+    : { looksFor: 'Not looked for: it is asked for again, which leaves the account as asking once.' };
+  return `| \`${id}\` | ${looksFor} | ${unknown} |`;
+};
+
+test('every operation that changes something is there, with what is looked for and what stays unknown', () => {
+  const changing = (Object.keys(operations) as OperationId[]).filter((id) => operationOf(id).effect);
+  const rows = page.split('\n').filter((line) => /^\| `[a-z]\w+` \| .* \| .* \|$/.test(line));
+  expect(rows).toEqual(changing.map(rowOf));
+});
