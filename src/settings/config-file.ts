@@ -16,12 +16,15 @@ export const name = z
 
 /** Numbers out of variables arrive as texts, so both are taken. */
 export const wholeNumber = (least: number, most: number) =>
-  z.union([z.number(), z.string()]).transform((value, context) => {
-    const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (Number.isInteger(number) && number >= least && number <= most) return number;
-    context.addIssue({ code: 'custom', message: `takes a whole number from ${least} to ${most}` });
-    return z.NEVER;
-  });
+  z
+    .union([z.number(), z.string()])
+    .transform((value, context) => {
+      const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
+      if (Number.isInteger(number) && number >= least && number <= most) return number;
+      context.addIssue({ code: 'custom', message: `takes a whole number from ${least} to ${most}` });
+      return z.NEVER;
+    })
+    .meta({ title: `whole number, ${least} to ${most}` });
 
 const baseUrl = z.string().transform((text, context) => {
   const refuse = (message: string) => {

@@ -35,11 +35,14 @@ const says = 'takes a duration such as 30s, 10m, 2h, 1h30m or 90d';
  * `leastMs` is the shortest that makes sense; default 0.
  */
 export const duration = (leastMs = 0) =>
-  z.union([z.string(), z.number()]).transform((value, context) => {
-    const ms = value === 0 ? 0 : parseDuration(String(value));
-    if (ms !== undefined && ms >= leastMs) return ms;
-    const bare = /^\d+$/.test(String(value)) ? `; for ${value} seconds write ${value}s` : '';
-    const least = ms === undefined ? '' : ` of at least ${formatDuration(leastMs)}`;
-    context.addIssue({ code: 'custom', message: `${says}${least}${bare}` });
-    return z.NEVER;
-  });
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context) => {
+      const ms = value === 0 ? 0 : parseDuration(String(value));
+      if (ms !== undefined && ms >= leastMs) return ms;
+      const bare = /^\d+$/.test(String(value)) ? `; for ${value} seconds write ${value}s` : '';
+      const least = ms === undefined ? '' : ` of at least ${formatDuration(leastMs)}`;
+      context.addIssue({ code: 'custom', message: `${says}${least}${bare}` });
+      return z.NEVER;
+    })
+    .meta({ title: 'duration' });

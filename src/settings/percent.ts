@@ -10,9 +10,12 @@ export function parsePercent(text: string): number | undefined {
 
 /** A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the same. */
 export const percent = (least: number, most: number) =>
-  z.union([z.string(), z.number()]).transform((value, context) => {
-    const points = typeof value === 'number' ? value : parsePercent(value);
-    if (points !== undefined && points >= least && points <= most) return points;
-    context.addIssue({ code: 'custom', message: `takes a share from ${least}% to ${most}%, such as 10%` });
-    return z.NEVER;
-  });
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context) => {
+      const points = typeof value === 'number' ? value : parsePercent(value);
+      if (points !== undefined && points >= least && points <= most) return points;
+      context.addIssue({ code: 'custom', message: `takes a share from ${least}% to ${most}%, such as 10%` });
+      return z.NEVER;
+    })
+    .meta({ title: 'share' });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -163,7 +164,6 @@ test('an append-only file that was cut short in the middle of a write is read up
 test('a folder whose path is too long for a socket is shared all the same', async () => {
   const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
   const mine = await open(dataDir);
-  undo.unshift(() => rm(dirname(mine.socketPath), { recursive: true }));
   vi.stubEnv('TMPDIR', '/var/tmp');
   const other = await openInProcess(dataDir);
 
@@ -210,3 +210,29 @@ test('data that cannot be read are a clear error with the words of the server', 
     message: expect.stringMatching(/Invalid AOF manifest file format|scribble/),
   });
 });
+
+test('a server whose users were all killed ends by itself, and its data are there again', async () => {
+  const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
+  const killed = [await openInProcess(dataDir), await openInProcess(dataDir)];
+  const client = connect({ socketPath: killed[0]?.socketPath ?? '' });
+  await client.set('kept', 'yes');
+  client.disconnect();
+
+  for (const user of killed) await user.kill();
+
+  const socketPath = killed[0]?.socketPath ?? '';
+  await vi.waitFor(async () => expect(await healthOf(socketPath)).toBe('down'), {
+    timeout: 60_000,
+    interval: 200,
+  });
+  // Its socket lay among the system's temporary files, and that folder goes as well.
+  await vi.waitFor(() => expect(existsSync(dirname(socketPath))).toBe(false), {
+    timeout: 20_000,
+    interval: 200,
+  });
+  const again = await open(dataDir);
+  expect(again.started).toBe(true);
+  expect(await connect(again).get('kept')).toBe('yes');
+  await again.close();
+  expect(existsSync(dirname(socketPath))).toBe(false);
+}, 90_000);

@@ -1,11 +1,13 @@
 /** Starting and stopping the server of a folder. All of it happens under the folder's lock. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, rmdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CaretakerError } from '../../errors.ts';
+import { endWhenAlone } from './alone.ts';
 import { askServer, type Health, healthOf } from './ask.ts';
 import { findServerBinary } from './binary.ts';
-import type { RedisFolder } from './folder.ts';
+import { makePrivate, type RedisFolder } from './folder.ts';
 import { commandOf } from './processes.ts';
 import { until } from './until.ts';
 
@@ -41,10 +43,12 @@ export async function ensureServer(folder: RedisFolder): Promise<boolean> {
 /** Asks the server to write everything down and end; tells whether it is gone. */
 export async function stopServer(folder: RedisFolder): Promise<boolean> {
   await askServer(folder.socketPath, 'SHUTDOWN');
-  return until(async () => !(await isRunning(folder)) && (await healthOf(folder.socketPath)) === 'down', {
-    everyMs: 5,
-    limitMs: stopLimitMs,
-  });
+  const isGone = async () => !(await isRunning(folder)) && (await healthOf(folder.socketPath)) === 'down';
+  if (!(await until(isGone, { everyMs: 5, limitMs: stopLimitMs }))) return false;
+  const socketFolder = dirname(folder.socketPath);
+  // One among the system's temporary files is made again when it is needed; what somebody put into it stays.
+  if (socketFolder !== folder.dir) await rmdir(socketFolder).catch(() => undefined);
+  return true;
 }
 
 /**
@@ -95,6 +99,8 @@ function terminate(pid: number): void {
 async function startServer(folder: RedisFolder): Promise<void> {
   const binary = await findServerBinary();
   await boundLog(folder.logFile);
+  // The last user before may have taken it away since we looked.
+  if (dirname(folder.socketPath) !== folder.dir) await makePrivate(dirname(folder.socketPath));
   const log = await open(folder.logFile, 'a', 0o600);
   const { size: logStart } = await log.stat();
   let ended: string | undefined;
@@ -114,6 +120,7 @@ async function startServer(folder: RedisFolder): Promise<void> {
       ended = error.message;
     });
     server.unref();
+    if (server.pid !== undefined) endWhenAlone(folder, server.pid);
   } finally {
     await log.close();
   }

@@ -1,0 +1,96 @@
+/** The page of keys is made of the descriptions in the code; `npx vitest run test/docs -u` writes it anew. */
+import { expect, test } from 'vitest';
+import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
+import { configFileJsonSchema } from '../../src/settings/config-file.ts';
+
+interface Schema {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+  not?: object;
+  anyOf?: Schema[];
+  items?: Schema;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+}
+
+const words: Record<string, string> = {
+  string: 'text',
+  number: 'number',
+  boolean: 'true or false',
+  object: 'map',
+};
+
+function typeOf(schema: Schema): string {
+  if (schema.title) return schema.title;
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(' or ');
+  if (schema.format === 'date') return 'day';
+  if (schema.type === 'integer') {
+    const bounded = (schema.minimum ?? 0) > 0 && (schema.maximum ?? 0) < 1_000_000;
+    return bounded ? `whole number, ${schema.minimum} to ${schema.maximum}` : 'whole number';
+  }
+  if (schema.type === 'array') return `list: ${schema.items ? typeOf(schema.items) : ''}`;
+  return [schema.type ?? '']
+    .flat()
+    .map((type) => words[type] ?? type)
+    .join(' or ');
+}
+
+function rowsOf(schema: Schema, path: string): string[] {
+  const required = schema.required ?? [];
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
+    const at = path === '' ? key : `${path}.${key}`;
+    const [, text = inner.description ?? '', standard = ''] =
+      /^(.*?)\s*\bDefault:?\s(.*)\.$/.exec(inner.description ?? '') ?? [];
+    const without = standard || (required.includes(key) ? 'required' : '');
+    const cells = [`\`${at}\``, inner.not ? '' : typeOf(inner), without, text];
+    if (!inner.description) return [];
+    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...rowsOf(inner, at)];
+  });
+  const { additionalProperties: named, items, anyOf = [] } = schema;
+  return [
+    ...own,
+    ...(typeof named === 'object' && path !== 'select.filters' ? rowsOf(named, `${path}.<name>`) : []),
+    ...(items ? rowsOf(items, `${path}[]`) : []),
+    ...anyOf.flatMap((one) => rowsOf(one, path)),
+  ];
+}
+
+const table = (schema: object, path = '') =>
+  [
+    '| key | takes | when left out | what it is for |',
+    '|---|---|---|---|',
+    ...new Set(rowsOf(schema as Schema, path)),
+  ].join('\n');
+
+test('docs/configuration.md says of every key what the code does', async () => {
+  const config = configFileJsonSchema();
+  const policy = (policyFileJsonSchema() as Schema).properties?.['policies']?.items ?? {};
+  const page = `# Every key
+
+Made from the descriptions in the code, which \`caretaker schema config\` and \`caretaker schema policy\` print for editors.
+How durations, shares and days are written, and what the project folder is, stands in [config/README.md](../config/README.md).
+
+## \`config/caretaker.yaml\`
+
+Every key may be left out. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. What is changed
+while a daemon runs: \`notifications\` and \`retention\` count at once, the rest after a restart; the log says so.
+
+${table(config)}
+
+## \`config/policies/*.yaml\`
+
+Each file holds a list, \`policies:\`, of entries with these keys. A daemon takes changes over by itself.
+
+${table(policy)}
+
+What may stand under \`with\` is told by the job; [jobs/README.md](../jobs/README.md) leads to them.
+`;
+  await expect(page).toMatchFileSnapshot('../../docs/configuration.md');
+});
