@@ -14,10 +14,17 @@ import type { Settings } from '../../src/settings/settings.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
-/** A clock that runs `speed` times as fast as the wall's. */
-export function fastClock(speed: number): Clock {
+/** A clock that runs `speed` times as fast as the wall's, from a moment on: other processes can make the same one. */
+export interface FastClock extends Clock {
+  readonly from: number;
+  readonly speed: number;
+}
+
+export function fastClock(speed: number): FastClock {
   const start = Date.now();
   return {
+    from: start,
+    speed,
     now: () => Math.round(start + (Date.now() - start) * speed),
     sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
   };
@@ -26,7 +33,7 @@ export function fastClock(speed: number): Clock {
 export interface World {
   sandbox: Sandbox;
   redis: TestRedis;
-  clock: Clock;
+  clock: FastClock;
   caretaker: Caretaker;
   log: ReturnType<typeof keptLog>;
   /** Another Caretaker on the same Redis and service, as on another machine. */

@@ -1,0 +1,51 @@
+/**
+ * `node dying.mjs <JSON>`: a worker that kills itself at one exact step of an effect, as a machine would that loses its power
+ * there. It runs what the build made; the step is found from outside, by wrapping what the worker works with.
+ *
+ * Facts: settings, clock { from, speed }, cut { step, operation }. Steps: before-intent, after-intent, after-answer,
+ * after-result; with any other it lives until it is killed.
+ */
+import { openCaretaker } from '../../dist/src/app/caretaker.js';
+import { systemClock } from '../../dist/src/clock.js';
+import { openLog } from '../../dist/src/log.js';
+
+const { settings, clock, cut } = JSON.parse(process.argv[2]);
+const die = () => process.kill(process.pid, 'SIGKILL');
+const caretaker = await openCaretaker({
+  settings,
+  log: await openLog({ level: 'error', form: 'json' }),
+  clock: {
+    now: () => Math.round(clock.from + (Date.now() - clock.from) * clock.speed),
+    sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
+  },
+});
+const { targets } = caretaker.records;
+const { client } = caretaker.link('default');
+let answered = false;
+
+const noteIntent = targets.noteIntent.bind(targets);
+targets.noteIntent = async (run, released, intent) => {
+  const ours = intent.operation === cut.operation;
+  if (ours && cut.step === 'before-intent') die();
+  const step = await noteIntent(run, released, intent);
+  if (ours && cut.step === 'after-intent') die();
+  return step;
+};
+const call = client.call.bind(client);
+client.call = async (operation, input, options) => {
+  const answer = await call(operation, input, options);
+  if (operation === cut.operation) {
+    answered = true;
+    if (cut.step === 'after-answer') die();
+  }
+  return answer;
+};
+const settle = targets.settle.bind(targets);
+targets.settle = async (...args) => {
+  const settled = await settle(...args);
+  if (answered && cut.step === 'after-result') die();
+  return settled;
+};
+
+caretaker.engine.work(1);
+process.stdout.write('at work\n');
