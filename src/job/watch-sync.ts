@@ -6,6 +6,7 @@
 import { GoneError, RejectedError } from '../client/errors.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
+import { lastSyncFailed } from './find-sync.ts';
 import type { Api } from './job.ts';
 import { CLOCK_SLACK_MS, doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
 
@@ -35,8 +36,10 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict 
   }
   // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there is.
   const ownSnapshotExpected = watch.snapshotId !== undefined && site.backups?.enabled === true;
-  const endedSince = lastSyncMs(site.sync) >= watch.since;
-  return endedSince && !ownSnapshotExpected ? byLastSync(watch, site.sync) : { is: 'unclear' };
+  if (ownSnapshotExpected || !(lastSyncMs(site.sync) >= watch.since)) return { is: 'unclear' };
+  return site.backups?.enabled && snapshot?.status === 'failed'
+    ? bySnapshot(watch, 'failed', site.sync.last_sync_error)
+    : byLastSync(watch, site.sync);
 }
 
 /**
@@ -99,9 +102,8 @@ function bySnapshot(watch: SyncWatch, status: string | undefined, error: string 
   }
 }
 
-/** The values of `last_sync_status` are not shown by the spec: only what plainly says failure counts as one. */
 function byLastSync(watch: SyncWatch, sync: NonNullable<Site['sync']>): Verdict {
-  if (/fail|error/i.test(sync.last_sync_status ?? '')) {
+  if (lastSyncFailed(sync)) {
     return {
       is: 'failed',
       reason: 'task-failed',

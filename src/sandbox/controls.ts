@@ -27,6 +27,8 @@ export interface SiteControl {
   failNextSync(message: string): void;
   /** Syncs that start from now on take this long, in milliseconds of the service's time. */
   syncTakes(ms: number): void;
+  /** The site's last sync ended so long ago, well or with this error; no snapshot tells of it. */
+  lastSynced(agoMs: number, error?: string): void;
   /** Somebody else starts a sync; gives the snapshot's id. */
   startSync(): string;
   /** The running sync ends now. */
@@ -46,6 +48,8 @@ export interface SiteState {
   lastSyncAt: string | null;
   lastSyncStatus: 'succeeded' | 'failed' | null;
   lastSyncError: string | null;
+  /** `03:17Z`. */
+  dailySyncTime: string;
   /** Oldest first. */
   snapshots: { id: string; status: string; createdAt: string }[];
 }
@@ -91,6 +95,11 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     syncTakes: change(({ sync }, _at, ms: number) => {
       sync.takesMs = ms;
     }),
+    lastSynced: change(({ sync }, at, agoMs: number, error: string | undefined) => {
+      sync.lastAt = at - agoMs;
+      sync.lastStatus = error === undefined ? 'succeeded' : 'failed';
+      sync.lastError = error ?? null;
+    }),
     startSync: change((site, at) => startSync(world, site, at, null).id),
     finishSync: change(({ sync }, at) => {
       if (sync.current) endSync(world, id, sync.current.id, at);
@@ -111,6 +120,7 @@ function stateOf(site: Site, now: number): SiteState {
     lastSyncAt: sync.lastAt === null ? null : new Date(sync.lastAt).toISOString(),
     lastSyncStatus: sync.lastStatus,
     lastSyncError: sync.lastError,
+    dailySyncTime: sync.dailyTime,
     snapshots: snapshotsOf(site).map(({ id, status, createdAt }) => ({
       id,
       status,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
@@ -8,6 +8,10 @@ let desk: Desk;
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+});
+/** Every site lags behind, so that the policy has something to do. */
+beforeEach(() => {
+  for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
 });
 afterAll(async () => {
   await desk.clear();

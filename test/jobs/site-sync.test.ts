@@ -2,7 +2,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { ConflictError, UnavailableError } from '../../src/client/errors.ts';
-import type { Acting } from '../../src/job/job.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
 import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
@@ -49,6 +48,17 @@ describe('a site whose sync', () => {
       sandbox.site(first).syncTakes(120_000);
       sandbox.site(first).startSync();
     });
+    expect(reason).toBe('adopted');
+    expect(synced).toHaveLength(2);
+  });
+
+  test('begins between the plan and ours is adopted', async () => {
+    const { reason, synced } = await syncThree((now, first) =>
+      beforeSync(now, first, () => {
+        now.sandbox.site(first).syncTakes(600_000);
+        now.sandbox.site(first).startSync();
+      }),
+    );
     expect(reason).toBe('adopted');
     expect(synced).toHaveLength(2);
   });
@@ -180,10 +190,9 @@ describe('finding out whether a sync began', () => {
   const reconcile = (site: object) => {
     const api = { showSite: async () => ({ site }) };
     return siteSync.reconcile(
-      { api, target: { id: 's', label: 's' }, options: {}, now: intent.at } as unknown as Acting<
-        object,
-        undefined
-      >,
+      { api, target: { id: 's', label: 's' }, now: intent.at } as unknown as Parameters<
+        typeof siteSync.reconcile
+      >[0],
       intent,
     );
   };

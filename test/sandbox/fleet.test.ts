@@ -48,7 +48,8 @@ test('the fleet of sixty has sites of every kind, and most of them can be synced
   await clock.advance(90_000);
   const ended = sandbox.siteIds().map((id) => sandbox.site(id).state());
   expect(ended.filter(({ lastSyncAt }) => (lastSyncAt ?? '') > '2026-11-21T12:00:19').length).toBe(50);
-  expect(ended.filter(({ lastSyncError }) => lastSyncError !== null)).toHaveLength(2);
+  // Two fail again, and two that have used up their syncs of the day failed before.
+  expect(ended.filter(({ lastSyncError }) => lastSyncError !== null)).toHaveLength(4);
   expect(ended.some(({ syncInProgress }) => syncInProgress)).toBe(false);
 });
 

@@ -19,6 +19,7 @@ const amongSixty = {
   plan_without_backups: 1,
   multisite: 3,
   never_synced: 2,
+  lagging: 10,
 } as const;
 
 export type Kind = keyof typeof amongSixty;

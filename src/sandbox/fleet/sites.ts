@@ -95,6 +95,8 @@ function moveDailyTime({ sync }: Site, now: number): void {
 }
 
 const SYNC_ERROR = 'The database could not be read: connection lost.';
+/** Why somebody has tried so often that the syncs of the day are used up. */
+const UNREACHABLE = 'The site could not be reached.';
 
 /** Makes the site one of its kind. */
 function give(site: Site, kind: Kind | undefined, now: number): void {
@@ -132,20 +134,32 @@ function give(site: Site, kind: Kind | undefined, now: number): void {
   changes[kind]?.();
 }
 
+/** How many daily syncs a site of this kind has missed. */
+function daysWithoutSync(kind: Kind | undefined, random: Random): number {
+  // Away, or left out, for some days.
+  if (kind === 'disconnected' || kind === 'paused') return random.between(4, 9);
+  // Was away until lately, and its next daily sync is still to come.
+  if (kind === 'lagging') return random.between(1, 3);
+  // Is left out as long as the maintenance lasts.
+  return kind === 'maintenance' ? 1 : 0;
+}
+
 /** A site without backups has been synced too, but no snapshot of it is shown. */
 function giveHistory(site: Site, random: Random, now: number, kind: Kind | undefined): void {
   const { sync, backups } = site;
   const days = random.between(10, 40);
-  // A disconnected or paused site has not been synced for some days.
-  const daysAgo = kind === 'disconnected' || kind === 'paused' ? random.between(4, 9) : 0;
+  const daysAgo = daysWithoutSync(kind, random);
   const startedAt = nextTimeOfDay(sync.dailyTime, now) - (daysAgo + 1) * DAY;
   sync.lastAt = Math.min(startedAt + sync.takesMs, now - MINUTE);
-  sync.lastStatus = sync.failsWith === null ? 'succeeded' : 'failed';
-  sync.lastError = sync.failsWith;
+  const error = sync.failsWith ?? (kind === 'daily_limit' ? UNREACHABLE : null);
+  // Those who look at failed syncs find some from hours ago, not one that has just ended.
+  if (error !== null) sync.lastAt = Math.min(sync.lastAt, now - 2 * HOUR);
+  sync.lastStatus = error === null ? 'succeeded' : 'failed';
+  sync.lastError = error;
   site.updatedAt = sync.lastAt;
   if (!backups.enabled) return;
   site.past.count = days;
-  site.past.last = lastPastSnapshot(site, sync.lastAt - sync.takesMs, sync.failsWith);
+  site.past.last = lastPastSnapshot(site, sync.lastAt - sync.takesMs, error);
   backups.latest = site.past.last;
-  backups.available = pastSuccesses(days - 1) + (sync.failsWith === null ? 1 : 0);
+  backups.available = pastSuccesses(days - 1) + (error === null ? 1 : 0);
 }
