@@ -5,6 +5,7 @@
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type PolicyState, pauseAt } from '../records/policy-store.ts';
+import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
 import { nextFirings } from './next-firings.ts';
 
@@ -19,6 +20,8 @@ export interface PolicyReport {
   next: string | null;
   paused: { at: string; by: string; reason: string | null; until: string | null } | null;
   last_run: { run: string; status: RunStatus } | null;
+  /** Set while its file is broken, and a daemon keeps in force what the file held before. */
+  kept: ReturnType<typeof keptReport> | null;
 }
 
 /** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused for good. */
@@ -32,12 +35,21 @@ export function nextFiringAt(
   return nextFirings(policy, pause?.until === undefined ? now : pause.until - 1, 1)[0]?.at;
 }
 
+/** Which broken file a policy is kept of, since when, and of when the version in force is. */
+export const keptReport = ({ file, mistake, brokenSince, readAt }: KeptPolicy) => ({
+  file,
+  mistake,
+  broken_since: isoTime(brokenSince),
+  read_at: isoTime(readAt),
+});
+
 /** A policy with what is remembered of it. */
 export const toPolicyReport = (
   policy: Policy,
   state: PolicyState,
   last: Run | undefined,
   now: number,
+  kept?: KeptPolicy,
 ): PolicyReport => {
   const next = nextFiringAt(policy, state, now);
   const pause = pauseAt(state, now);
@@ -58,5 +70,6 @@ export const toPolicyReport = (
         }
       : null,
     last_run: last ? { run: last.id, status: last.status } : null,
+    kept: kept ? keptReport(kept) : null,
   };
 };

@@ -1,61 +1,157 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
-import { aRun, aTarget, ended, PASSWORD, remember, startWorld } from './world.ts';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { complaintsOf, launch, withoutBrowser } from './chromium.ts';
+import {
+  aPolicy,
+  aRun,
+  aTarget,
+  ended,
+  PASSWORD,
+  remember,
+  showDaemon,
+  startWorld,
+  type World,
+} from './world.ts';
 
-const executable = findChromium();
-let browser: Browser | undefined;
+let browser: Browser;
+let world: World;
+beforeAll(async () => {
+  if (!withoutBrowser) browser = await launch();
+});
 afterAll(() => browser?.close());
+afterEach(() => world?.stop());
 
-// In CI a missing browser is a failure, not a reason to skip.
-const skipped = executable === undefined && process.env['CI'] !== 'true';
-if (skipped)
-  process.stderr.write('SKIPPED: no chromium is installed, so the dashboard is not tried in a browser\n');
+const schedule = {
+  cron: ['0 2 * * *'],
+  timezone: 'Europe/Berlin',
+  jitterMs: 0,
+  overlap: 'skip',
+  catchupMs: 0,
+  blackout: [],
+} as const;
 
-test.skipIf(skipped)('a person signs in, watches a run to its end, and looks at the queues', async () => {
-  const world = await startWorld();
-  await remember(world.records, aRun(), [ended('a', 'succeeded'), aTarget('b')]);
-  const args = '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking';
-  browser = await chromium.launch({
-    executablePath: executable ?? 'chromium',
-    args: [...args.split(' '), '--disable-component-update', '--disable-sync'],
-  });
-  const page = await browser.newPage();
-  const errors: string[] = [];
-  page.on('pageerror', ({ message }) => errors.push(message));
-  page.on('console', (said) => {
-    if (said.type() === 'error' && !page.url().includes('/queues')) errors.push(said.text());
-  });
-
-  await page.goto(`${world.dashboard.url}/runs/${aRun().id}`);
-  const listening = page.waitForResponse('**/events');
+/** A page of somebody who has signed in, at an address. */
+async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  await page.goto(`${world.dashboard.url}${path}`);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${world.dashboard.url}${path}`);
+  return page;
+}
+
+test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [ended('a', 'succeeded'), aTarget('b')]);
+  const page = await open(`/runs/${aRun().id}`);
   await page.getByRole('heading', { name: 'nightly-sync running' }).waitFor();
-  await listening;
 
   await world.records.runs.move(aRun(), 'stopped', { at: Date.now(), detail: 'A limit tripped.' });
+
   await page.getByText('A limit tripped.').waitFor();
-
-  await page.getByRole('link', { name: 'Queues' }).click();
-  await page.getByRole('link', { name: 'actions' }).first().waitFor();
-
-  expect(errors).toEqual([]);
-  await world.stop();
 });
 
-function findChromium(): string | undefined {
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
-}
+test.skipIf(withoutBrowser)(
+  'a new run turns up on an open page, and whoever works by keyboard stays where they were',
+  async () => {
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+    await remember(world.records, aRun({ id: 'older', policy: 'older', createdAt: Date.now() }), []);
+    const page = await open('/');
+    await page.getByRole('heading', { name: 'older running' }).waitFor();
+    await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+    await remember(world.records, aRun({ id: 'newer', policy: 'newer', createdAt: Date.now() }), []);
+
+    await page.getByRole('heading', { name: 'newer running' }).waitFor();
+    const focused = page.locator(':focus');
+    expect(await focused.getAttribute('aria-label')).toBe('Pause nightly-sync');
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'moments are shown in the zone of whoever looks, with how long ago or ahead they are',
+  async () => {
+    world = await startWorld({
+      policies: () => [
+        aPolicy('nightly-sync', { schedule: { ...schedule, cron: [...schedule.cron], blackout: [] } }),
+      ],
+    });
+    await remember(world.records, aRun({ startedAt: Date.now() - 3 * 3_600_000 }), []);
+    const page = await open('/policies/nightly-sync');
+
+    const next = page.locator('dd', { hasText: 'Europe/Berlin' }).last();
+    // Two in the night of Berlin is in the morning of Tokyo, which knows no summer time.
+    await expect.poll(() => next.locator('time').textContent()).toMatch(/, (09|10):00$/);
+    expect(await next.locator('.ago').textContent()).toMatch(/^in \d+ (h|d)$/);
+    expect(await next.textContent()).toMatch(/02:00 Europe\/Berlin/);
+    expect(await page.locator('#zone').textContent()).toContain('Asia/Tokyo');
+  },
+);
+
+test.skipIf(withoutBrowser)(
+  'no page complains, asks anybody else for anything, or is wider than a telephone',
+  async () => {
+    world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+    await showDaemon(world.records, ['worker', 'scheduler']);
+    world.health.brokenFiles = [
+      {
+        file: 'config/policies/a-file-with-a-very-long-name-indeed.yaml',
+        mistakes: [{ place: 'a.yaml:3:5', message: 'There is no key "croon".', frame: '> 3 | croon: x' }],
+        since: Date.now(),
+        inForce: ['nightly-sync'],
+        kept: [],
+      },
+    ];
+    await remember(world.records, aRun(), [ended('a', 'failed'), aTarget('b')]);
+    await world.records.runs.move(aRun(), 'partial', { at: Date.now() });
+    const page = await open('/', { viewport: { width: 390, height: 800 } });
+    const complaints = complaintsOf(page, world.dashboard.url);
+
+    const paths = [
+      '/',
+      '/runs',
+      `/runs/${aRun().id}`,
+      `/runs/${aRun().id}/retry`,
+      '/work',
+      '/policies/nightly-sync',
+    ];
+    const more = [
+      '/policies/nightly-sync/run',
+      '/policies/nightly-sync/pause',
+      `/targets/default/b?run=${aRun().id}`,
+    ];
+    for (const path of [...paths, ...more]) {
+      await page.goto(`${world.dashboard.url}${path}`);
+      await page.waitForLoadState('load');
+      const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect({ path, overhang }).toEqual({ path, overhang: 0 });
+    }
+    await page.goto(`${world.dashboard.url}/queues`);
+    await page
+      .getByRole('link', { name: /actions/ })
+      .first()
+      .waitFor();
+    expect(complaints).toEqual([]);
+
+    await page.getByRole('link', { name: 'Back to Caretaker' }).click();
+    await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
+  },
+);
+
+test.skipIf(withoutBrowser)('a page can be used by keyboard alone, and every field has a name', async () => {
+  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+  const page = await open('/');
+
+  await page.keyboard.press('Tab');
+  expect(await page.locator(':focus').textContent()).toContain('Skip to the content');
+  await page.getByRole('link', { name: 'Pause nightly-sync' }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('input[name=reason]:focus').waitFor();
+  await page.keyboard.type('An incident');
+  await page.keyboard.press('Enter');
+
+  await page.getByText('paused by the dashboard: An incident').waitFor();
+  const { pause } = await world.records.policies.state('nightly-sync');
+  expect(pause).toMatchObject({ reason: 'An incident' });
+});

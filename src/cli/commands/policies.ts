@@ -8,7 +8,7 @@ import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
-import { nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
+import { keptReport, nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
 import { shortFile } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import {
@@ -41,7 +41,7 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   const { policies, findings, ignored } = await policiesOf(settings);
   const rows = await rowsOf(policies, settings, options);
   if (options.json) {
-    terminal.json(rows.map(({ report, kept }) => ({ ...report, kept: kept ? keptReport(kept) : null })));
+    terminal.json(rows.map(({ report }) => report));
   } else if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
   else {
     const cells = rows.map((row) => cellsOf(row, terminal));
@@ -70,7 +70,7 @@ async function rowsOf(
     last,
     nextAt: nextFiringAt(policy, state, now),
     kept,
-    report: toPolicyReport(policy, state, last, now),
+    report: toPolicyReport(policy, state, last, now, kept),
   });
   // Somebody who only looks does not get a Redis for it.
   if (!hasRecords(settings))
@@ -112,13 +112,6 @@ function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...termina
     last ? `${paintStatus(last.status, { paint, ...terminal })} ${moment(last.createdAt)}` : '',
   ];
 }
-
-const keptReport = ({ file, mistake, brokenSince, readAt }: Kept) => ({
-  file,
-  mistake,
-  broken_since: isoTime(brokenSince),
-  read_at: isoTime(readAt),
-});
 
 const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;

@@ -16,12 +16,20 @@ export async function sendPolicy(c: Exchange, parts: Parts): Promise<Response> {
 }
 
 async function reportsOf({ reader, clock }: Parts, policies: readonly Policy[]): Promise<PolicyReport[]> {
-  const [states, lastRuns] = await Promise.all([
+  const now = clock.now();
+  const [states, lastRuns, processes] = await Promise.all([
     reader.policyStates(policies.map(({ name }) => name)),
     Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 }))),
+    reader.presence(now),
   ]);
-  const now = clock.now();
+  const kept = processes.flatMap(({ keeps = [] }) => keeps);
   return policies.map((policy, index) =>
-    toPolicyReport(policy, states.get(policy.name) ?? { failures: 0 }, lastRuns[index]?.[0], now),
+    toPolicyReport(
+      policy,
+      states.get(policy.name) ?? { failures: 0 },
+      lastRuns[index]?.[0],
+      now,
+      kept.find(({ name }) => name === policy.name),
+    ),
   );
 }

@@ -8,9 +8,10 @@ import type { Exchange } from '../http/parts.ts';
 const script = `
 const { liveOn, now } = document.body.dataset;
 const clockAhead = now ? Date.now() - Number(now) : 0;
-const absolute = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit',
-});
+const short = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' };
+const thisYear = new Intl.DateTimeFormat(undefined, short);
+const anyYear = new Intl.DateTimeFormat(undefined, { ...short, year: 'numeric' });
+const absolute = (date) => (date.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(date);
 
 function relative(ms) {
   const seconds = Math.abs(ms) / 1000;
@@ -23,7 +24,7 @@ function relative(ms) {
 function localTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]')) {
     time.title = time.textContent;
-    time.textContent = absolute.format(new Date(time.dateTime));
+    time.textContent = absolute(new Date(time.dateTime));
   }
 }
 
@@ -103,7 +104,7 @@ setInterval(() => ages(document), 10000);
 const zone = document.getElementById('zone');
 if (zone) {
   zone.textContent =
-    'Times are in your time zone, ' + absolute.resolvedOptions().timeZone + '; pointing at one shows it in UTC.';
+    'Times are in your time zone, ' + thisYear.resolvedOptions().timeZone + '; pointing at one shows it in UTC.';
 }
 addEventListener('pageshow', ({ persisted }) => { if (persisted) location.reload(); });
 if (liveOn) follow();

@@ -4,13 +4,13 @@ import type { Exchange } from '../http/parts.ts';
 const style = `
 :root {
   color-scheme: light dark;
-  --page: #f5f6f8; --card: #fff; --line: #dfe3e9; --text: #1c2430; --dim: #5d6878; --link: #1f5fbf;
-  --good: #1a7f45; --bad: #c2293d; --warn: #9a6200; --busy: #1f5fbf; --calm: #5d6878; --tint: 12%;
+  --page: #f5f6f8; --card: #fff; --line: #dfe3e9; --text: #1c2430; --dim: #525d6c; --link: #1f5fbf;
+  --good: #136a38; --bad: #b01f33; --warn: #7f5000; --busy: #1f5fbf; --calm: #525d6c; --tint: 12%;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #12161c; --card: #1a2028; --line: #2c3541; --text: #e4e9f0; --dim: #97a3b4; --link: #7db0ff;
-    --good: #4cc883; --bad: #ff7b88; --warn: #e5b04d; --busy: #7db0ff; --calm: #97a3b4; --tint: 20%;
+    --good: #4cc883; --bad: #ff7b88; --warn: #e5b04d; --busy: #7db0ff; --calm: #a9b4c4; --tint: 20%;
   }
 }
 * { box-sizing: border-box; }
@@ -39,7 +39,6 @@ header { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center;
 header nav { display: flex; gap: 1.1rem; flex: 1; }
 header nav a[aria-current] { color: var(--text); font-weight: 600; }
 footer { max-width: 72rem; margin: 0 auto; padding: 0 1.2rem 1.5rem; font-size: .82rem; }
-#way-back { display: block; padding: .5rem 1.2rem; background: var(--card); font: 600 15px/1.5 system-ui, sans-serif; }
 .brand { font-weight: 700; color: var(--text); }
 main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.8rem; grid-template-columns: minmax(0, 1fr); }
 .narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
@@ -68,7 +67,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 
 table { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; background: var(--card);
   border: 1px solid var(--line); border-radius: 8px; }
-th { text-align: left; font-size: .82rem; font-weight: 600; color: var(--dim); white-space: nowrap; }
+th { text-align: left; font-size: .82rem; font-weight: 600; color: var(--dim); }
 th, td { padding: .5rem .8rem; vertical-align: top; }
 td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 td p { margin: 0; }
@@ -80,15 +79,16 @@ td .id { display: block; }
 .pager { margin: .7rem 0 0; gap: 1rem; }
 
 a.plain { display: inline-block; color: inherit; }
-.w-run { width: 13.5rem; } .w-name { width: 11rem; } .w-target { width: 16rem; } .w-in { width: 14rem; }
+.w-run { width: 14rem; } .w-name { width: 11rem; } .w-target { width: 16rem; } .w-in { width: 14rem; }
 .w-do { width: 9.5rem; } .w-badge { width: 8rem; } .w-count { width: 9rem; } .w-word { width: 7rem; }
 
 .actions { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; }
 a.action { padding: .1rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); white-space: nowrap; }
 a.action:hover { border-color: var(--link); text-decoration: none; }
 .search { display: flex; flex-wrap: wrap; gap: .5rem .7rem; align-items: center; margin: 0 0 .8rem; }
-.search label { margin: 0; }
-.search input { width: auto; flex: 1 1 12rem; max-width: 24rem; background: var(--card); }
+.search label { display: flex; flex: 0 1 20rem; align-items: center; gap: .5rem; margin: 0; }
+.search input, .search select { flex: 1 1 10rem; width: auto; min-width: 0; background: var(--card); }
+.search > input { max-width: 24rem; }
 
 form { margin: 0; }
 label { display: grid; gap: .3rem; margin: .6rem 0 .9rem; }
@@ -102,9 +102,8 @@ summary { cursor: pointer; }
 
 @media (max-width: 42rem) {
   header { padding: .5rem .8rem; column-gap: .9rem; }
-  header nav { gap: .8rem; }
-  header nav { flex-wrap: wrap; }
-  header nav a:first-child { display: none; } /* the name beside it leads there too */
+  header nav { order: 3; flex-basis: 100%; }
+  .brand { flex: 1; }
   footer { padding: 0 .8rem 1rem; }
   dd time { white-space: normal; }
   main { padding: .8rem; }
@@ -113,9 +112,20 @@ summary { cursor: pointer; }
   tbody tr:first-child { border-top: 0; }
   td { display: block; position: relative; min-height: 1.9rem; border: 0; padding: .15rem .8rem .15rem 7.2rem; }
   .note { padding: .5rem .6rem; }
+  .search label { flex-basis: 100%; }
   td::before { content: attr(data-label); position: absolute; left: .8rem; color: var(--dim); font-size: .82rem; }
 }
 `;
 
 export const sendStyle = (c: Exchange): Response =>
   c.body(style, 200, { 'Content-Type': 'text/css; charset=UTF-8', 'Cache-Control': 'no-cache' });
+
+/** On bull-board's page only the way back is ours; the corner is free on all of its pages. */
+const boardStyle = `
+#way-back { position: fixed; right: 1rem; bottom: 1rem; z-index: 10000; padding: .5rem .9rem; border-radius: 1.5rem;
+  background: #1f5fbf; color: #fff; font: 600 15px/1.4 system-ui, sans-serif; text-decoration: none; }
+#way-back:focus-visible { outline: 3px solid #7db0ff; outline-offset: 2px; }
+`;
+
+export const sendBoardStyle = (c: Exchange): Response =>
+  c.body(boardStyle, 200, { 'Content-Type': 'text/css; charset=UTF-8', 'Cache-Control': 'no-cache' });

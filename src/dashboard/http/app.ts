@@ -27,7 +27,6 @@ export function createApp(parts: Parts): Hono<Env> {
     app.on(method, path, guard(access, parts), (c) => handle(c, parts));
   }
   app.all('/api/*', guard('program', parts), sendNoEndpoint);
-  app.use(BOARD_PATH, guard('person', parts), ownBoardPage);
   app.use(`${BOARD_PATH}/*`, guard('person', parts), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
   app.route(BOARD_PATH, openBoard(parts.queues));

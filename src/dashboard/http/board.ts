@@ -27,9 +27,9 @@ export function openBoard(queues: Queues): Hono {
   return server.registerPlugin();
 }
 
-/** The way back to our pages, above everything of the board's. */
+/** The way back to our pages. */
 const WAY_BACK = '<a id="way-back" href="/">← Back to Caretaker</a>';
-const STYLE = '<link href="/style.css" rel="stylesheet">';
+const STYLE = '<link href="/board.css" rel="stylesheet">';
 
 /**
  * Makes the board's page one of ours: nothing of it is loaded from elsewhere, nothing in it carries a style of its own

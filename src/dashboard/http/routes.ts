@@ -7,7 +7,7 @@ import { sendRun } from '../api/run.ts';
 import { sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
 import { sendScript } from '../assets/script.ts';
-import { sendStyle } from '../assets/style.ts';
+import { sendBoardStyle, sendStyle } from '../assets/style.ts';
 import { sendEvents } from '../live/events.ts';
 import { sendAlive, sendReady } from '../machines/health.ts';
 import { sendMetrics } from '../machines/metrics.ts';
@@ -43,6 +43,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/runs/:id', access: 'person', handle: showRun },
   { method: 'GET', path: '/policies/:name', access: 'person', handle: showPolicy },
   { method: 'GET', path: '/targets/:account/:id', access: 'person', handle: showTarget },
+  { method: 'GET', path: '/board.css', access: 'person', handle: sendBoardStyle },
   { method: 'GET', path: '/live.js', access: 'person', handle: sendScript },
   { method: 'GET', path: '/events', access: 'person', handle: sendEvents },
 

@@ -2,6 +2,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
+import { shortFile } from '../../settings/finding.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
 import { NextFiring, PolicyActions, ScheduleLines } from './overview.tsx';
@@ -54,7 +55,7 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
           </div>
           <div>
             <dt>File</dt>
-            <dd>{policy.file}</dd>
+            <dd>{shortFile(policy.file)}</dd>
           </div>
           <div>
             <dt>Schedule</dt>

@@ -82,6 +82,7 @@ const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
     {whyOf(run) && <p class={`note is-${run.status}`}>{whyOf(run)}</p>}
     {reasons
       .filter(({ outcome }) => outcome !== 'succeeded')
+      .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
       .map(({ outcome, reason, count }) => (
         <p>
           <a href={lookPath(run, { filter: outcome, search: reason, from: 0 })}>
@@ -113,6 +114,9 @@ const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
     </dl>
   </section>
 );
+
+/** What failed comes before what was skipped, and that before what was called off. */
+const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
 const RunActions = ({ run }: { run: Run }) => {
   if (!isFinal(run.status)) {
@@ -194,7 +198,8 @@ function nothingFound(run: Run, { filter, search, from }: Look, { next }: Target
 export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now: number }) => (
   <tr data-key={target.id}>
     <td data-label="Target">
-      <a href={targetPath(run.account, target.id)}>{target.label}</a> <span class="dim id">{target.id}</span>
+      <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>{target.label}</a>{' '}
+      <span class="dim id">{target.id}</span>
     </td>
     <td data-label="Outcome">
       <Badge word={target.outcome ?? target.state} />

@@ -1,4 +1,4 @@
-import { type RunStatus, runStatuses } from '../../run/run.ts';
+import { type Run, type RunStatus, runStatuses } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
 import { RunTable } from './words.tsx';
@@ -10,14 +10,15 @@ export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
   const policy = c.req.query('policy') || undefined;
   const status = runStatuses.find((one) => one === c.req.query('status'));
   const before = Number(c.req.query('before')) || undefined;
-  const runs = await parts.reader.runs({
-    limit: PAGE,
+  const found = await parts.reader.runs({
+    limit: PAGE + 1,
     ...(policy ? { policy } : {}),
     ...(status ? { status } : {}),
     ...(before === undefined ? {} : { before }),
   });
   const now = parts.clock.now();
-  const last = runs.length === PAGE ? runs.at(-1) : undefined;
+  const runs = found.slice(0, PAGE);
+  const next = nextPageOf(found);
   const names = parts.policies().map(({ name }) => name);
   return showPage(
     c,
@@ -26,22 +27,26 @@ export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
     <section>
       <h1>Runs</h1>
       <form class="search" method="get" action="/runs">
-        <label for="policy">Policy</label>
-        <input id="policy" name="policy" list="policies" value={policy ?? ''} placeholder="any" />
+        <label>
+          Policy
+          <input name="policy" list="policies" value={policy ?? ''} placeholder="any" autocomplete="off" />
+        </label>
         <datalist id="policies">
           {names.map((name) => (
             <option value={name} />
           ))}
         </datalist>
-        <label for="status">Status</label>
-        <select id="status" name="status">
-          <option value="">any</option>
-          {runStatuses.map((one) => (
-            <option value={one} selected={one === status}>
-              {one}
-            </option>
-          ))}
-        </select>
+        <label>
+          Status
+          <select name="status">
+            <option value="">any</option>
+            {runStatuses.map((one) => (
+              <option value={one} selected={one === status}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
         <button type="submit">Show</button>
       </form>
       <div id="runs" data-live>
@@ -54,15 +59,23 @@ export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
         ) : (
           <RunTable name="Runs" runs={runs} now={now} />
         )}
-        {(before !== undefined || last) && (
+        {(before !== undefined || next !== undefined) && (
           <nav class="pager" aria-label="Pages of runs">
             {before !== undefined && <a href={pathOf(policy, status, undefined)}>Newest</a>}
-            {last && <a href={pathOf(policy, status, last.createdAt)}>Older</a>}
+            {next !== undefined && <a href={pathOf(policy, status, next)}>Older</a>}
           </nav>
         )}
       </div>
     </section>,
   );
+}
+
+/** Before which moment the next page begins. Runs of one moment come on both rather than on neither. */
+function nextPageOf(found: readonly Run[]): number | undefined {
+  const [last, first] = [found[PAGE - 1], found[PAGE]];
+  if (!last || !first) return undefined;
+  const allAtOnce = found[0]?.createdAt === last.createdAt;
+  return first.createdAt === last.createdAt && !allAtOnce ? last.createdAt + 1 : last.createdAt;
 }
 
 const pathOf = (policy: string | undefined, status: RunStatus | undefined, before: number | undefined) =>

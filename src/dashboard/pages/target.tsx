@@ -8,10 +8,11 @@ import { Badge, Moment, policyPath, runPath, span, Table } from './words.tsx';
 export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
   const account = c.req.param('account') ?? '';
   const id = c.req.param('id') ?? '';
-  const visits = await parts.reader.visits(account, id);
+  // A target that was left alone when the run was planned is not on the list of its runs.
+  const visits = await parts.reader.visits(account, id, c.req.query('run'));
   const [latest] = visits;
   if (!latest) {
-    return sendProblem(c, 404, 'No run that is kept has ended its work on such a target.');
+    return sendProblem(c, 404, 'No run that is kept has worked on such a target.');
   }
   const now = parts.clock.now();
   return showPage(
@@ -24,8 +25,7 @@ export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
       </p>
       <h1>{latest.target.label}</h1>
       <p class="dim">
-        <span class="id">{id}</span> of the account {account}: what became of it in its last {visits.length}{' '}
-        {visits.length === 1 ? 'run' : 'runs'}.
+        <span class="id">{id}</span> of the account {account}: what became of it in its last runs.
       </p>
       <Table
         name="What became of it"

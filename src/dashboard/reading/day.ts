@@ -25,7 +25,7 @@ export interface Day {
   failed: Group[];
   /** What was skipped or cancelled, most frequent first. */
   leftUndone: Group[];
-  /** Ended runs that did not go through as a whole: failed, stopped, cancelled or skipped. */
+  /** Runs that did not go through as a whole: failed, stopped, blocked, cancelled or skipped, in this order. */
   troubled: Run[];
   /** By run, how its targets ended. */
   reasons: Map<string, ReasonCount[]>;
@@ -33,7 +33,8 @@ export interface Day {
 
 /** Of skipped targets, those with these reasons lack nothing: there was nothing to do. */
 const nothingToDo: readonly Reason[] = ['already-done', 'gone'];
-const troubles: readonly Run['status'][] = ['failed', 'stopped', 'cancelled', 'skipped', 'blocked'];
+/** What keeps a run from going through, the worst first. */
+const troubles: readonly Run['status'][] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
 
 /** Reads the runs of the last day and how their targets ended, without reading a target. */
 export async function readDay(reader: Reader, now: number): Promise<Day> {
@@ -58,7 +59,7 @@ export async function readDay(reader: Reader, now: number): Promise<Day> {
       ({ outcome, reason }) =>
         (outcome === 'skipped' || outcome === 'cancelled') && !nothingToDo.includes(reason),
     ),
-    troubled: runs.filter(({ status }) => troubles.includes(status)),
+    troubled: troubles.flatMap((status) => runs.filter((run) => run.status === status)),
     reasons,
   };
 }

@@ -45,8 +45,8 @@ export interface Reader {
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
-  /** What became of a target in its last runs, the newest first, twenty at most. */
-  visits(account: string, target: string): Promise<Visit[]>;
+  /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
+  visits(account: string, target: string, also?: string): Promise<Visit[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
   account(name: string): Promise<AccountFacts>;
   /** The processes at work. */
@@ -70,11 +70,13 @@ export function openReader(records: Records): Reader {
     targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),
     allTargets,
     leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
-    async visits(account, id) {
+    async visits(account, id, also) {
+      const known = await records.targets.runsOf(account, id);
+      const runs = also === undefined || known.includes(also) ? known : [also, ...known];
       const visits = await Promise.all(
-        (await records.targets.runsOf(account, id)).map(async (runId): Promise<Visit | undefined> => {
+        runs.map(async (runId): Promise<Visit | undefined> => {
           const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
-          return run && target ? { run, target } : undefined;
+          return run?.account === account && target ? { run, target } : undefined;
         }),
       );
       return clean(visits.filter((visit) => visit !== undefined));

@@ -1,0 +1,148 @@
+/** What people do on the dashboard of a real daemon, with the sandbox as its account. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Daemon, type Role, startDaemon } from '../../src/app/daemon.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+import { sessionOf } from './world.ts';
+
+let world: World;
+let daemon: Daemon;
+let folder: string;
+let cookie = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+  writeFileSync(
+    join(folder, 'sync.yaml'),
+    'policies:\n  - name: sync\n    job: site-sync\n    limits: { concurrency: 1 }\n',
+  );
+});
+afterEach(async () => {
+  await daemon.stop();
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(roles: Role[], options: Parameters<typeof startWorld>[0] = {}): Promise<void> {
+  world = await startWorld({ sites: 4, seed: 3, work: false, policiesDir: folder, ...options });
+  daemon = await startDaemon({ caretaker: world.caretaker, roles });
+  await until(world, async () => (await world.caretaker.records.presence.here(world.clock.now())).length > 0);
+  cookie = sessionOf(await fetch(daemon.dashboard?.signInLink ?? '', { redirect: 'manual' }));
+}
+
+const url = () => daemon.dashboard?.url ?? '';
+const look = (path: string) =>
+  fetch(url() + path, { redirect: 'manual', headers: { cookie, accept: 'text/html' } });
+const press = (path: string, fields: Record<string, string> = {}, origin = url()) =>
+  fetch(url() + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin, accept: 'text/html' },
+    body: new URLSearchParams(fields),
+  });
+const runs = () => world.caretaker.records.runs.list({ limit: 10 });
+/** The run that an answer leads to. */
+const runAt = (answer: Response) => decodeURIComponent(answer.headers.get('location')?.split('/')[2] ?? '');
+
+test('“Run now” asks once more, and then fires the policy as the command does', async () => {
+  await start(['worker', 'dashboard']);
+
+  const question = await look('/policies/sync/run');
+  expect(await question.text()).toContain('Run sync now?');
+  expect(await runs()).toEqual([]);
+
+  const answer = await press('/policies/sync/run');
+
+  expect(answer.status).toBe(303);
+  const run = await world.ended(runAt(answer));
+  expect(run).toMatchObject({ policy: 'sync', trigger: 'manual' });
+  expect((await look(`/runs/${run.id}`)).status).toBe(200);
+});
+
+test('nothing is fired while nobody is there to do the work', async () => {
+  await start(['dashboard']);
+
+  const answer = await press('/policies/sync/run');
+
+  expect(answer.status).toBe(409);
+  expect(await answer.text()).toContain('No daemon with the worker role is at work');
+  expect(await runs()).toEqual([]);
+});
+
+test('a page of somebody else cannot press the buttons, nor can anybody who has not signed in', async () => {
+  await start(['worker', 'dashboard']);
+
+  const foreign = await press('/policies/sync/run', {}, 'https://elsewhere.example');
+  cookie = '';
+  const stranger = await press('/policies/sync/pause');
+
+  expect([foreign.status, stranger.status]).toEqual([403, 401]);
+  expect(await runs()).toEqual([]);
+  expect((await world.caretaker.records.policies.state('sync')).pause).toBeUndefined();
+});
+
+test('a policy is paused with a reason, for as long as is asked, and resumed', async () => {
+  await start(['worker', 'dashboard']);
+  const { policies } = world.caretaker.records;
+
+  await press('/policies/sync/pause', { reason: 'An incident', for: '3d' });
+  const { pause } = await policies.state('sync');
+  expect(pause).toMatchObject({ by: 'the dashboard', reason: 'An incident' });
+  expect((pause?.until ?? 0) - (pause?.at ?? 0)).toBeCloseTo(3 * 86_400_000, -5);
+
+  const wrong = await press('/policies/sync/pause', { for: 'ages' });
+  expect(wrong.status).toBe(400);
+  expect(await wrong.text()).toContain('“ages” is no duration');
+  expect((await policies.state('sync')).pause).toMatchObject({ reason: 'An incident' });
+
+  await press('/policies/sync/resume');
+  expect((await policies.state('sync')).pause).toBeUndefined();
+});
+
+test('a run is called off: what is in flight comes to its end, the rest is not begun', async () => {
+  await start(['worker', 'dashboard'], { sites: 30 });
+  const id = runAt(await press('/policies/sync/run'));
+  await world.ended(id, ({ status }) => status === 'running');
+
+  expect((await look(`/runs/${id}/cancel`)).status).toBe(200);
+  expect((await world.caretaker.records.runs.get(id))?.ending).toBeUndefined();
+  await press(`/runs/${id}/cancel`);
+
+  const run = await world.ended(id);
+  expect(run.status).toBe('cancelled');
+  expect(run.counts.cancelled).toBeGreaterThan(0);
+  const again = await press(`/runs/${id}/cancel`);
+  expect(again.status).toBe(409);
+  expect(await again.text()).toContain('has already ended');
+});
+
+test('what failed is tried again in a run of its own, and a run in which nothing failed is not', async () => {
+  await start(['worker', 'dashboard'], { sites: 12 });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');
+  const first = await world.ended(runAt(await press('/policies/sync/run')));
+  expect(first.counts.failed).toBeGreaterThan(0);
+
+  const retried = await world.ended(runAt(await press(`/runs/${first.id}/retry`)));
+
+  expect(retried).toMatchObject({ trigger: 'retry', retryOf: first.id, status: 'succeeded' });
+  expect(retried.counts.planned).toBe(first.counts.failed);
+  const again = await press(`/runs/${retried.id}/retry`);
+  expect(again.status).toBe(409);
+  expect(await again.text()).toContain('Nothing failed in the run');
+});
+
+test('a process says that it is ready as long as its roles go on, and no longer', async () => {
+  await start(['worker', 'scheduler', 'dashboard']);
+  expect((await fetch(`${url()}/readyz`)).status).toBe(200);
+
+  await world.redis.kill();
+  // Half a minute without a sign of life, on the clock of this world.
+  await world.clock.sleep(40_000);
+  const answer = await fetch(`${url()}/readyz`);
+
+  expect(answer.status).toBe(503);
+  expect(await answer.text()).toContain('the worker is not at work, the scheduler is not at work');
+  await world.redis.restart();
+});

@@ -1,0 +1,48 @@
+/** The browser of the tests, when one is installed. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const executable = findChromium();
+
+/** In CI a missing browser is a failure, not a reason to skip. */
+export const withoutBrowser = executable === undefined && process.env['CI'] !== 'true';
+if (withoutBrowser)
+  process.stderr.write('SKIPPED: no chromium is installed, so the dashboard is not tried in a browser\n');
+
+export function launch(): Promise<Browser> {
+  const args = '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking';
+  return chromium.launch({
+    executablePath: executable ?? 'chromium',
+    args: [...args.split(' '), '--disable-component-update', '--disable-sync'],
+  });
+}
+
+/** What a page complains of, and what it asks of anybody but the dashboard: nothing, if all is well. */
+export function complaintsOf(page: Page, origin: string): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (said) => {
+    if (['error', 'warning'].includes(said.type())) complaints.push(`${page.url()}: ${said.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) complaints.push(`asked for ${url}`);
+  });
+  return complaints;
+}
+
+function findChromium(): string | undefined {
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk, type Started } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+let daemon: Started;
+let url = '';
+const PASSWORD = 'open-sesame-please';
+
+beforeAll(async () => {
+  sandbox = await startSandbox({
+    sites: 8,
+    speed: 200,
+    rateLimit: 0,
+    token: 'a-token',
+    faults: { 'failing-tasks': 0.4 },
+  });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-token' });
+  desk.write('config/caretaker.yaml', `dashboard: { port: 0, password: ${PASSWORD} }\n`);
+  daemon = desk.start(['daemon']);
+  [url = ''] = /http:\/\/\S+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
+  await daemon.line(/the daemon is at work/);
+}, 30_000);
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+const printed = async (...args: string[]) => JSON.parse((await desk.run([...args, '--json'])).stdout);
+const served = async (path: string) =>
+  (await fetch(url + path, { headers: { authorization: `Bearer ${PASSWORD}` } })).json();
+
+test('programs are told on the dashboard exactly what the command line prints', async () => {
+  const { run } = await printed('run', 'nightly-sync');
+
+  expect(await served(`/api/v1/runs/${run}`)).toEqual(await printed('runs', 'show', run));
+  expect(await served('/api/v1/runs')).toEqual({ runs: await printed('runs') });
+  expect(await served('/api/v1/runs?policy=nightly-sync&since=7d&limit=1')).toEqual({
+    runs: await printed('runs', '--policy', 'nightly-sync', '--since', '7d', '--limit', '1'),
+  });
+  expect(await served('/api/v1/policies')).toEqual({ policies: await printed('policies') });
+});
+
+test('a policy whose file broke is told of in the same words on both', async () => {
+  const file = 'config/policies/nightly-sync.yaml';
+  desk.write(file, 'policies: [{ nam: nightly-sync }]\n');
+  await daemon.line(/nightly-sync.yaml.*what was in force|nightly-sync.yaml.*in force/);
+  let told = await printed('policies');
+  // The daemon shows itself, and what it keeps, every few seconds.
+  while (!told[0]?.kept) told = await printed('policies');
+
+  expect(await served('/api/v1/policies')).toEqual({ policies: told });
+});
