@@ -32,7 +32,6 @@ const codes: Record<string, number> = {
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
-  INVALID_WHERE: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_MISSING: exit.unreachable,
   REDIS_NOT_STARTED: exit.unreachable,

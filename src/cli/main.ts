@@ -202,7 +202,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   prepare(program);
   try {
     if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync(argv, { from: 'user' });
+    else await program.parseAsync(describing(argv), { from: 'user' });
     return code;
   } catch (error) {
     // commander has already said what is wrong; help and version are no mistakes.
@@ -228,4 +228,11 @@ function refuseStray(command: Command): void {
     command.commands.map((one) => one.name()),
   );
   command.error(`error: unknown command '${stray}'${hint ? `: ${hint}` : ''}`);
+}
+
+/** `api listSites --help` asks about the operation, which only its command can describe. */
+function describing(argv: readonly string[]): string[] {
+  const [command, operation = '-'] = argv;
+  const about = command === 'api' && !operation.startsWith('-');
+  return argv.map((word) => (about && (word === '-h' || word === '--help') ? '--describe' : word));
 }

@@ -7,11 +7,13 @@ import type { Budget, Priority, Ticket, WindowNews } from '../budget/budget.ts';
 import type { Clock } from '../clock.ts';
 import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
+import type { QueryFault } from '../contract/list.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
+import { suggestionFor } from '../settings/suggest.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -68,13 +70,24 @@ export class InvalidInputError extends CaretakerError {
   readonly code = 'INVALID_INPUT';
   constructor(
     readonly operation: OperationId,
-    readonly faults: readonly { path: readonly string[]; message: string }[],
+    readonly faults: readonly QueryFault[],
   ) {
-    const told = faults.map(({ path, message }) =>
-      path.length > 0 ? `${path.join('.')}: ${message}` : message,
+    super(
+      `${operation}: ${faults
+        .map(sayFault)
+        .join('; ')
+        .replace(/[.?]?$/, (end) => end || '.')}`,
     );
-    super(`${operation}: ${told.join('; ')}.`);
   }
+}
+
+/** A fault with its place and, where a name or value is not among the allowed ones, what was probably meant. */
+function sayFault({ path, message, allowed = [] }: QueryFault): string {
+  const gap = /^(is|takes|must)\b/.test(message) ? ' ' : ': ';
+  const told = path.length > 0 ? `${path.join('.')}${gap}${message}` : message;
+  const wrong = [...message.matchAll(/"([^"]*)"/g)].at(-1)?.[1] ?? path.at(-1) ?? '';
+  const hint = suggestionFor(wrong, allowed);
+  return hint ? `${told}, ${hint}` : told;
 }
 
 export interface ClientOptions {

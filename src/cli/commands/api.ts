@@ -1,7 +1,9 @@
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream, existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Client } from '../../client/client.ts';
+import { type Client, InvalidInputError } from '../../client/client.ts';
 import { allItems } from '../../client/pages.ts';
+import { checkInput } from '../../contract/input.ts';
 import {
   type Input,
   isOperationId,
@@ -14,11 +16,13 @@ import { messageOf } from '../../errors.ts';
 import { accountOf } from '../../settings/account.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { describeAsJson, describeOperation } from '../describe-operation.ts';
 import { exit, UsageError } from '../exit.ts';
 import { type Terminal, table } from '../terminal.ts';
 
 interface ApiOptions extends GlobalOptions {
   list?: boolean;
+  describe?: boolean;
   account: string;
   param?: string[];
   filter?: string[];
@@ -37,19 +41,22 @@ export async function api(
   word: string | undefined,
   options: ApiOptions,
 ): Promise<number> {
-  if (options.list || word === undefined) return listOperations(terminal, options);
-  if (!isOperationId(word)) {
-    const hint = suggestionFor(word, Object.keys(operations));
-    throw new UsageError(
-      `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
-    );
+  if (options.list || word === undefined) return listOperations(terminal, word, options);
+  if (!isOperationId(word)) throw noOperation(word);
+  if (options.describe) {
+    if (options.json) terminal.json(describeAsJson(word));
+    else terminal.data(describeOperation(word));
+    return exit.ok;
   }
+  refuseUnfit(word, options);
   const settings = settingsOf(options);
   accountOf(settings, options.account);
   const input = inputOf(word, options);
+  const faults = checkInput(word, input);
+  if (faults.length > 0) throw new InvalidInputError(word, faults);
   return withCaretaker(options, settings, async ({ link }) => {
     const { client } = link(options.account);
-    if (operationOf(word).answers === 'pdf') return download(client, word, input, options, terminal);
+    if (options.output !== undefined) return download(client, word, input, options.output, terminal);
     if (options.all) return printAll(client, word, input, terminal);
     const answer = await client.call(word, input as Input<typeof word>, { priority: 'person' });
     if (answer === undefined) terminal.say(`${word}: done.`);
@@ -58,20 +65,51 @@ export async function api(
   });
 }
 
-function listOperations(terminal: Terminal, { json }: GlobalOptions): number {
+function noOperation(word: string): UsageError {
+  const hint = suggestionFor(word, Object.keys(operations));
+  return new UsageError(
+    `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
+  );
+}
+
+/** Options that would be ignored are refused instead: whoever gave them meant something. */
+function refuseUnfit(id: OperationId, { all, output, param = [] }: ApiOptions): void {
+  const { list, answers } = operationOf(id);
+  if (all && !list) throw new UsageError(`${id} is no list: --all does not go with it.`);
+  if (all && param.some((pair) => /^(page|perPage)=/.test(pair)))
+    throw new UsageError('--all takes every page: leave out page and perPage.');
+  if (answers !== 'pdf') {
+    if (output !== undefined)
+      throw new UsageError(
+        `${id} answers no PDF: leave out --output, and redirect what is printed with ">".`,
+      );
+    return;
+  }
+  if (output === undefined) throw new UsageError(`${id} answers a PDF: say where to put it with --output.`);
+  if (existsSync(output)) throw new UsageError(`${output} is there already: --output takes a new file.`);
+  if (!existsSync(dirname(output)))
+    throw new UsageError(`There is no folder ${dirname(output)} for --output.`);
+}
+
+/** All operations, or those with `word` in name or path. */
+function listOperations(terminal: Terminal, word: string | undefined, { json }: GlobalOptions): number {
   const all = (Object.keys(operations) as OperationId[]).map((id) => ({ id, ...operationOf(id) }));
+  const sought = word?.toLowerCase() ?? '';
+  const found = all.filter(({ id, path }) => `${id} ${path}`.toLowerCase().includes(sought));
+  if (found.length === 0) throw noOperation(word ?? '');
   if (json)
     terminal.json(
-      all.map(({ id, method, path, summary, section }) => ({ id, method, path, summary, section })),
+      found.map(({ id, method, path, summary, section }) => ({ id, method, path, summary, section })),
     );
   else {
-    const rows = all.map(({ id, method, path, summary }) => [id, method, path, summary]);
+    const rows = found.map(({ id, method, path, summary }) => [id, method, path, summary]);
     terminal.data(table(['operation', 'method', 'path', 'does'], rows, terminal.paint));
+    terminal.say('"caretaker api <operation> --help" shows what an operation takes.');
   }
   return exit.ok;
 }
 
-/** The words of the command line as one input; whether it is right, the contract says when it is called. */
+/** The words of the command line as one input; whether it is right, the contract says. */
 function inputOf(id: OperationId, options: ApiOptions): Record<string, unknown> {
   const operation = operationOf(id);
   const input: Record<string, unknown> = {};
@@ -108,7 +146,7 @@ function bodyFrom(file: string): unknown {
 
 async function printAll(client: Client, id: OperationId, input: object, terminal: Terminal): Promise<number> {
   const { list } = operationOf(id);
-  if (!list) throw new UsageError(`${id} is no list: --all does not go with it.`);
+  if (!list) return exit.badInput;
   const items: unknown[] = [];
   const pages = allItems(id as ListId, (page) =>
     client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, { priority: 'person' }),
@@ -122,10 +160,9 @@ async function download(
   client: Client,
   id: OperationId,
   input: Record<string, unknown>,
-  { output }: ApiOptions,
+  output: string,
   terminal: Terminal,
 ): Promise<number> {
-  if (!output) throw new UsageError(`${id} answers a PDF: say where to put it with --output.`);
   let size = 0;
   const stream = await client.download(id, input, { priority: 'person' });
   await pipeline(
@@ -139,7 +176,11 @@ async function download(
       }
     },
     createWriteStream(output, { flags: 'wx' }),
-  );
+  ).catch((error: unknown) => {
+    // Half a PDF looks like one.
+    if (size > 0) rmSync(output, { force: true });
+    throw error;
+  });
   terminal.say(`${output}: ${size} bytes.`);
   return exit.ok;
 }
