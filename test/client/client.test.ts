@@ -111,7 +111,9 @@ describe('a call', () => {
     const error = await errorOf(client.call('listSites', wrong as object, now));
 
     expect(error).toMatchObject({ code: 'INVALID_INPUT', operation: 'listSites' });
-    expect((error as Error).message).toMatch(/^listSites: sort: cannot sort by "colour", there are: .*; filters\.url\.eq: /);
+    expect((error as Error).message).toMatch(
+      /^listSites: sort: cannot sort by "colour", there are: .*; filters\.url\.eq: /,
+    );
     expect(sandbox.journal.requests).toHaveLength(0);
   });
 
