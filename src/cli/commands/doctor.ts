@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { connectRedis, redisClock } from '../../app/connect.ts';
 import { loadJobs } from '../../app/jobs.ts';
-import { openBudget } from '../../budget/budget.ts';
+import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
-import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
 import { systemClock } from '../../clock.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
+import { PresenceStore } from '../../records/presence-store.ts';
 import type { Store } from '../../records/redis.ts';
-import { accountOf } from '../../settings/account.ts';
+import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import { InvalidFilesError } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
@@ -18,16 +21,26 @@ import type { Terminal } from '../terminal.ts';
 
 const OLDEST_REDIS = [6, 2] as const;
 
-/** Checks everything that Caretaker needs, and says what to do about what is missing. Costs a request or two an account. */
+/** Below so much free space the records of a busy fleet may fill the disk within a day. */
+const LITTLE_SPACE = 1024 ** 3;
+
+/** Tells of one check as soon as it is made: a person sees what is being waited for. */
+type Tell = (...checks: Check[]) => void;
+
+/** Checks everything that Caretaker needs, and says what to do about what is missing. Costs two requests an account. */
 export async function doctor(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const checks: Check[] = [];
-  const settings = checkSettings(options, checks);
+  const tell: Tell = (...more) => {
+    checks.push(...more);
+    if (!options.json) for (const check of more) terminal.data(line(check, terminal));
+  };
+  const settings = checkSettings(options, tell);
   if (settings) {
-    await checkPolicies(settings, checks);
-    await checkRedisAndAccounts(settings, options, checks);
+    await checkPolicies(settings, tell);
+    await checkDataFolder(settings, tell);
+    await checkRedisAndAccounts(settings, options, terminal, tell);
   }
   if (options.json) terminal.json(checks.map(({ what, state, says }) => ({ what, state, says })));
-  else for (const check of checks) terminal.data(line(check, terminal));
   return Math.max(
     exit.ok,
     ...checks.map(({ state, code }) => (state === 'wrong' ? (code ?? exit.badInput) : exit.ok)),
@@ -40,13 +53,13 @@ function line({ what, state, says }: Check, { paint }: Terminal): string {
     warning: paint('yellow', 'warning'),
     wrong: paint('red', 'wrong  '),
   };
-  return `${marks[state]}  ${what}: ${says}`;
+  return `${marks[state]}  ${what}: ${says.replace(/\.$/, '')}`;
 }
 
-function checkSettings(options: GlobalOptions, checks: Check[]): Settings | undefined {
+function checkSettings(options: GlobalOptions, tell: Tell): Settings | undefined {
   try {
     const settings = settingsOf(options);
-    checks.push({
+    tell({
       what: 'configuration',
       state: 'ok',
       says: settings.file ?? 'the built-in defaults (no file)',
@@ -55,18 +68,18 @@ function checkSettings(options: GlobalOptions, checks: Check[]): Settings | unde
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;
     const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every mistake.' : '';
-    checks.push({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
+    tell({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
     return undefined;
   }
 }
 
-async function checkPolicies(settings: Settings, checks: Check[]): Promise<void> {
+async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
   const { policies, findings } = loadPolicies({
     dir: settings.policiesDir,
     registry: await loadJobs(),
     settings,
   });
-  checks.push(
+  tell(
     findings.length === 0
       ? { what: 'policies', state: 'ok', says: `${policies.length} in ${settings.policiesDir}` }
       : {
@@ -77,26 +90,66 @@ async function checkPolicies(settings: Settings, checks: Check[]): Promise<void>
   );
 }
 
+/** What an embedded Redis keeps, and what is downloaded, goes there. */
+async function checkDataFolder({ dataDir }: Settings, tell: Tell): Promise<void> {
+  const what = 'data folder';
+  try {
+    const { bavail, bsize } = await statfs(nearestFolder(dataDir));
+    const free = bavail * bsize;
+    const says = `${dataDir}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+    if (free >= LITTLE_SPACE) return tell({ what, state: 'ok', says });
+    tell({ what, state: 'warning', says: `${says}: make room, or set data_dir to a larger disk` });
+  } catch (error) {
+    tell({ what, state: 'warning', says: `${dataDir}: ${messageOf(error)}` });
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
+}
+
 async function checkRedisAndAccounts(
   settings: Settings,
   options: GlobalOptions,
-  checks: Check[],
+  terminal: Terminal,
+  tell: Tell,
 ): Promise<void> {
+  const names = Object.keys(settings.accounts);
   let redis: Awaited<ReturnType<typeof connectRedis>>;
   const log = await commandLog(options);
   try {
     redis = await connectRedis(settings.redis, settings.dataDir, log);
   } catch (error) {
-    checks.push({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
+    tell({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
+    const says = 'not asked, since requests are counted in Redis';
+    tell(...names.map((name): Check => ({ what: `account "${name}"`, state: 'warning', says })));
     return;
   }
   try {
-    checks.push(...(await checkRedis(redis.store, redis.where)));
-    for (const name of Object.keys(settings.accounts))
-      checks.push(...(await checkAccount(settings, name, redis.store, log)));
+    tell(...(await checkRedis(redis.store, redis.where)));
+    tell(await checkDaemons(redis.store));
+    for (const name of names) {
+      terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
+      await checkAccount(settings, name, redis.store, log, tell);
+    }
   } finally {
     await redis.close();
   }
+}
+
+async function checkDaemons(store: Store): Promise<Check> {
+  const what = 'daemon';
+  const clock = await redisClock(store, systemClock);
+  const here = await new PresenceStore(store).here(clock.now());
+  const daemons = here.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
+  if (here.some(({ roles }) => roles.includes('scheduler')))
+    return { what, state: 'ok', says: `at work: ${daemons.join('; ')}` };
+  const none = daemons.length === 0 ? 'none is at work' : `${daemons.join('; ')}, but none that schedules`;
+  return {
+    what,
+    state: 'warning',
+    says: `${none}: policies fire by hand only, until "caretaker daemon" runs`,
+  };
 }
 
 async function checkRedis(store: Store, where: string): Promise<Check[]> {
@@ -113,9 +166,8 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
           what: 'Redis',
           state: 'wrong',
           says: `${version} at ${where} is too old: ${OLDEST_REDIS.join('.')} is needed`,
-          code: exit.unreachable,
         }
-      : { what: 'Redis', state: 'ok', says: `${version} at ${where}` },
+      : { what: 'Redis', state: 'ok', says: `${version}, ${where}` },
     persistent
       ? { what: 'Redis persistence', state: 'ok', says: 'append-only file' }
       : {
@@ -129,34 +181,47 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
           what: 'Redis eviction',
           state: 'wrong',
           says: `${policy} may throw our records away: set maxmemory-policy noeviction`,
-          code: exit.unreachable,
         },
   ];
 }
 
-async function checkAccount(settings: Settings, name: string, store: Store, log: Log): Promise<Check[]> {
+async function checkAccount(
+  settings: Settings,
+  name: string,
+  store: Store,
+  log: Log,
+  tell: Tell,
+): Promise<void> {
   const what = `account "${name}"`;
   try {
     const account = accountOf(settings, name);
     const clock = await redisClock(store, systemClock);
     const budget = openBudget(store, clock, name, account.budget);
-    const client = openClient({ account, budget, clock, log });
+    let toldLimit = false;
+    const listening: Budget = {
+      ...budget,
+      learn(ticket, news) {
+        toldLimit ||= news?.limit !== undefined;
+        return budget.learn(ticket, news);
+      },
+    };
+    const client = openClient({ account, budget: listening, clock, log });
     try {
       const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
+      const sites = `${meta.pagination.totalItems} sites`;
+      tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token, ${sites}` });
       const { limit, remaining } = await budget.state();
-      return [
-        {
-          what,
-          state: 'ok',
-          says: `${account.baseUrl} answers, ${meta.pagination.totalItems} sites, ${remaining} of ${limit} requests left`,
-        },
-        ...(await checkDescription(account, budget)),
-      ];
+      const source = toldLimit
+        ? 'as the service tells'
+        : 'by requests_per_minute of the configuration, since the service tells no limit';
+      const says = `${remaining} of ${limit} requests left in this minute, ${source}`;
+      tell({ what: `budget of "${name}"`, state: 'ok', says });
+      tell(...(await checkDescription(account, budget)));
     } finally {
       await client.close();
     }
   } catch (error) {
-    const away = error instanceof AccountRefusedError || error instanceof UnavailableError;
-    return [{ what, state: 'wrong', says: messageOf(error), code: away ? exit.unreachable : exit.badInput }];
+    const code = error instanceof AccountNotSetUpError ? exit.badInput : exit.unreachable;
+    tell({ what, state: 'wrong', says: messageOf(error), code });
   }
 }

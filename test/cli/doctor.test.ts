@@ -1,0 +1,109 @@
+/** What `caretaker doctor` finds out, against services that are well and others. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+import { sendJson, startFaultyService } from '../support/faulty-service.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 3, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+async function doctorOf(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const service = await startFaultyService(answer);
+  const ended = await desk.run(['doctor'], { CARETAKER_BASE_URL: service.url });
+  await service.stop();
+  return { ...ended, service };
+}
+
+const noSites = { sites: [], meta: { pagination: { page: 1, perPage: 1, totalPages: 1, totalItems: 0 } } };
+
+test('where all is well each thing is told in a line, with its source, and warnings are no failure', async () => {
+  const { code, stdout } = await desk.run(['doctor']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`configuration: ${desk.folder}`);
+  expect(stdout).toMatch(/^ok +data folder: .*\.caretaker, [\d.]+ GiB free$/m);
+  expect(stdout).toMatch(/^ok +Redis: \d+\.\d+\.\d+, embedded in .*\.caretaker$/m);
+  expect(stdout).toMatch(/^ok +Redis persistence:/m);
+  expect(stdout).toMatch(/^ok +Redis eviction: noeviction$/m);
+  expect(stdout).toMatch(/^warning +daemon: none is at work/m);
+  expect(stdout).toMatch(/requests left in this minute, as the service tells$/m);
+  expect(stdout).toMatch(/^ok +clock: /m);
+  expect(stdout).toMatch(/^ok +contract: all \d+ operations$/m);
+  expect(stdout).not.toContain('..\n');
+});
+
+test('--json prints the same as one list', async () => {
+  const { stdout } = await desk.run(['doctor', '--json']);
+  const checks: { what: string; state: string }[] = JSON.parse(stdout);
+  expect(checks.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['configuration', 'Redis', 'daemon']),
+  );
+  expect(new Set(checks.map(({ state }) => state))).toEqual(new Set(['ok', 'warning']));
+});
+
+test('a daemon that is at work is named', async () => {
+  const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
+  await daemon.line(/the daemon is at work/);
+  expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: at work: pid \d+ on /m);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+});
+
+test('a service whose description lacks an operation, and whose clock is off, is warned of', async () => {
+  const { code, stdout } = await doctorOf((request, response) => {
+    const date = { date: new Date(Date.now() - 3_600_000).toUTCString() };
+    if (!request.url?.endsWith('/openapi.json')) return sendJson(response, 200, noSites, date);
+    const document = openApiDocument('') as { paths: Record<string, unknown> };
+    const { '/tags': _, ...paths } = document.paths;
+    sendJson(response, 200, { ...document, paths }, date);
+  });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^warning +contract: the service no longer describes GET \/tags, POST \/tags$/m);
+  expect(stdout).toMatch(/^warning +clock: 3[56]\d\d s ahead of the service's/m);
+  expect(stdout).toContain('by requests_per_minute of the configuration, since the service tells no limit');
+});
+
+test('a service that never answers is given up after ten seconds; the rest was told before', async () => {
+  const { code, stdout, service } = await doctorOf(() => undefined);
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^ok +Redis[\s\S]*^wrong +account "default": .*no answer within 10 s$/m);
+  expect(service.requests).toHaveLength(1);
+}, 30_000);
+
+test('lines are printed while the service is still being waited for', async () => {
+  let heard = () => {};
+  const asked = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const service = await startFaultyService(() => heard());
+  const started = desk.start(['doctor'], { CARETAKER_BASE_URL: service.url });
+  await started.line(/daemon: /);
+  await asked;
+  started.child.kill('SIGKILL');
+  const { stdout } = await started.ended;
+  expect(stdout).toContain('Redis');
+  expect(stdout).not.toContain('account');
+  await service.stop();
+});
+
+test('a Redis that is not there is wrong, and what was therefore not looked at is told', async () => {
+  const { code, stdout } = await desk.run(['doctor'], { REDIS_URL: 'redis://127.0.0.1:9' });
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^wrong +Redis: /m);
+  expect(stdout).toMatch(/^warning +account "default": not asked/m);
+});
+
+test('what is lacking in the configuration is no question of reach: exit 2', async () => {
+  const { code, stdout } = await desk.run(['doctor'], { CARETAKER_API_TOKEN: '' });
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/^wrong +account "default": .*set CARETAKER_API_TOKEN/m);
+});
