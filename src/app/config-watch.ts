@@ -61,7 +61,10 @@ export function watchConfig(
     const waiting = configChanges(started, now).fixed;
     last = now;
     take(now);
-    if (changes.live.length > 0) log.info(`the configuration changed: ${list(changes.live)} from now on`);
+    if (changes.live.length > 0)
+      log.info(
+        `the configuration changed: ${list(changes.live)} ${changes.live.length === 1 ? 'counts' : 'count'} from now on`,
+      );
     if (waiting.length > 0) {
       const verb = waiting.length === 1 ? 'counts' : 'count';
       return log.warn(

@@ -2,7 +2,7 @@
  * The policies in force, as the daemon knows them: read again when their files change, without a restart. A file that
  * is broken keeps the last good version of its policies in force, and is shown as broken until it is mended.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, isoMinute } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
@@ -147,7 +147,7 @@ function readAll(
       file: mistake?.file ?? policy.file,
       readAt: readAt.get(policy.name) ?? now,
       brokenSince: brokenSince.get(mistake?.file ?? '') ?? now,
-      mistake: mistake ? `${placeOf(mistake)}: ${mistake.message}` : '',
+      mistake: mistake ? `${mistake.line}:${mistake.column}: ${mistake.message}` : '',
     };
   });
   return { policies, findings: read.findings, kept, inodes, readAt, brokenSince };
@@ -181,7 +181,8 @@ function tell(now: Reading, before: Reading, log: Log): void {
     if (told.get(file) !== sentence) log.error({ file }, sentence);
   }
   for (const file of told.keys()) {
-    if (!now.brokenSince.has(file)) log.info({ file }, `${shortFile(file)} is no longer broken`);
+    if (!now.brokenSince.has(file) && existsSync(file))
+      log.info({ file }, `${shortFile(file)} is no longer broken`);
   }
   const facts = { policies: now.policies.length, mistakes: now.findings.length };
   log.info(

@@ -1,4 +1,6 @@
 /** What commands start from: the settings, the policies, and an opened Caretaker that is closed again. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Caretaker, openCaretaker } from '../app/caretaker.ts';
 import { loadJobs } from '../app/jobs.ts';
 import type { CaretakerError } from '../errors.ts';
@@ -62,6 +64,10 @@ export function noSuchPolicy(
   if (findings.length > 0 && !hint?.startsWith('did you mean')) return new InvalidFilesError(findings);
   return new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
 }
+
+/** Whether there can be any records: an embedded Redis that nobody has started yet holds none. */
+export const hasRecords = ({ redis, dataDir }: Settings): boolean =>
+  redis.kind !== 'embedded' || existsSync(join(dataDir, 'redis'));
 
 /** Opens a Caretaker for as long as `use` takes. */
 export async function withCaretaker<T>(

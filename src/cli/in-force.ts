@@ -29,7 +29,7 @@ export function keptWords(kept: readonly Kept[]): string[] {
     if (!first) return [];
     const names = mine.map(({ name, readAt }) => `${name} as it was read at ${moment(readAt)}`).join(', ');
     return [
-      `${shortFile(file)} is broken since ${moment(first.brokenSince)}; the daemon keeps in force ${names}.`,
+      `${shortFile(file)} is broken since ${moment(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps in force ${names}.`,
     ];
   });
 }

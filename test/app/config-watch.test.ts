@@ -39,7 +39,7 @@ test('who is told and how long runs are kept counts at once, the rest is said to
     file,
     'daemon: { concurrency: 6 }\nredis: redis://r:1\nretention: { runs: 7d }\nnotifications: { ops: { webhook: { url: "https://h.example/x" } } }\n',
   );
-  await said(/^info .*changed: notifications and retention from now on$/);
+  await said(/^info .*changed: notifications and retention count from now on$/);
   await said(/^warn .*changed: redis and daemon count only after a restart of the daemon$/);
   expect(taken.at(-1)).toMatchObject({ retention: { runsMs: 7 * 86_400_000 }, notifications: { ops: {} } });
 

@@ -59,7 +59,7 @@ test('while a file is broken, everybody is shown what the daemon keeps in force 
 
   const listed = await keptByNow();
   expect(listed.stderr).toMatch(
-    /nightly-sync\.yaml is broken since \S+ \S+Z; the daemon keeps in force nightly-sync as it was read at \S+ \S+Z\./,
+    /nightly-sync\.yaml is broken since \S+ \S+Z \(1:1: The file holds no policy\); the daemon keeps in force nightly-sync as it was read at \S+ \S+Z\./,
   );
   expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
   const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);

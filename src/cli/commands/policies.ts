@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
@@ -13,6 +11,7 @@ import { shortFile } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import {
   type GlobalOptions,
+  hasRecords,
   noSuchPolicy,
   policiesOf,
   sayFindings,
@@ -96,10 +95,6 @@ async function rowsOf(
     );
   });
 }
-
-/** Whether there can be any records: an embedded Redis that nobody has started yet holds none. */
-const hasRecords = ({ redis, dataDir }: Settings): boolean =>
-  redis.kind !== 'embedded' || existsSync(join(dataDir, 'redis'));
 
 function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
   const { schedule } = policy;

@@ -4,7 +4,7 @@ import { type Run, type RunStatus, runStatuses, type Target } from '../../run/ru
 import { parseDuration } from '../../settings/duration.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
-import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, moment, paintStatus, targetTable } from '../show-run.ts';
@@ -21,6 +21,14 @@ interface ListOptions extends GlobalOptions {
 export async function listRuns(terminal: Terminal, options: ListOptions): Promise<number> {
   const status = statusOf(options.status);
   const settings = settingsOf(options);
+  if (!hasRecords(settings)) {
+    // Somebody who only looks does not get a Redis for it.
+    if (options.policy) await policyNamed(options.policy, settings, terminal);
+    if (options.json) terminal.json([]);
+    else
+      terminal.say(noneWords({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }));
+    return exit.ok;
+  }
   return withCaretaker(options, settings, async (caretaker) => {
     const { records, clock } = caretaker;
     const { policy } = options;

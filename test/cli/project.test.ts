@@ -1,0 +1,49 @@
+/** A command does the same wherever it is started: what belongs to a project lies where its configuration lies. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let desk: Desk;
+let elsewhere: string;
+beforeAll(() => {
+  desk = openDesk({});
+  elsewhere = mkdtempSync(join(tmpdir(), 'caretaker-elsewhere-'));
+});
+afterAll(async () => {
+  await desk.clear();
+  rmSync(elsewhere, { recursive: true, force: true });
+});
+
+test('who only looks gets neither a data folder nor a Redis', async () => {
+  expect((await desk.run(['policies'])).code).toBe(0);
+  expect((await desk.run(['policies', 'show', 'nightly-sync'])).code).toBe(0);
+  expect((await desk.run(['runs'])).stderr).toContain('No runs yet.');
+  expect((await desk.run(['validate'])).code).toBe(0);
+  expect(existsSync(join(desk.folder, '.caretaker'))).toBe(false);
+});
+
+test('a pause given from another folder is that of the project', async () => {
+  const config = join(desk.folder, 'config/caretaker.yaml');
+  const sub = join(desk.folder, 'config/policies');
+
+  const paused = await desk.run(['--config', config, 'policies', 'pause', 'nightly-sync'], {}, elsewhere);
+
+  expect(paused.code).toBe(0);
+  expect(existsSync(join(elsewhere, '.caretaker'))).toBe(false);
+  const [policy] = JSON.parse((await desk.run(['policies', '--json'], {}, sub)).stdout);
+  expect(policy).toMatchObject({ name: 'nightly-sync', paused: { by: expect.any(String) } });
+  expect(existsSync(join(sub, '.caretaker'))).toBe(false);
+});
+
+test('a folder that belongs to no project is told in one sentence', async () => {
+  const { code, stdout, stderr } = await desk.run(['policies'], {}, elsewhere);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: There is no config\/caretaker\.yaml in \S+ or any folder above it: .*\n$/);
+  mkdirSync(join(elsewhere, 'p'));
+  writeFileSync(join(elsewhere, 'p/a.yaml'), 'policies: [{ name: a, job: site-sync }]\n');
+  const alone = await desk.run(['validate', 'p/a.yaml'], {}, elsewhere);
+  expect(alone.code).toBe(0);
+  expect(alone.stderr).toContain('ok: 1 policy.');
+});
