@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { type RunReport, type RunSummary, toReport } from '../../src/run/report.ts';
+import { type RunReport, type RunSummary, type TargetReport, toReport } from '../../src/run/report.ts';
 import { keepSecret } from '../../src/secrets.ts';
-import { aRun, aTarget, ended, PASSWORD, remember, startWorld, type World } from './world.ts';
+import { aRun, aTarget, ended, openEvents, PASSWORD, remember, startWorld, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -45,6 +45,41 @@ test('runs are listed newest first, and can be asked for by policy, status, time
   expect(await ids('?policy=x')).toEqual(['c', 'a']);
   expect(await ids('?status=blocked')).toEqual([]);
   expect(await ids(`?since=${new Date(at + 3_600_000).toISOString()}&limit=1`)).toEqual(['c']);
+});
+
+test('targets come by the page, by outcome and by what is looked for, until there are no more', async () => {
+  world = await startWorld();
+  const targets = Array.from({ length: 250 }, (_, index) =>
+    index % 100 === 7 ? ended(`s${index}`, 'failed', { detail: 'Disk full.' }) : aTarget(`s${index}`),
+  );
+  await remember(world.records, aRun(), targets);
+  type Page = { targets: TargetReport[]; next: number | null };
+  const page = async (query: string) => {
+    const { body } = await get<Page>(`/api/v1/runs/${aRun().id}/targets${query}`);
+    return { ids: body.targets.map(({ id }) => id), next: body.next };
+  };
+
+  expect(await page('?limit=2')).toEqual({ ids: ['s0', 's1'], next: 2 });
+  expect(await page('?from=248&limit=2')).toEqual({ ids: ['s248', 's249'], next: null });
+  expect(await page('?outcome=failed')).toEqual({ ids: ['s7', 's107', 's207'], next: null });
+  expect(await page('?search=DISK&from=8&limit=1')).toEqual({ ids: ['s107'], next: 108 });
+  expect((await get(`/api/v1/runs/${aRun().id}/targets?outcome=good`)).status).toBe(400);
+  expect((await get('/api/v1/runs/nothing/targets')).status).toBe(404);
+});
+
+test('a program follows what changes with the password alone', async () => {
+  world = await startWorld();
+  const events = await openEvents((_path, init) =>
+    world.ask('/api/v1/events', { ...init, headers: { authorization: `Bearer ${PASSWORD}` } }),
+  );
+  expect(await events.next()).toContain('event: hello');
+
+  await world.records.runs.create(aRun(), { concurrency: 1, targetMs: 1 });
+
+  expect(await events.next()).toBe(
+    `event: changed\ndata: {"runs":["${aRun().id}"],"policies":["nightly-sync"]}\n\n`,
+  );
+  await events.end();
 });
 
 test('a question that cannot be answered says what is wrong with it', async () => {

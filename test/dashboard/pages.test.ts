@@ -2,7 +2,18 @@ import { afterEach, expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { reasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
-import { aPolicy, aRun, aTarget, ended, openEvents, remember, startWorld, type World } from './world.ts';
+import {
+  anAccount,
+  aPolicy,
+  aRun,
+  aTarget,
+  ended,
+  openEvents,
+  remember,
+  showDaemon,
+  startWorld,
+  type World,
+} from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -12,7 +23,7 @@ async function look(path: string): Promise<{ html: string; text: string; answer:
   const ask = await world.signedIn();
   const answer = await ask(path, { headers: { accept: 'text/html' } });
   const html = await answer.text();
-  return { answer, html, text: html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ') };
+  return { answer, html, text: textOf(html) };
 }
 
 const aBrokenFile = {
@@ -30,6 +41,7 @@ const aBrokenFile = {
   kept: [{ name: 'nightly-sync', readAt: 1 }],
 };
 
+const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 const pathOf = (id = aRun().id) => `/runs/${id}`;
 
 test('the overview shows what is under way, what comes next and what was', async () => {
@@ -111,6 +123,130 @@ test('targets come a hundred a page, and those that failed can be seen alone', a
   );
   expect((await labels('?outcome=failed')).map(String)).toEqual(['s49', 's99', 's149', 's199', 's249']);
   expect(await labels('?from=900')).toHaveLength(0);
+});
+
+test('targets are found by what is known of them, and looking for them has its bounds', async () => {
+  world = await startWorld();
+  const targets = Array.from({ length: 5_200 }, (_, index) =>
+    index % 2_500 === 100 ? ended(`s${index}`, 'failed', { detail: 'Disk FULL.' }) : aTarget(`s${index}`),
+  );
+  await remember(world.records, aRun(), targets);
+  const found = async (query: string) => {
+    const { html, text } = await look(pathOf() + query);
+    return { ids: [...html.matchAll(/s\d+(?=\.example)/g)].map(String), text, html };
+  };
+
+  expect((await found('?search=s5100')).ids).toEqual([]);
+  expect((await found('?search=s5100')).html).toContain('search=s5100&amp;from=5000');
+  expect((await found('?search=s5100&from=5000')).ids).toEqual(['s5100']);
+  expect((await found('?search=disk+full&outcome=failed')).ids).toEqual(['s100', 's2600']);
+  expect((await found('?search=rejected&from=101')).ids).toEqual(['s2600', 's5100']);
+  expect((await found('?search=nowhere&from=5000')).text).toContain('No target of this run is like that.');
+});
+
+test('a target leads to what became of it in its last runs', async () => {
+  world = await startWorld();
+  const runs = [aRun({ id: 'one', createdAt: 1 }), aRun({ id: 'two', createdAt: 2, policy: 'weekly' })];
+  for (const run of runs) {
+    await remember(world.records, run, [
+      aTarget('site/1'),
+      ended('left', 'skipped', { reason: 'not-eligible' }),
+    ]);
+    const target = { ...aTarget('site/1'), state: 'ended', outcome: 'failed', reason: 'timeout' } as const;
+    await world.records.targets.settle(
+      run,
+      { ...target, detail: `In ${run.id}.` },
+      { from: ['pending'], requests: 0, at: run.createdAt },
+    );
+  }
+
+  const { text } = await look('/targets/default/site%2F1');
+  expect(text).toMatch(/weekly failed timeout .* In two\. .* nightly-sync failed timeout .* In one\./);
+
+  const { html } = await look(pathOf('two'));
+  const link = /href="(\/targets\/default\/left[^"]*)"/.exec(html)?.[1] ?? '';
+  expect((await look(link)).text).toContain(reasons['not-eligible']);
+  expect((await look('/targets/default/nobody')).answer.status).toBe(404);
+});
+
+test('the overview answers the morning question: what failed, why, and what was left undone', async () => {
+  world = await startWorld();
+  const now = Date.now();
+  const night = aRun({ id: 'night', createdAt: now - 8 * 3_600_000 });
+  await remember(world.records, night, [
+    ended('a', 'succeeded'),
+    ended('b', 'failed', { reason: 'task-failed' }),
+    ended('c', 'failed', { reason: 'task-failed' }),
+    ended('d', 'skipped', { reason: 'daily-limit' }),
+    ended('e', 'skipped', { reason: 'already-done' }),
+  ]);
+  await world.records.runs.move(night, 'partial', { at: now });
+  await world.records.runs.create(
+    aRun({
+      id: 'late',
+      policy: 'weekly',
+      status: 'skipped',
+      createdAt: now,
+      detail: 'Another run was under way.',
+    }),
+    { concurrency: 1, targetMs: 1 },
+  );
+  const old = aRun({ id: 'old', createdAt: now - 25 * 3_600_000 });
+  await remember(world.records, old, [ended('a', 'failed', { reason: 'timeout' })]);
+
+  const { html } = await look('/');
+  const day = textOf(html.slice(html.indexOf('id="day"'), html.indexOf('id="under-way"')));
+
+  expect(day).toContain('2 runs: 1 skipped, 1 partial. 1 target succeeded, 2 failed, 1 left undone.');
+  expect(day).toMatch(/Runs that did not go through .* skipped .* weekly Another run was under way\./);
+  expect(day).toContain(`2 failed task-failed ${reasons['task-failed']} nightly-sync: 2`);
+  expect(day).toContain(`1 skipped daily-limit ${reasons['daily-limit']} nightly-sync: 1`);
+  expect(day).not.toContain('timeout');
+  expect(html).toContain('href="/runs/night?outcome=failed&amp;search=task-failed"');
+});
+
+test('a run that came to nothing says why before it says anything else', async () => {
+  world = await startWorld();
+  const skipped = aRun({ id: 'skipped', status: 'skipped', detail: 'The run x was still under way.' });
+  await world.records.runs.create(skipped, { concurrency: 1, targetMs: 1 });
+  const failed = aRun({ id: 'failed' });
+  await remember(world.records, failed, [ended('a', 'failed', { reason: 'rejected' })]);
+  await world.records.runs.move(failed, 'failed', { at: 1 });
+
+  expect((await look(pathOf('skipped'))).text).toMatch(/skipped The run x was still under way\. no targets/);
+  expect((await look(pathOf('failed'))).text).toMatch(
+    /failed Nothing succeeded: 1 of 1 targets failed\. 1 failed : rejected The service refused/,
+  );
+  expect((await look('/runs')).text).not.toContain('nothing yet');
+  expect((await look(pathOf('failed'))).text).not.toContain('failed try');
+});
+
+test('every page says who is not at work, and whose service does not answer', async () => {
+  const failing = anAccount({ failingSince: Date.now() - 60_000 });
+  world = await startWorld({ policies: () => [aPolicy('nightly-sync')], accounts: async () => [failing] });
+  await remember(world.records, aRun(), [aTarget('a')]);
+
+  for (const path of [
+    '/',
+    '/runs',
+    pathOf(),
+    '/work',
+    '/policies/nightly-sync',
+    '/policies/nightly-sync/run',
+  ]) {
+    const { text } = await look(path);
+    expect(text).toContain('Nobody is at work: runs wait until a daemon with the worker role starts');
+    expect(text).toContain('No daemon with the scheduler role is here');
+    expect(text).toContain('The service does not answer for the account default');
+  }
+
+  await showDaemon(world.records, ['worker', 'scheduler']);
+  await world.records.accounts.attended('default', Date.now() - 40_000);
+  const { text } = await look('/work');
+  expect(text).not.toContain('Nobody is at work');
+  expect(text).toContain('Nobody looks after the runs of the account default');
+  expect(text).toMatch(/night-shift process 7 worker, scheduler/);
+  expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 by nobody/);
 });
 
 test('what the service says is shown as text, never as part of the page', async () => {

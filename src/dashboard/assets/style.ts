@@ -79,6 +79,7 @@ td .id { display: block; }
 .pager { margin: .7rem 0 0; gap: 1rem; }
 
 a.plain { display: inline-block; color: inherit; }
+a.plain .moment { display: block; } /* the same place, however long the word before it is */
 .w-run { width: 14rem; } .w-name { width: 11rem; } .w-target { width: 16rem; } .w-in { width: 14rem; }
 .w-do { width: 9.5rem; } .w-badge { width: 8rem; } .w-count { width: 9rem; } .w-word { width: 7rem; }
 
