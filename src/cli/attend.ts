@@ -28,6 +28,8 @@ export interface Attending {
   callOffIfRefused: boolean;
   /** The run was called off and only comes to its end: an account that refuses us does not keep it from that. */
   calledOff?: boolean;
+  /** Said once Ctrl-C is heard: from then on it lets what is under way be recorded. */
+  opening?: string;
   /** A person named the targets: that none of them could be worked on is not what was asked for. */
   named?: boolean;
 }
@@ -50,6 +52,7 @@ export async function attend(
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
+  if (attending.opening !== undefined) terminal.say(attending.opening);
   const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
   let stopped: Promise<void> | undefined;
   try {

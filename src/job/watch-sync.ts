@@ -44,7 +44,7 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict 
 
 /**
  * Asks for the site, and for the snapshot where that tells more. Lost is a sync that the service had, which neither runs
- * nor has ended, and of which no snapshot is left.
+ * nor has ended, and of which no snapshot is shown.
  */
 async function look(api: Api, watch: SyncWatch): Promise<Verdict | Lost> {
   const { site } = await api.showSite({ site_id: watch.siteId });
@@ -57,16 +57,17 @@ async function look(api: Api, watch: SyncWatch): Promise<Verdict | Lost> {
     return bySnapshot(watch, shown.status, shown.error_message);
   }
   if (endedSince) return byLastSync(watch, site.sync);
-  if (shown === 'gone') return lost('its snapshot is not found (HTTP 404), ');
-  // It was seen running when it was adopted.
-  if (watch.adopted && watch.snapshotId === undefined) return lost('');
-  return { is: 'unclear' };
+  // It was running when it was started or adopted, and the service says that it neither is any more nor has ended.
+  const begun = watch.adopted || watch.snapshotId !== undefined;
+  if (!begun || site.sync.in_progress !== false || !tellsLastSync(site.sync)) return { is: 'unclear' };
+  const why = shown === 'gone' ? 'its snapshot is not found (HTTP 404), ' : '';
+  const detail = `The service no longer knows the sync: ${why}the site is not syncing, and no sync of it has ended since.`;
+  return { is: 'lost', detail };
 }
 
-const lost = (why: string): Lost => ({
-  is: 'lost',
-  detail: `The service no longer knows the sync: ${why}the site is not syncing, and no sync of it has ended since.`,
-});
+/** Whether the service tells when it last synced the site, or that it never did. */
+const tellsLastSync = (sync: NonNullable<Site['sync']>): boolean =>
+  sync.last_sync_at === null || !Number.isNaN(lastSyncMs(sync));
 
 /** The snapshot, or whether it is gone; nothing when the service does not say. */
 async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {

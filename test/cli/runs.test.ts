@@ -147,3 +147,27 @@ test('what became of each target can be taken elsewhere, a line each', async () 
   const shown = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
   expect(targets).toEqual(shown.targets.map((target: object) => ({ run: interrupted, ...target })));
 });
+
+test('a run that the account refuses is called off truthfully: what is under way cannot be followed', async () => {
+  for (const id of sandbox.siteIds())
+    if (sandbox.site(id).state().syncInProgress) sandbox.site(id).finishSync();
+  const id = await interruptARun();
+  sandbox.account.deactivate();
+  try {
+    const refused = await desk.run(['runs', 'continue', id]);
+    expect(refused.code).toBe(3);
+
+    const { code, stderr } = await desk.run(['runs', 'cancel', id]);
+
+    expect(code).toBe(0);
+    expect(stderr).toContain('cannot be followed to its end; it is recorded so');
+    const run = JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout);
+    expect(run.status).toBe('cancelled');
+    const underWay = run.targets.filter(
+      ({ detail }: { detail: string | null }) => detail === 'It was still under way in the service.',
+    );
+    expect(underWay.length).toBeGreaterThan(0);
+  } finally {
+    sandbox.account.activate();
+  }
+}, 60_000);

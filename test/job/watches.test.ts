@@ -1,6 +1,6 @@
 /** What followed work is taken for, by what the service shows of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { GoneError } from '../../src/client/errors.ts';
+import { GoneError, RejectedError } from '../../src/client/errors.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/job.ts';
 import { sweepFrom } from '../../src/job/watch.ts';
@@ -248,8 +248,26 @@ describe('a sync that is looked at alone', () => {
     // One that was seen running when it was adopted, and now neither runs nor has ended.
     expect(await lookWithout({ adopted: true })).toMatchObject({ is: 'lost' });
 
+    // A site without backups has no snapshots to ask for.
+    const refused = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new RejectedError('showSiteSnapshot', 422, { message: 'no' })),
+    };
+    expect(
+      await watchKinds.sync.look(refused, { kind: 'sync', siteId, since, snapshotId: 'snap-1' }),
+    ).toMatchObject({ is: 'lost' });
+
     sandbox.site(siteId).startSync();
     expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({ is: 'running' });
+  });
+
+  test('is not lost but unclear when the service does not tell when it last synced the site', async () => {
+    const untold = {
+      showSite: async () => ({ site: { id: siteId, sync: { in_progress: false } } }),
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    } as unknown as Api;
+    const watch: SyncWatch = { kind: 'sync', siteId, since: clock.now(), snapshotId: 'snap-1' };
+    expect(await watchKinds.sync.look(untold, watch)).toEqual({ is: 'unclear' });
   });
 });
 

@@ -39,14 +39,11 @@ export async function cancelRun(
       terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
       return exit.ok;
     }
-    if (status !== 'blocked')
-      terminal.say(
-        `Nobody else is at work on it: it is done here. "runs cancel ${id} --force" does not wait.`,
-      );
     const code = await attend(caretaker, run, terminal, {
       json: options.json,
       callOffIfRefused: false,
       calledOff: true,
+      opening: `Nobody else is at work on it: it is done here. "caretaker runs cancel ${id} --force" does not wait.`,
     });
     const ended = await caretaker.records.runs.get(id);
     return ended && isFinal(ended.status) ? exit.ok : code;
