@@ -3,7 +3,14 @@ import type { Loaded } from '../../policy/load-policies.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import { parseDuration } from '../../settings/duration.ts';
-import { type GlobalOptions, noSuchPolicy, policiesOf, settingsOf, withCaretaker } from '../context.ts';
+import {
+  type GlobalOptions,
+  hasRecords,
+  noSuchPolicy,
+  policiesOf,
+  settingsOf,
+  withCaretaker,
+} from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { keptByDaemons } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
@@ -20,6 +27,8 @@ interface PauseOptions extends GlobalOptions {
 export async function pausePolicy(terminal: Terminal, name: string, options: PauseOptions): Promise<number> {
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
+  // Where nothing was ever recorded, only files can know the name.
+  if (!hasRecords(settings) && !isInFiles(name, loaded)) throw noSuchPolicy(name, settings, loaded);
   await withCaretaker(options, settings, async ({ records, clock }) => {
     const at = clock.now();
     if (!(await isKnown(name, loaded, records, at))) throw noSuchPolicy(name, settings, loaded);
@@ -48,15 +57,13 @@ export async function pausePolicy(terminal: Terminal, name: string, options: Pau
 }
 
 /** Whether there is such a policy: in a file that can be used, or kept in force by a daemon while its file is broken. */
-async function isKnown(
-  name: string,
-  { policies, broken }: Loaded,
-  records: Records,
-  now: number,
-): Promise<boolean> {
-  if ([...policies, ...broken].some((one) => one.name === name)) return true;
+async function isKnown(name: string, loaded: Loaded, records: Records, now: number): Promise<boolean> {
+  if (isInFiles(name, loaded)) return true;
   return (await keptByDaemons(records, now)).some((kept) => kept.name === name);
 }
+
+const isInFiles = (name: string, { policies, broken }: Loaded): boolean =>
+  [...policies, ...broken].some((one) => one.name === name);
 
 /** When a pause is to end: `--until` takes a moment or a duration, `--for` a duration. */
 function endOf(options: PauseOptions, now: number): number | undefined {
@@ -87,6 +94,8 @@ export async function resumePolicy(
 ): Promise<number> {
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
+  // Where nothing was ever recorded, only files can know the name.
+  if (!hasRecords(settings) && !isInFiles(name, loaded)) throw noSuchPolicy(name, settings, loaded);
   const was = await withCaretaker(options, settings, async ({ records, clock }) => {
     const before = pauseAt(await records.policies.state(name), clock.now());
     // A pause outlives its policy's file, and can still be ended.
