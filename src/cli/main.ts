@@ -131,6 +131,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .command('cancel')
     .argument('<run>', aRun)
     .description('begin nothing more; what is in flight is followed to its end')
+    .option('--leave-tasks', 'follow tasks under way in the service to their end instead of cancelling them')
     .option('--force', 'end it at once, whatever is in flight')
     .addOption(json())
     .action(does(async () => (await import('./commands/runs-act.ts')).cancelRun));

@@ -45,6 +45,14 @@ class FencedError extends CaretakerError {
   }
 }
 
+/** The run was called off while the step was on its way: it begins nothing any more. */
+class CalledOffError extends CaretakerError {
+  readonly code = 'CALLED_OFF';
+  constructor() {
+    super('The run was called off.');
+  }
+}
+
 /** Works on one entry. Ends quietly when the entry is outdated. Costs what the job says, plus a reconcile's reads. */
 export async function act(parts: Parts, entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
   const { records, clock } = parts;
@@ -98,6 +106,18 @@ class Step {
     const beganAt = this.parts.clock.now();
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
+    if ('error' in found && found.error instanceof CalledOffError) return this.calledOff();
+    return this.decide(found, beganAt);
+  }
+
+  /** What was found out about a run that was called off while this step was under way. */
+  private async calledOff(): Promise<Decision> {
+    const now = this.parts.clock.now();
+    const run = await this.parts.records.runs.get(this.run.id);
+    return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' }, now);
+  }
+
+  private async decide(found: Found, beganAt: number): Promise<Decision> {
     const { budget } = this.parts.link(this.run.account);
     return decide(this.target, found, {
       now: this.parts.clock.now(),
@@ -110,6 +130,7 @@ class Step {
   private async find(): Promise<Found> {
     const job = this.parts.registry.get(this.run.job);
     if (!job) throw new Error(`There is no job "${this.run.job}" here.`);
+    if (this.target.callOff) return this.cancelTask();
     if (this.target.intent) {
       const answer = await this.reconcile(job);
       if (answer) return answer;
@@ -119,6 +140,21 @@ class Step {
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${this.target.attempts} times.` };
     }
     return noted(job, await job.act(this.acting(job)));
+  }
+
+  /**
+   * Cancels the task that is followed, because the run was cancelled. Harmless to repeat: an answer that was lost is not
+   * looked for. A task that has ended meanwhile is followed to that end.
+   */
+  private async cancelTask(): Promise<Found> {
+    const { watch } = this.target;
+    this.dropIntent();
+    try {
+      if (watch?.kind === 'task') await this.call('cancelTask', { task_id: watch.taskId } as never);
+    } catch (error) {
+      if (!(error instanceof RejectedError || error instanceof GoneError)) throw error;
+    }
+    return { is: 'task-called-off' };
   }
 
   /** What became of an effect whose answer was lost; nothing when it provably did not happen. */
@@ -182,7 +218,8 @@ class Step {
     const intent = { operation, at: clock.now(), ...(note === undefined ? {} : { note }) };
     const { id, step } = this.target;
     const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
-    if (raised === undefined) throw new FencedError();
+    if (raised === 'fenced') throw new FencedError();
+    if (raised === 'called-off') throw new CalledOffError();
     this.target = { ...this.target, intent, step: raised };
     if (clock.now() - intent.at > SEND_WITHIN_MS) {
       throw new UnavailableError(

@@ -1,14 +1,25 @@
 /** Calling a run off: nothing new is begun, what is in flight comes to its end, every target gets an outcome. */
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
+import { callingOff } from './decide.ts';
 import { drain, hurry } from './drain.ts';
-import { concludeRun, finishIfDone } from './finish.ts';
+import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import type { Parts } from './parts.ts';
 
-/** Cancels a run that has not ended. The mark comes first: whoever dies in between, the steward carries it out. */
-export async function cancelRun(parts: Parts, run: Run, detail: string): Promise<void> {
-  await parts.records.runs.end(run, 'cancelled', detail);
-  await carryOutEnding(parts, { ...run, ending: 'cancelled' });
+const PAGE = 200;
+
+/**
+ * Cancels a run that has not ended, and, with `tasks`, what it has started in the service and that can be cancelled there. The
+ * mark comes first: whoever dies in between, the steward carries it out.
+ */
+export async function cancelRun(
+  parts: Parts,
+  run: Run,
+  detail: string,
+  { tasks = true }: { tasks?: boolean } = {},
+): Promise<void> {
+  await parts.records.runs.end(run, 'cancelled', detail, { cancelTasks: tasks });
+  await carryOutEnding(parts, { ...run, ending: 'cancelled', ...(tasks ? { cancelTasks: true } : {}) });
   await hurry(parts, run);
 }
 
@@ -29,5 +40,23 @@ export async function carryOutEnding(parts: Parts, run: Run): Promise<void> {
     if (!now || isFinal(now.status)) return;
   }
   await drain(parts, run);
+  if (run.cancelTasks && run.status !== 'blocked') await callOffTasks(parts, run);
   await finishIfDone(parts, run.id);
+}
+
+/** Has a worker cancel each task that the run has started. One that somebody else had started is left to them. */
+async function callOffTasks(parts: Parts, run: Run): Promise<void> {
+  const { records, clock } = parts;
+  for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
+    const { watch, callOff } = target;
+    if (watch?.kind !== 'task' || watch.adopted || callOff) continue;
+    const at = clock.now();
+    await records.targets.settle(run, callingOff(target), {
+      from: ['following'],
+      dueAt: at,
+      requests: 0,
+      at,
+    });
+  }
+  await handOut(parts, run.id);
 }

@@ -26,6 +26,8 @@ export type Found =
   | { is: 'too-early'; at: number }
   /** The run was called off while the target waited. */
   | { is: 'called-off'; ending: NonNullable<Run['ending']> }
+  /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
+  | { is: 'task-called-off' }
   | { error: unknown };
 
 /** What is to be written. */
@@ -68,6 +70,8 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
       return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
     case 'called-off':
       return { target: calledOff(target, found.ending, circumstances.now) };
+    case 'task-called-off':
+      return { target: { ...answered(target), state: 'following', callOff: 'asked' } };
     default:
       return { target: concluded(target, found, circumstances.now) };
   }
@@ -82,7 +86,7 @@ function followed(target: Target, watch: Watch, next: string | undefined): Targe
     state: 'following',
     watch,
     ...(taskId === undefined ? {} : { taskId }),
-    ...(next === undefined ? {} : { goesOn: true, memo: next }),
+    ...(next === undefined ? {} : { goesOn: true, begun: true, memo: next }),
   };
 }
 
@@ -92,13 +96,25 @@ function taskIdOf(watch: Watch): string | undefined {
 }
 
 /** A target whose step is over and has left a memo for the next. */
-const next = (target: Target, memo: string): Target => ({ ...answered(target), state: 'waiting', memo });
+const next = (target: Target, memo: string): Target => ({
+  ...answered(target),
+  state: 'waiting',
+  begun: true,
+  memo,
+});
 
 /** A target whose followed work has ended, however it did: the job goes on with it. */
 export function goneOn(target: Target, { is, reason, detail }: End): Target {
-  const { watch: _over, goesOn: _now, ...rest } = answered(target);
+  const { watch: _over, goesOn: _now, callOff: _off, ...rest } = answered(target);
   return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
 }
+
+/** A target of a cancelled run that is still at work in the service: its task is to be cancelled too. */
+export const callingOff = (target: Target): Target => ({ ...target, state: 'waiting', callOff: 'due' });
+
+/** A target whose task was cancelled with its run. */
+export const taskCancelled = (target: Target, now: number): Target =>
+  ended(target, 'cancelled', 'run-cancelled', 'Its task in the service was cancelled.', now);
 
 /** A target without what only its last step was concerned with. */
 function answered(target: Target): Target {
@@ -145,6 +161,8 @@ export function ended(
     failedAt,
     memo,
     goesOn,
+    begun,
+    callOff,
     ended: _step,
     detail: _old,
     ...rest
@@ -180,8 +198,7 @@ export function timedOut(target: Target, now: number): Target {
 /** A target that will not be worked on (any further) because its run was called off. */
 export function calledOff(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
-  const begun = target.memo !== undefined || target.ended !== undefined;
-  const detail = begun ? 'Some of its steps had been done.' : undefined;
+  const detail = target.begun ? 'Some of its steps had been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);
 }
 

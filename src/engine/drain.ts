@@ -6,8 +6,8 @@ import type { Parts } from './parts.ts';
 const PAGE = 200;
 
 /**
- * Ends what is pending, and what waits without an open intent, in a run that was called off. What is in flight, and
- * what must first find out about an effect, goes on to its end.
+ * Ends what is pending, and what waits without an open intent, in a run that was called off. What is in flight, what
+ * must first find out about an effect, and what has a task to cancel goes on to its end.
  */
 export async function drain(parts: Parts, run: Run): Promise<void> {
   const { ending } = run;
@@ -15,7 +15,8 @@ export async function drain(parts: Parts, run: Run): Promise<void> {
   const { clock, records } = parts;
   await endPending(parts, run, (target) => calledOff(target, ending, clock.now()));
   for (const target of await records.targets.inState(run.id, 'waiting', PAGE)) {
-    if (!target.intent) await settle(parts, run, calledOff(target, ending, clock.now()));
+    if (target.intent || target.callOff) continue;
+    await settle(parts, run, calledOff(target, ending, clock.now()));
   }
 }
 

@@ -29,11 +29,12 @@ export interface Engine {
   /** Makes the run of a firing; see `fire`. */
   fire(policy: Policy, firing: Firing): Promise<Run>;
   /**
-   * Calls a run off: nothing new is begun, what is in flight is followed to its end, every target gets an outcome.
+   * Calls a run off: nothing new is begun, tasks that it has started in the service are cancelled there unless `tasks` is
+   * false, what else is in flight is followed to its end, every target gets an outcome.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
-  cancel(runId: string): Promise<void>;
+  cancel(runId: string, options?: { tasks?: boolean }): Promise<void>;
   /**
    * Ends a run at once, without waiting for what is in flight: see `abandonRun`. Gives the run as it ended.
    *
@@ -74,10 +75,10 @@ export function createEngine(parts: Parts): Engine {
 
   return {
     fire: (policy, firing) => fire(parts, policy, firing, giveWay),
-    async cancel(runId) {
+    async cancel(runId, options) {
       const run = await runOf(runId);
       if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
-      await cancelRun(parts, run, 'It was cancelled by hand.');
+      await cancelRun(parts, run, 'It was cancelled by hand.', options);
     },
     async abandon(runId) {
       const run = await runOf(runId);

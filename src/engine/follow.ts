@@ -10,12 +10,12 @@ import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from 
 import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
-import type { Api } from '../job/job.ts';
+import type { Api, End } from '../job/job.ts';
 import type { Lost, Verdict } from '../job/watch.ts';
 import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
-import { concluded, goneOn } from './decide.ts';
+import { concluded, goneOn, taskCancelled } from './decide.ts';
 import { afterTarget } from './finish.ts';
 import { deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
@@ -211,7 +211,7 @@ export class Follower {
       if (!isLate({ watch }, at)) return;
       verdict = { is: 'failed', reason: 'timeout', detail: 'It was still under way.' };
     }
-    const end = target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
+    const end = endOf(target, verdict, at);
     const write = { from: ['following'] as const, requests: this.takeUncounted(), at, dueAt: at };
     if (!(await records.targets.settle(run, end, write))) return;
     if (verdict.is === 'done' && !watch.adopted) {
@@ -254,6 +254,12 @@ export class Follower {
     if (!(error instanceof UnavailableError)) throw error;
     this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
+}
+
+/** What becomes of a target whose followed work has ended. */
+function endOf(target: Target, verdict: End, at: number): Target {
+  if (target.callOff && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
+  return target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
 }
 
 /** Whether work is followed no longer, by the wish of its job; the target's own time limit comes besides. */

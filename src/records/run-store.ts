@@ -75,6 +75,7 @@ return 1`;
 
 const END = `
 if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
+if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
 return 1`;
 
 /** A run has more targets than belong into one command. */
@@ -233,9 +234,17 @@ export class RunStore {
     return moved === 1;
   }
 
-  /** Marks that nothing new is to be released in this run; the first reason given stays. */
-  async end(run: Run, ending: NonNullable<Run['ending']>, detail: string): Promise<void> {
-    await runScript(this.store, END, [keys.run(run.id)], [ending, detail]);
+  /**
+   * Marks that nothing new is to be released in this run, and with `cancelTasks` that its tasks in the service are to be
+   * cancelled; the first reason given stays.
+   */
+  async end(
+    run: Run,
+    ending: NonNullable<Run['ending']>,
+    detail: string,
+    { cancelTasks = false }: { cancelTasks?: boolean } = {},
+  ): Promise<void> {
+    await runScript(this.store, END, [keys.run(run.id)], [ending, detail, cancelTasks ? 1 : 0]);
   }
 
   /** Notes why a run stands still although nobody called it off. */
@@ -294,10 +303,11 @@ const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string 
   JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);
 
 /** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
-function flat({ counts, planComplete, ...rest }: Run): Record<string, string | number> {
+function flat({ counts, planComplete, cancelTasks, ...rest }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
   if (planComplete) fields['planComplete'] = 1;
+  if (cancelTasks) fields['cancelTasks'] = 1;
   return fields;
 }
 
@@ -311,6 +321,7 @@ function fromHash(hash: Record<string, string>): Run | undefined {
     ...(hash['planComplete'] ? { planComplete: true as const } : {}),
     ...(hash['detail'] ? { detail: hash['detail'] } : {}),
     ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
+    ...(hash['cancelTasks'] ? { cancelTasks: true as const } : {}),
     ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
   };
   return {

@@ -123,8 +123,9 @@ redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
 return 1`;
 
 /**
- * KEYS: targets. ARGV: id, step, intent JSON. Gives the target's new step: a copy that was read before the intent can
- * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile.
+ * KEYS: targets, run. ARGV: id, step, intent JSON. Gives the target's new step: a copy that was read before the intent can
+ * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile, and -1 when the run was
+ * called off: then nothing new may be begun, but the cancelling of its tasks.
  */
 export const NOTE_INTENT = `
 local json = redis.call('HGET', KEYS[1], ARGV[1])
@@ -137,6 +138,7 @@ if target.step == step + 1 and noted and noted.at == intent.at and noted.operati
   return target.step
 end
 if target.step ~= step then return 0 end
+if not target.callOff and redis.call('HGET', KEYS[2], 'ending') then return -1 end
 target.intent = intent
 target.step = step + 1
 redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))

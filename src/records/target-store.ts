@@ -142,14 +142,24 @@ export class TargetStore {
   }
 
   /**
-   * Writes the note that stands before an effect, and gives the target's new step. Nothing when the target is no longer
-   * ours: then nothing may be sent.
+   * Writes the note that stands before an effect, and gives the target's new step. When the target is no longer ours
+   * (`fenced`), or its run was called off meanwhile, nothing may be sent.
    */
-  async noteIntent(run: string, { id, step }: Released, intent: Intent): Promise<number | undefined> {
+  async noteIntent(
+    run: string,
+    { id, step }: Released,
+    intent: Intent,
+  ): Promise<number | 'fenced' | 'called-off'> {
     const raised = Number(
-      await runScript(this.store, NOTE_INTENT, [keys.targets(run)], [id, step, toJson(intent)]),
+      await runScript(
+        this.store,
+        NOTE_INTENT,
+        [keys.targets(run), keys.run(run)],
+        [id, step, toJson(intent)],
+      ),
     );
-    return raised === 0 ? undefined : raised;
+    if (raised > 0) return raised;
+    return raised === 0 ? 'fenced' : 'called-off';
   }
 
   /**

@@ -47,6 +47,8 @@ export interface Run {
   detail?: string;
   /** Why nothing new is released any more, while what is in flight comes to its end. */
   ending?: 'cancelled' | 'safety-limit';
+  /** Whether the tasks that the run has started in the service are to be cancelled with it. */
+  cancelTasks?: true;
   /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
   planComplete?: true;
   requests: number;
@@ -109,6 +111,10 @@ export interface Target {
   watch?: Watch;
   /** The followed work is one step of several: its end is not the target's. */
   goesOn?: true;
+  /** Some of its steps have been done. */
+  begun?: true;
+  /** The followed task is to be cancelled with the run, or has been asked to end. */
+  callOff?: 'due' | 'asked';
   /** How the followed work ended, until the step that comes after it has been taken. */
   ended?: { is: 'done' | 'skipped' | 'failed'; reason: Reason; detail?: string };
   /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */

@@ -260,11 +260,20 @@ describe('whoever has a target', () => {
     const [again] = await records.targets.release(run.id, NOW, 1);
     const theirs = await claim(run, again);
 
-    expect(
-      await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW }),
-    ).toBeUndefined();
+    expect(await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW })).toBe('fenced');
     expect(await settle(run, lost, done)).toBe(false);
     expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
+  });
+
+  test('can begin nothing new once the run was called off', async () => {
+    const run = await running(targets(1));
+    const target = await acting(run);
+    await records.runs.end(run, 'cancelled', 'By hand.');
+
+    expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW })).toBe(
+      'called-off',
+    );
+    expect(await records.targets.get(run.id, 'site-0')).not.toHaveProperty('intent');
   });
 
   test('keeps its claim while it works, and learns when it has lost it', async () => {

@@ -17,14 +17,14 @@ type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
 export async function cancelRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { force?: boolean },
+  options: GlobalOptions & { force?: boolean; leaveTasks?: boolean },
 ): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account, status } = await runNamed(caretaker.records, word);
     if (options.force) return forceEnd(caretaker, id, terminal, options);
     // Asked before: once it has ended, nobody has to be at work on it.
     const attendant = await atWorkOn(caretaker, account);
-    await caretaker.engine.cancel(id);
+    await caretaker.engine.cancel(id, { tasks: !options.leaveTasks });
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
       terminal.say(`${id} is called off; nothing of it was under way.`);
@@ -33,7 +33,9 @@ export async function cancelRun(
     const rest =
       status === 'blocked'
         ? 'The account refuses us, so what is under way in the service cannot be followed to its end; it is recorded so.'
-        : 'What is in flight is followed to its end.';
+        : options.leaveTasks
+          ? 'What is in flight is followed to its end.'
+          : 'Its tasks in the service are cancelled; what else is in flight is followed to its end.';
     terminal.say(`${id} is called off; nothing more is begun. ${rest}`);
     if (attendant) {
       terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
