@@ -9,7 +9,6 @@ import {
   Action,
   Badge,
   Bar,
-  countsLine,
   lengthOf,
   Moment,
   momentIn,
@@ -156,9 +155,7 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
           </h3>
           {whyOf(run) && <p>{whyOf(run)}</p>}
           <Bar counts={run.counts} />
-          <p>
-            {progressOf(run)}: {countsLine(run.counts)}
-          </p>
+          <p>{progressOf(run)}</p>
           <p class="dim">
             {lengthOf(run, now)}, {number(run.requests)} requests
           </p>

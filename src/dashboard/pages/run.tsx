@@ -92,7 +92,7 @@ const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
         </p>
       ))}
     <Bar counts={run.counts} />
-    <p>{isFinal(run.status) ? countsLine(run.counts) : `${progressOf(run)}: ${countsLine(run.counts)}`}</p>
+    <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
     <RunActions run={run} />
     <dl>
       <Fact name="Job">{run.job}</Fact>

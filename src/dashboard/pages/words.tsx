@@ -210,5 +210,5 @@ const barLabel = (counts: Counts): string =>
 /** The progress of a run under way in words. */
 export const progressOf = ({ counts, planComplete }: Run): string =>
   planComplete
-    ? `${number(endedCount(counts))} of ${number(counts.planned)}`
+    ? `${number(endedCount(counts))} of ${number(counts.planned)}: ${countsLine(counts)}`
     : `${number(counts.planned)} targets so far`;

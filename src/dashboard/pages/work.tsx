@@ -116,7 +116,7 @@ const AccountRow = ({
       <td data-label="Budget">
         {number(left)} of {number(limit)} requests left
       </td>
-      <td data-label="Runs under way">{number(activeRuns)}</td>
+      <td data-label="Under way">{number(activeRuns)}</td>
       <td data-label="Looked after">
         {steward === undefined ? (
           activeRuns === 0 ? (
