@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { startReceiver } from '../notify/receiver.ts';
+import { aPolicy, startWorld } from '../support/caretaker.ts';
+
+test('a receiver that was put into the configuration while at work is told about the next run', async () => {
+  const receiver = await startReceiver(204);
+  const world = await startWorld({ sites: 2 });
+  try {
+    const { caretaker } = world;
+    const ops = { name: 'ops', webhook: { url: receiver.url } };
+    caretaker.take({ notifications: { ops }, retention: { runsMs: 1_000 } });
+
+    const run = await world.fire(
+      aPolicy({ notify: [{ on: ['succeeded', 'partial', 'failed'], to: 'ops' }] }),
+    );
+    await world.ended(run);
+    await receiver.untilReceived(1);
+
+    expect(receiver.received[0]?.body).toContain(run.id);
+    expect(caretaker.settings.retention.runsMs).toBe(1_000);
+  } finally {
+    await world.stop();
+  }
+});
