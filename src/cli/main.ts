@@ -196,6 +196,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     .description('print the JSON Schema of policy and configuration files')
     .action(does(async () => (await import('./commands/schema.ts')).schema));
   program
+    .command('completion')
+    .argument('<shell>', 'bash, zsh or fish')
+    .argument('[word...]', 'what is typed so far; the script asks for what may follow')
+    .description('print what makes a shell complete commands: source <(caretaker completion bash)')
+    .action(async (shell: string, words: string[]) => {
+      const { completion } = await import('./commands/completion.ts');
+      code = await completion(terminal, shell, words, program);
+    });
+  program
     .command('demo')
     .description('run the shipped policies against a made-up fleet of 60 sites')
     .action(does(async () => (await import('./commands/demo.ts')).demo));

@@ -36,11 +36,12 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
     host,
     port,
   );
+  const asked = untilSignal();
   terminal.data(`listening ${service.url}`);
   terminal.say('To use it, in another terminal:');
   terminal.say(`  export CARETAKER_BASE_URL=${service.url} CARETAKER_API_TOKEN=${token}`);
   terminal.say(`What it saw: ${new URL('/__sandbox/journal', service.url)}   Ctrl-C ends it.`);
-  await untilSignal();
+  await asked;
   await service.stop();
   return exit.ok;
 }

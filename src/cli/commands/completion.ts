@@ -1,0 +1,100 @@
+/**
+ * Shell completion. The script that a shell loads is a few lines: it hands the words typed so far back to this command,
+ * which answers from the tree of commands itself, so that nothing has to be kept in step.
+ */
+import type { Command, Option } from 'commander';
+import { loadJobs } from '../../app/jobs.ts';
+import { operations } from '../../contract/operations.ts';
+import { suggestionFor } from '../../settings/suggest.ts';
+import { policiesOf, settingsOf } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+
+const scripts = {
+  bash: `_caretaker() {
+  local IFS=$'\\n'
+  COMPREPLY=($(caretaker completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _caretaker caretaker`,
+  zsh: `#compdef caretaker
+_caretaker() {
+  local -a found
+  found=("\${(@f)$(caretaker completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found" ]]; then compadd -a found; else _files; fi
+}
+compdef _caretaker caretaker`,
+  fish: `complete -c caretaker -a '(caretaker completion fish -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
+};
+
+/** Prints the script for a shell, or, given the words typed so far, what may stand in the place of the last. */
+export async function completion(
+  terminal: Terminal,
+  shell: string,
+  words: readonly string[],
+  program: Command,
+): Promise<number> {
+  if (!Object.hasOwn(scripts, shell)) {
+    const hint = suggestionFor(shell, Object.keys(scripts));
+    throw new UsageError(`There is no completion for "${shell}"${hint ? `: ${hint}` : '.'}`);
+  }
+  if (words.length === 0) terminal.data(scripts[shell as keyof typeof scripts]);
+  else for (const one of await candidates(program, words)) terminal.data(one);
+  return exit.ok;
+}
+
+async function candidates(program: Command, words: readonly string[]): Promise<string[]> {
+  const typed = words.at(-1) ?? '';
+  const { command, given, open } = walk(program, words.slice(0, -1));
+  const all = open ? await valuesOf(open.attributeName()) : await wordsOf(command, program, given, typed);
+  return all.filter((one) => one.startsWith(typed));
+}
+
+/** Which command the words have led to, how many arguments it was given, and the option that waits for its value. */
+function walk(program: Command, words: readonly string[]) {
+  let command = program;
+  let given = 0;
+  let open: Option | undefined;
+  for (const word of words) {
+    if (open) open = undefined;
+    else if (word.startsWith('-')) {
+      const option = [...command.options, ...program.options].find(
+        (one) => one.long === word || one.short === word,
+      );
+      if (option?.required) open = option;
+    } else {
+      const next = given === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+      if (next) command = next;
+      else given += 1;
+    }
+  }
+  return { command, given, open };
+}
+
+async function wordsOf(command: Command, program: Command, given: number, typed: string): Promise<string[]> {
+  if (typed.startsWith('-'))
+    return [...new Set([...command.options, ...program.options])]
+      .flatMap(({ long }) => long ?? [])
+      .concat('--help');
+  const argument = command.registeredArguments[given] ?? command.registeredArguments.at(-1);
+  const names = given === 0 ? command.commands.map((one) => one.name()) : [];
+  return [...names, ...(argument ? await valuesOf(argument.name(), command) : [])];
+}
+
+/** What may stand for an argument or an option of this name, as far as it can be known without asking anybody. */
+async function valuesOf(name: string, command?: Command): Promise<string[]> {
+  if (name === 'operation') return Object.keys(operations);
+  if (name === 'shell') return Object.keys(scripts);
+  if (name === 'what') return ['policy', 'config'];
+  if (name === 'job') return (await loadJobs()).names();
+  const isPolicy = name === 'policy' || (name === 'name' && command?.parent?.name() === 'policies');
+  return isPolicy ? policyNames() : [];
+}
+
+async function policyNames(): Promise<string[]> {
+  try {
+    return (await policiesOf(settingsOf({}))).policies.map(({ name }) => name);
+  } catch {
+    // Somebody is typing: what is wrong with the files is told when the command is given.
+    return [];
+  }
+}
