@@ -10,6 +10,7 @@ import { toReport } from '../run/report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
 import { atWorkOn, goOnOrCancel } from './at-work.ts';
 import { exit } from './exit.ts';
+import { findingsText } from './findings.ts';
 import { Hindrances } from './hindrances.ts';
 import { clockTime, endLines, outOf, progressLine, targetTable } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
@@ -124,6 +125,8 @@ async function printEnd(
   else {
     const shown = attending.allTargets ? targets : targets.filter(({ outcome }) => outcome !== 'succeeded');
     if (shown.length > 0) terminal.data(targetTable(shown, terminal));
+    const findings = findingsText(targets, terminal, { all: attending.allTargets === true });
+    if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     if (run.counts.failed > 0 && !attending.passing)
       terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);

@@ -9,7 +9,7 @@ import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf } from '../job/candidates.ts';
-import type { AnyJob, End, Judgement, Judging, Named } from '../job/job.ts';
+import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
 import { occasionOf, readingOf, readOnly } from './reading.ts';
@@ -38,6 +38,8 @@ export interface Planning {
   at: number;
   /** When the policy's last whole run began to plan. */
   previousAt?: number | undefined;
+  /** What became of the targets of its last whole runs. */
+  earlier: () => AsyncGenerator<EarlierTarget>;
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
   onRequest: () => void;
@@ -99,7 +101,7 @@ function namerOf({ policy, job }: Planning): (candidate: unknown) => Named {
 
 /** What the job goes by when it judges: its survey of the account is made here. */
 async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>> {
-  const { policy, job, client, now, at, previousAt } = planning;
+  const { policy, job, client, now, at, previousAt, earlier } = planning;
   const from = candidatesOf(job, policy.select);
   const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
   const retry = planning.only?.whatever === true;
@@ -109,6 +111,7 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
   const survey: unknown = await job.survey({
     ...reading,
     ...facts,
+    earlier,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
   return { ...facts, retry, survey };

@@ -18,7 +18,7 @@ import { drain } from './drain.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
-import { previousAt } from './reading.ts';
+import { earlierTargets, previousAt } from './reading.ts';
 
 /** What the plan keeps of a target besides its name. */
 const kept = ({ site, memo }: { site?: string; memo?: string }) => ({
@@ -116,6 +116,7 @@ class PlanMaking {
       now: parts.clock.now(),
       at: run.scheduledFor,
       previousAt: previous,
+      earlier: () => earlierTargets(parts, policyOf(run), run),
       priority: 'action',
       onRequest: () => {
         this.requests += 1;

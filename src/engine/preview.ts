@@ -5,7 +5,7 @@ import { type Reason, reasons } from '../run/reasons.ts';
 import type { Outcome } from '../run/run.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import type { Parts } from './parts.ts';
-import { previousAt } from './reading.ts';
+import { earlierTargets, previousAt } from './reading.ts';
 
 export interface Preview {
   policy: string;
@@ -48,6 +48,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     now: parts.clock.now(),
     at: parts.clock.now(),
     previousAt: job.survey && (await previousAt(parts, policy.name, undefined)),
+    earlier: () => earlierTargets(parts, policy, undefined),
     priority: 'person',
     onRequest: () => {
       planning += 1;

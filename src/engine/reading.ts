@@ -3,7 +3,7 @@ import type { CallOptions, Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
-import type { Api, Occasion, Reading } from '../job/job.ts';
+import type { Api, EarlierTarget, Occasion, Reading } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
@@ -33,21 +33,48 @@ export const readOnly =
     throw new Error(`Only act may change something, and ${operation} would.`);
   };
 
-/** How many runs of a policy are looked through for the last whole one. */
+/** How many runs of a policy are looked through for whole ones. */
 const LOOK_BACK = 50;
 
-/** When the last run of a policy that was over all it selects, and was planned to the end, began to plan. */
-export async function previousAt(
+/**
+ * The runs of a policy that were over all it selects, and were planned to the end, newest first; only those before
+ * `before`, when it is given.
+ */
+async function* wholeRuns(
   { records }: Pick<Parts, 'records'>,
   policy: string,
   before: Run | undefined,
-): Promise<number | undefined> {
+): AsyncGenerator<Run> {
   for (const run of await records.runs.list({ policy, limit: LOOK_BACK })) {
     if (run.id === before?.id || !isFinal(run.status) || !run.planComplete || run.retryOf) continue;
     if (before && run.createdAt >= before.createdAt) continue;
-    if ((await records.runs.only(run.id)).length === 0) return run.startedAt;
+    if ((await records.runs.only(run.id)).length === 0) yield run;
   }
+}
+
+/** When the last whole run of a policy began to plan. */
+export async function previousAt(
+  parts: Pick<Parts, 'records'>,
+  policy: string,
+  before: Run | undefined,
+): Promise<number | undefined> {
+  for await (const run of wholeRuns(parts, policy, before)) return run.startedAt;
   return undefined;
+}
+
+/** What became of the targets of a policy's last whole runs in the same account, newest run first. */
+export async function* earlierTargets(
+  parts: Pick<Parts, 'records'>,
+  { name, account }: Policy,
+  before: Run | undefined,
+): AsyncGenerator<EarlierTarget> {
+  for await (const run of wholeRuns(parts, name, before)) {
+    if (run.account !== account) continue;
+    const at = run.startedAt ?? run.createdAt;
+    for await (const { id, outcome, reason, findings = [] } of parts.records.targets.all(run.id)) {
+      yield { at, id, ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}), findings };
+    }
+  }
 }
 
 /** What a run of a policy is for. */

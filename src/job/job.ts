@@ -13,8 +13,10 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '../contract/operations.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Finding, Intent, Watch } from '../run/run.ts';
+import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
+
+export type { Finding } from '../run/run.ts';
 
 /** How a target ended. Findings are what a person should know besides the reason, one line each. */
 export type End = {
@@ -85,8 +87,20 @@ export interface Surveying<Options> extends Reading {
   occasion: Occasion;
   /** When the policy's last whole run before this one began to plan; nothing when there was none. */
   previousAt?: number;
+  /** What became of the targets of the policy's earlier whole runs, newest run first. From our records: costs no request. */
+  earlier(): AsyncGenerator<EarlierTarget>;
   /** The moment of planning, in milliseconds since 1970. */
   now: number;
+}
+
+/** A target of an earlier run of the same policy. */
+export interface EarlierTarget {
+  /** When that run began to plan. */
+  at: number;
+  id: string;
+  outcome?: Outcome;
+  reason?: Reason;
+  findings: readonly Finding[];
 }
 
 export interface Judging<Options, Survey> {

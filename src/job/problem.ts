@@ -1,4 +1,4 @@
-import { ConflictError, RejectedError } from '../client/errors.ts';
+import { ConflictError, GoneError, RejectedError } from '../client/errors.ts';
 
 /** What the service said when it did not do what was asked. */
 export interface Problem {
@@ -7,11 +7,12 @@ export interface Problem {
 }
 
 /**
- * The two answers a job may know better than the engine: a conflict (409) and a rejection (400, 422). Every other
- * error is the engine's to answer; a job throws it on.
+ * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that what was asked
+ * for is gone (404). Every other error is the engine's to answer; a job throws it on.
  */
-export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem } {
+export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem; gone?: true } {
   if (error instanceof ConflictError) return { conflict: error.problem };
   if (error instanceof RejectedError) return { rejected: error.problem };
+  if (error instanceof GoneError) return { gone: true };
   return {};
 }

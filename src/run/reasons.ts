@@ -16,6 +16,13 @@ export const reasons = {
   'unknown-effect':
     'The answer was lost, or the service forgot the work: the effect can be neither shown nor ruled out.',
   'not-eligible': 'The target is not in a state in which this job works on it; the detail says why.',
+  'update-failed':
+    'An update of the schedule failed or was aborted on some site; the findings say which and why.',
+  vulnerable: 'The site has a core with a known vulnerability.',
+  uncovered: 'The site has a core update waiting, and no active schedule updates its core.',
+  overdue: 'The schedule should have run long ago and has not.',
+  'schedule-paused': 'The schedule is paused: it updates nothing.',
+  'no-history': 'The schedule has never run.',
   'safety-limit': 'A safety limit stopped the run before this target was done.',
   'run-cancelled':
     'The run was cancelled before this target was done; the detail says if work was still under way in the service.',

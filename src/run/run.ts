@@ -86,6 +86,8 @@ export interface Finding {
   /** What it is about, in a word or two: a site's address, a plugin. */
   about: string;
   says: string;
+  /** The service's task that it was found in. */
+  task?: string;
 }
 
 /** One thing a run works on. `step` grows each time the target is handed out, and fences off whoever had it before. */

@@ -4,6 +4,7 @@ import type { Provider } from './world/backup-destinations.ts';
 import { utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
+import { fallBack } from './world/software.ts';
 import {
   DAILY_SYNCS,
   endSync,
@@ -12,6 +13,8 @@ import {
   startSync,
   syncsUsed,
 } from './world/syncs.ts';
+import { startUpdateRun } from './world/update-runs.ts';
+import type { UpdateSchedule } from './world/updates.ts';
 import type { World } from './world/world.ts';
 
 export interface SiteControl {
@@ -33,6 +36,10 @@ export interface SiteControl {
   startSync(): string;
   /** The running sync ends now. */
   finishSync(): void;
+  /** What its core is from now on; what is left out stays. */
+  coreIs(core: Partial<Site['core']>): void;
+  /** Its plugins and themes are those of months ago, and have updates waiting. */
+  fallBehind(): void;
   state(): SiteState;
 }
 
@@ -104,6 +111,10 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     finishSync: change(({ sync }, at) => {
       if (sync.current) endSync(world, id, sync.current.id, at);
     }),
+    coreIs: change((site, _at, core: Partial<Site['core']>) => {
+      Object.assign(site.core, core);
+    }),
+    fallBehind: change((site) => fallBack(world, site)),
     state: change(stateOf),
   };
 }
@@ -126,6 +137,40 @@ function stateOf(site: Site, now: number): SiteState {
       status,
       createdAt: new Date(createdAt).toISOString(),
     })),
+  };
+}
+
+/** What tests can do to an auto update schedule behind the API's back. */
+export interface ScheduleControl {
+  /**
+   * It runs now, out of turn, for as long as usual or as given, in milliseconds of the service's time. Gives the id of the
+   * run's task, null when there was nothing to update.
+   */
+  runNow(takesMs?: number): string | null;
+  /** Its next run was due so long ago, in milliseconds of the service's time, and does not happen. */
+  overdueBy(ms: number): void;
+  state(): { status: UpdateSchedule['status']; nextAt: string };
+}
+
+/** The controls of one auto update schedule; `now` settles the world and gives the service's time. */
+export function controlSchedule(world: World, id: string, now: () => number): ScheduleControl {
+  const find = (): UpdateSchedule => {
+    const schedule = world.updates.schedules.get(id);
+    if (!schedule) throw new Error(`The sandbox has no auto update schedule "${id}".`);
+    return schedule;
+  };
+  find();
+  return {
+    runNow: (takesMs) => startUpdateRun(world, find(), now(), takesMs),
+    overdueBy(ms) {
+      // What stands in the agenda for another moment no longer counts.
+      find().nextAt = now() - ms;
+    },
+    state() {
+      now();
+      const { status, nextAt } = find();
+      return { status, nextAt: new Date(nextAt).toISOString() };
+    },
   };
 }
 

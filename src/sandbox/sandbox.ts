@@ -2,7 +2,14 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { controlSite, controlStorage, type SiteControl, type StorageControl } from './controls.ts';
+import {
+  controlSchedule,
+  controlSite,
+  controlStorage,
+  type ScheduleControl,
+  type SiteControl,
+  type StorageControl,
+} from './controls.ts';
 import { chanceOf } from './faults/chance.ts';
 import type { FaultRates } from './faults/names.ts';
 import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
@@ -59,6 +66,8 @@ export interface Sandbox {
   site(id: string): SiteControl;
   /** The ids of all sites, in order of creation. */
   siteIds(): string[];
+  /** @throws {Error} when there is no such auto update schedule. */
+  schedule(id: string): ScheduleControl;
   /** The service starts a background task by itself, not journaled; gives its id. */
   startTask(order: TaskOrder): string;
   readonly account: AccountControl;
@@ -119,6 +128,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     journal,
     site: (id) => controlSite(world, id, settled),
     siteIds: () => [...world.sites.keys()],
+    schedule: (id) => controlSchedule(world, id, settled),
     account: account.control,
     storage: controlStorage(world),
     outage: {

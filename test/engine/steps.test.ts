@@ -119,15 +119,17 @@ describe('a job that surveys the account before it judges', () => {
     related: ['listClients'],
     target: ({ id, url }) => ({ id, label: url }),
     requestsPerTarget: 0,
-    async survey({ all, previousAt }) {
+    async survey({ all, previousAt, earlier }) {
       const clients = new Map<string, object>();
       for await (const client of all('listClients', {})) clients.set(client.id, client);
-      return { clients, previousAt };
+      const before: string[] = [];
+      for await (const { id, reason } of earlier()) before.push(`${id} ${reason}`);
+      return { clients, previousAt, before };
     },
     relate: (site, { clients }) => ({ client: clients.get(site.client?.id ?? '') }),
     judge: (site) => (site.locked ? { is: 'left-out', why: 'It is locked' } : { is: 'target' }),
-    *besides({ survey: { clients, previousAt } }) {
-      const why = previousAt === undefined ? 'There was no run before.' : 'There was a run before.';
+    *besides({ survey: { clients, previousAt, before } }) {
+      const why = previousAt === undefined ? 'There was no run before.' : `Before: ${before.at(-1)}.`;
       yield { is: 'unfit', id: 'clients', label: `${clients.size} clients`, why };
     },
     act: async () => ({ is: 'done', reason: 'already-done' }),
@@ -152,7 +154,7 @@ describe('a job that surveys the account before it judges', () => {
     const detailOf = async (run: typeof first) =>
       (await world.targets(run)).find(({ id }) => id === 'clients')?.detail;
     expect(await detailOf(first)).toBe('There was no run before.');
-    expect(await detailOf(second)).toBe('There was a run before.');
+    expect(await detailOf(second)).toBe('Before: clients not-eligible.');
   });
 
   test('cannot change anything while it plans', async () => {

@@ -6,6 +6,7 @@ import { suggestionFor } from '../../settings/suggest.ts';
 import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { findingsText } from '../findings.ts';
 import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, moment, paintStatus, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
@@ -100,6 +101,8 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
       return exit.ok;
     }
     if (targets.length > 0) terminal.data(targetTable(targets, terminal));
+    const findings = findingsText(targets, terminal, { all: true });
+    if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
     const attendant = await atWorkOn(caretaker, run.account);

@@ -82,6 +82,11 @@ export function install(world: World, site: Site, filenames: readonly string[], 
   }
 }
 
+/** The site has the releases again that it had before the sandbox started. */
+export function fallBack(world: World, site: Site): void {
+  for (const product of products) world.updates.installed.delete(keyOf(site, product));
+}
+
 const has = (site: Site, index: number): boolean =>
   index === 0 || products[index]?.slug === 'twentyfive' || (site.number * 7 + index * 5) % 3 === 0;
 

@@ -23,15 +23,28 @@ const TAKES_AT_MOST_MS = 3 * HOUR;
 export function runUpdates(world: World, scheduleId: string, at: number): void {
   const schedule = world.updates.schedules.get(scheduleId);
   if (schedule?.status !== 'active' || schedule.nextAt !== at) return;
+  startUpdateRun(world, schedule, at);
+  planNext(world, schedule, at);
+}
+
+/** Starts the updates of a schedule, whether they are due or not; gives the id of their task. */
+export function startUpdateRun(
+  world: World,
+  schedule: UpdateSchedule,
+  at: number,
+  takesMs?: number,
+): string | null {
   const sites = sitesOf(world, schedule).flatMap((site) => waitingAt(world, site, schedule, at) ?? []);
+  const usual = Math.min(TAKES_AT_MOST_MS, sites.length * TAKES_AT_A_SITE_MS);
+  const taskId = sites.length === 0 ? null : startUpdates(world, schedule, sites, at, takesMs ?? usual);
   world.updates.runs.push({
-    scheduleId,
+    scheduleId: schedule.id,
     scheduleName: schedule.name,
     performedOn: at,
-    taskId: sites.length === 0 ? null : startUpdates(world, schedule, sites, at),
+    taskId,
     sites,
   });
-  planNext(world, schedule, at);
+  return taskId;
 }
 
 /** After the task: sites that came through have the new versions. */
@@ -75,6 +88,7 @@ function startUpdates(
   schedule: UpdateSchedule,
   sites: readonly SiteUpdates[],
   at: number,
+  takesMs: number,
 ): string {
   const { backup, visualRegression } = schedule;
   const options = { backup, visual_regression: visualRegression, sandbox: false };
@@ -85,7 +99,7 @@ function startUpdates(
     {
       type: 'wp_site_update',
       input,
-      takesMs: Math.min(TAKES_AT_MOST_MS, sites.length * TAKES_AT_A_SITE_MS),
+      takesMs,
       ends: worst(Object.values(troubled)),
       steps: stepsFor(schedule),
       troubled,

@@ -1,0 +1,29 @@
+/** What a run's targets have to say besides how they ended, as a person reads it. */
+import type { Finding, Target } from '../run/run.ts';
+import type { Terminal } from './terminal.ts';
+
+const styles: Record<Finding['severity'], 'red' | 'yellow' | 'dim'> = {
+  error: 'red',
+  warning: 'yellow',
+  info: 'dim',
+};
+
+/** A block for each target that has findings, or that has graver ones than `info` unless `all` are wanted. */
+export function findingsText(
+  targets: readonly Target[],
+  { paint }: Terminal,
+  { all }: { all: boolean },
+): string | undefined {
+  const blocks = targets.flatMap(({ id, label, detail, findings = [] }) => {
+    // What the target's detail says already is not said again.
+    const told = findings.filter(({ severity, says }) => says !== detail && (all || severity !== 'info'));
+    if (told.length === 0) return [];
+    const widest = Math.max(...told.map(({ about }) => about.length));
+    const lines = told.map(
+      ({ severity, about, says }) =>
+        `  ${paint(styles[severity], severity.padEnd('warning'.length))}  ${about.padEnd(widest)}  ${says}`,
+    );
+    return [[`${paint('bold', label)} ${paint('dim', id)}`, ...lines].join('\n')];
+  });
+  return blocks.length === 0 ? undefined : blocks.join('\n');
+}
