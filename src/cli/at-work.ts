@@ -28,9 +28,9 @@ export async function unattended(caretaker: Caretaker, runs: readonly Run[]): Pr
   return open.filter(({ account }) => idle.has(account));
 }
 
-/** The two commands for a run that has not ended. */
-export const goOnOrCancel = (id: string): string =>
-  `Go on with it: caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+/** The two commands for a run that has not ended; `attendant` is who is at work on it. */
+export const goOnOrCancel = (id: string, attendant?: string): string =>
+  `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
 
 /** @throws {UsageError} when nobody is there who could do the work. */
 export async function needWorker({ records, clock }: Caretaker): Promise<void> {

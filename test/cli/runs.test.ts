@@ -8,20 +8,20 @@ let desk: Desk;
 /** A run that was interrupted while syncs were under way that take an hour. */
 let interrupted: string;
 
-async function interruptARun(): Promise<string> {
-  const before = sandbox.journal.effects.length;
+/** A service whose syncs take an hour, and a desk at which a run of it was interrupted. */
+async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrupted: string }> {
+  const sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't' });
+  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(3_600_000);
+  const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   const started = desk.start(['run', 'nightly-sync']);
-  while (sandbox.journal.effects.length === before) await new Promise(setImmediate);
+  while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
   started.child.kill('SIGINT');
   const { stderr } = await started.ended;
-  return /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '';
+  return { sandbox, desk, interrupted: /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '' };
 }
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't' });
-  for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(3_600_000);
-  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
-  interrupted = await interruptARun();
+  ({ sandbox, desk, interrupted } = await interruptARun());
 }, 60_000);
 afterAll(async () => {
   await desk.clear();
@@ -40,7 +40,7 @@ describe('after an interrupted run', () => {
 
   test('runs and runs show say that nobody is at work on it', async () => {
     const list = await desk.run(['runs']);
-    expect(list.stderr).toContain(`No daemon is running, and nobody is at work on ${interrupted}.`);
+    expect(list.stderr).toContain(`Nobody is at work on ${interrupted}: no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
     expect(show.stderr).toContain('nobody is at work on it');
     expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
@@ -149,9 +149,7 @@ test('what became of each target can be taken elsewhere, a line each', async () 
 });
 
 test('a run that the account refuses is called off truthfully: what is under way cannot be followed', async () => {
-  for (const id of sandbox.siteIds())
-    if (sandbox.site(id).state().syncInProgress) sandbox.site(id).finishSync();
-  const id = await interruptARun();
+  const { sandbox, desk, interrupted: id } = await interruptARun();
   sandbox.account.deactivate();
   try {
     const refused = await desk.run(['runs', 'continue', id]);
@@ -168,6 +166,7 @@ test('a run that the account refuses is called off truthfully: what is under way
     );
     expect(underWay.length).toBeGreaterThan(0);
   } finally {
-    sandbox.account.activate();
+    await desk.clear();
+    await sandbox.stop();
   }
 }, 60_000);

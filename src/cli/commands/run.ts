@@ -98,5 +98,5 @@ async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Ter
   say(
     `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
   );
-  say(goOnOrCancel(other.id));
+  say(goOnOrCancel(other.id, attendant));
 }

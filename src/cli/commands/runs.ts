@@ -85,7 +85,9 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
 function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
   if (runs.length === 0) return;
   const [{ id } = { id: '' }] = runs;
-  say(`No daemon is running, and nobody is at work on ${runs.map((run) => run.id).join(', ')}.`);
+  say(
+    `Nobody is at work on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
+  );
   say(runs.length === 1 ? goOnOrCancel(id) : 'Go on with one: caretaker runs continue <run>');
 }
 
@@ -108,7 +110,9 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const attendant = await atWorkOn(caretaker, run.account);
     if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
     else {
-      terminal.say('It has not ended, no daemon is running, and nobody is at work on it.');
+      terminal.say(
+        'It has not ended, and nobody is at work on it: no daemon with the role worker is running.',
+      );
       terminal.say(goOnOrCancel(run.id));
     }
     return exit.ok;
