@@ -7,8 +7,8 @@ export interface Problem {
 }
 
 /**
- * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that what was asked
- * for is gone (404). Every other error is the engine's to answer; a job throws it on.
+ * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that something is
+ * gone (404), which need not be the target. Every other error is the engine's to answer; a job throws it on.
  */
 export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem; gone?: true } {
   if (error instanceof ConflictError) return { conflict: error.problem };

@@ -3,6 +3,8 @@ export const reasons = {
   done: 'The work was done and its end was seen.',
   'already-done': 'Nothing had to be done: the account was already in the state asked for.',
   adopted: 'The same work was already under way; it was followed to its end instead of being started again.',
+  announced:
+    'What is to be done was announced, and nothing else; a later run does it, when the time set for that has come.',
   gone: 'The target no longer exists in the account.',
   'daily-limit': 'The site has used up its on-demand syncs for today.',
   maintenance: 'The site is under maintenance.',

@@ -1,10 +1,11 @@
 /** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
 
 import type { Provider } from './world/backup-destinations.ts';
-import { utcDay } from './world/service-time.ts';
+import { DAY, utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
 import { fallBack } from './world/software.ts';
+import { addStaging } from './world/staging.ts';
 import {
   DAILY_SYNCS,
   endSync,
@@ -190,5 +191,37 @@ export const controlStorage = ({ storage }: World): StorageControl => ({
   disable(provider, on) {
     if (on) storage.disabled.add(provider);
     else storage.disabled.delete(provider);
+  },
+});
+
+/** What tests can do to staging copies. */
+export interface StagingControl {
+  /** Puts a copy of a site into the account as if it had been made so many days ago, and settles it; gives its id. */
+  make(siteId: string, daysAgo: number): string;
+  /** Removes all there are. */
+  clear(): void;
+  /** The ids of all copies, in order of creation. */
+  ids(): string[];
+}
+
+/** The controls of staging copies; `now` settles the world and gives the service's time. */
+export const controlStaging = (world: World, now: () => number): StagingControl => ({
+  make(siteId, daysAgo) {
+    const site = world.sites.get(siteId);
+    if (!site) throw new Error(`The sandbox has no site "${siteId}".`);
+    const at = now() - daysAgo * DAY;
+    const snapshot = { id: `made-for-${siteId}`, createdAt: at };
+    const plan = { siteId, siteUrl: site.url, phpVersion: '8.3', user: world.caller, snapshot };
+    const { id } = addStaging(world, plan, at);
+    now();
+    return id;
+  },
+  clear() {
+    now();
+    world.staging.clear();
+  },
+  ids: () => {
+    now();
+    return [...world.staging.keys()];
   },
 });

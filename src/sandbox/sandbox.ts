@@ -5,9 +5,11 @@ import type { OperationId } from '../contract/operations.ts';
 import {
   controlSchedule,
   controlSite,
+  controlStaging,
   controlStorage,
   type ScheduleControl,
   type SiteControl,
+  type StagingControl,
   type StorageControl,
 } from './controls.ts';
 import { chanceOf } from './faults/chance.ts';
@@ -73,6 +75,7 @@ export interface Sandbox {
   readonly account: AccountControl;
   /** What tests can do to the storage outside the service. */
   readonly storage: StorageControl;
+  readonly staging: StagingControl;
   /** A fault that every request meets until it ends. */
   readonly outage: { begin(kind: FaultKind): void; end(): void };
   /** The next requests of one operation meet a fault. */
@@ -131,6 +134,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     schedule: (id) => controlSchedule(world, id, settled),
     account: account.control,
     storage: controlStorage(world),
+    staging: controlStaging(world, settled),
     outage: {
       begin(kind) {
         faults.begin(kind);

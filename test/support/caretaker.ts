@@ -18,15 +18,21 @@ import { startTestRedis, type TestRedis } from './redis.ts';
 export interface FastClock extends Clock {
   readonly from: number;
   readonly speed: number;
+  /** Puts it forward, in this process alone. */
+  leap(ms: number): void;
 }
 
 export function fastClock(speed: number): FastClock {
   const start = Date.now();
+  let leapt = 0;
   return {
     from: start,
     speed,
-    now: () => Math.round(start + (Date.now() - start) * speed),
+    now: () => Math.round(start + (Date.now() - start) * speed) + leapt,
     sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+    leap(ms) {
+      leapt += ms;
+    },
   };
 }
 

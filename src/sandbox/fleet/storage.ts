@@ -40,28 +40,40 @@ export function plantStorage({ storage, seed, startedAt }: World): void {
   });
 }
 
-/** When copies were made, and when they were last used or until when extended, in days before the start. */
-const copies: readonly { made: number; used?: number; expires?: number }[] = [
-  { made: 27, used: 14, expires: -1 },
+interface Planting {
+  /** When it was made, and when it was last used or until when extended, in days before the start. */
+  made: number;
+  used?: number;
+  expires?: number;
+  /** It is of the same site as an earlier one of these, which is called so. */
+  name?: string;
+  besides?: string;
+}
+
+const copies: readonly Planting[] = [
+  { made: 27, used: 14, expires: -1, name: 'extended' },
   { made: 19 },
-  { made: 15 },
+  { made: 15, name: 'expired' },
   { made: 12.5, used: 1 },
-  { made: 6 },
-  { made: 2.5 },
+  { made: 6, besides: 'extended' },
+  { made: 2.5, besides: 'expired' },
   { made: 1 },
   { made: 1 / (24 * 60) },
 ];
 
 /** Plants copies of all ages, oldest first, as many for each sixty sites; settling brings them up to the present. */
 export function plantStaging(world: World, random: Random): void {
-  const rounds = Math.max(1, Math.floor(world.sites.size / 60));
+  const rounds = Math.min(20, Math.max(1, Math.floor(world.sites.size / 60)));
   const candidates = random.shuffle([...world.sites.values()].slice(0, 2000));
-  for (const { made, used = made, expires } of copies) {
+  const named = new Map<string, Site>();
+  for (const { made, used = made, expires, name, besides } of copies) {
     const at = world.startedAt - Math.floor(made * DAY);
-    for (let round = 0; round < Math.min(rounds, 20); round += 1) {
-      const found = takeOldEnough(candidates, at);
-      if (!found) break;
-      const { site, snapshot } = found;
+    for (let round = 0; round < rounds; round += 1) {
+      const same = named.get(`${besides} ${round}`);
+      const site = same ?? takeOldEnough(candidates, at);
+      const snapshot = site && lastBefore(site, at);
+      if (!snapshot) break;
+      if (name !== undefined) named.set(`${name} ${round}`, site);
       const phpVersion = random.pick(['8.1', '8.2', '8.3']);
       const plan = { siteId: site.id, siteUrl: site.url, phpVersion, user: world.caller, snapshot };
       const staging = addStaging(world, plan, at - round * MINUTE);
@@ -72,14 +84,9 @@ export function plantStaging(world: World, random: Random): void {
 }
 
 /** Takes the first site that has a complete snapshot from before a moment; those before it stay. */
-function takeOldEnough(sites: Site[], at: number) {
-  for (const [nth, site] of sites.entries()) {
-    const snapshot = lastBefore(site, at);
-    if (!snapshot) continue;
-    sites.splice(nth, 1);
-    return { site, snapshot };
-  }
-  return undefined;
+function takeOldEnough(sites: Site[], at: number): Site | undefined {
+  const nth = sites.findIndex((site) => lastBefore(site, at) !== undefined);
+  return nth === -1 ? undefined : sites.splice(nth, 1)[0];
 }
 
 /** The newest complete snapshot of a site from before a moment. */

@@ -1,0 +1,398 @@
+/**
+ * Finds staging copies that are stale, and deletes them, extends them or tells of them (spec 4.14).
+ *
+ * Deleting is done in two runs: the first announces it in a note on the live site, a later one deletes what is still stale
+ * and still announced when the grace time is over, and says so in the note. A copy that a task of the service is at work
+ * on, that has changed since the plan was made, or of which something needed is not known, is left alone.
+ */
+import { z } from 'zod';
+import type { Item } from '../src/contract/operations.ts';
+import {
+  type Announcement,
+  announce,
+  closeAnnouncement,
+  findAnnouncement,
+  inUtc,
+  isAnnouncedBy,
+  type Mark,
+  toMoment,
+} from '../src/job/announcement.ts';
+import {
+  type Acting,
+  type Answer,
+  defineJob,
+  type End,
+  type Judgement,
+  type Judging,
+  type Reconciled,
+  type Surveying,
+} from '../src/job/job.ts';
+import { duration, inWords } from '../src/job/options.ts';
+import { problemWith } from '../src/job/problem.ts';
+import {
+  atRest,
+  type Copy,
+  copiesAtWork,
+  copiesOf,
+  factsOf,
+  isAtRest,
+  madeAt,
+  newestOfEach,
+  type StagingTask,
+  stagingTasksSince,
+  taskOnCopySince,
+} from '../src/job/staging-copies.ts';
+import { firstTag, missingTags } from '../src/job/tags.ts';
+
+const DAY_MS = 86_400_000;
+const GRACE_MS = 3 * DAY_MS;
+/** So long after its date an announcement still counts; whoever read an older one has forgotten it. */
+const ANNOUNCED_FOR_MS = 90 * DAY_MS;
+/** Moments of the service and of ours are compared with this much slack. */
+const CLOCK_SLACK_MS = 60_000;
+/** A task that was started longer ago is not at work any more, whatever its status. */
+const TASKS_SINCE_MS = 2 * DAY_MS;
+
+const Options = z
+  .strictObject({
+    action: z
+      .enum(['report', 'delete', 'extend'])
+      .default('report')
+      .describe(
+        'What is done with stale copies: `report` tells of them and changes nothing, `delete` deletes them after the grace time, `extend` lets them live longer. Default report.',
+      ),
+    older_than: z.optional(duration(1000)).describe('Stale is what was made longer ago than this.'),
+    expires_within: z
+      .optional(duration())
+      .describe('Stale is what expires within this time, or has expired already.'),
+    status: z.optional(z.array(z.enum(atRest)).min(1)).describe('Stale is what has one of these statuses.'),
+    keep_latest: z
+      .optional(z.int().min(1))
+      .describe('So many copies of each live site are kept, the newest ones; the others are stale.'),
+    unless_tagged: z
+      .optional(z.array(z.string().regex(/\S/, 'takes names or ids of tags')).min(1))
+      .describe('Copies of live sites with one of these tags, by name or id, are kept.'),
+    days: z.optional(z.int().min(1)).describe('By how many days `extend` lets a copy live longer.'),
+    grace: z
+      .optional(duration())
+      .describe(
+        'How long a deletion is announced first, in a note on the live site; 0: not at all. Default 3d.',
+      ),
+    marker: z
+      .string()
+      .regex(/^[^[\]\n]{8,100}$/, 'takes 8 to 100 characters, none of them a bracket')
+      .default('caretaker staging-cleanup')
+      .describe('What announcements are found again by. Default `caretaker staging-cleanup`.'),
+  })
+  .superRefine(({ action, older_than, expires_within, status, keep_latest, days }, { addIssue }) => {
+    const complain = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
+    if ([older_than, expires_within, status, keep_latest].every((condition) => condition === undefined)) {
+      complain('action', 'needs older_than, expires_within, status or keep_latest to say what is stale');
+    }
+    if (action !== 'extend') return;
+    if (days === undefined) complain('days', 'is needed by action: extend');
+    else if (expires_within === undefined) {
+      complain('expires_within', 'is needed by action: extend, or each run would extend a copy again');
+    } else if (days * DAY_MS <= expires_within) {
+      complain('days', 'takes more days than "expires_within" has, or each run would extend a copy again');
+    }
+  });
+type Options = z.output<typeof Options>;
+
+/** What of the account decides besides the copy itself. */
+interface Survey {
+  /** Every copy there is, whatever the policy selects. */
+  copies: ReadonlySet<string>;
+  /** The live sites of the copies, by id. */
+  sites: ReadonlyMap<string, Item<'listSites'>>;
+  /** Copies that `keep_latest` keeps. */
+  latest: ReadonlySet<string>;
+  /** Copies that a task is at work on, or may be, and the task. */
+  atWork: ReadonlyMap<string, StagingTask>;
+  /** Tags of `unless_tagged` that are not in the account. */
+  missingTags: readonly string[];
+}
+
+/** `look`: nothing was done yet. `close`: the copy is gone, and the note that announced it is to say so. */
+const Memo = z.discriminatedUnion('step', [
+  z.object({
+    step: z.literal('look'),
+    siteId: z.string(),
+    siteUrl: z.string(),
+    seen: z.string(),
+    expiresAt: z.string(),
+    plannedAt: z.number(),
+    facts: z.string(),
+  }),
+  z.object({
+    step: z.literal('close'),
+    siteId: z.string(),
+    noteId: z.string(),
+    reason: z.enum(['done', 'already-done']),
+    facts: z.string(),
+  }),
+]);
+type Memo = z.output<typeof Memo>;
+type Look = Extract<Memo, { step: 'look' }>;
+type Close = Extract<Memo, { step: 'close' }>;
+
+export const stagingCleanup = defineJob({
+  name: 'staging-cleanup',
+  summary: 'Deletes, extends or reports staging copies that are stale.',
+  options: Options,
+  candidates: 'listStagingSites',
+  related: ['listSites'],
+  memo: Memo,
+  target: ({ id, url }) => ({ id, label: url ?? id }),
+  survey,
+  relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
+  judge,
+  *besides({ survey }) {
+    const why = 'No tag of the account has this name or id (unless_tagged), so it keeps nothing';
+    for (const tag of survey.missingTags) yield { is: 'left-out', id: `tag ${tag}`, label: tag, why };
+  },
+  requestsPerTarget: ({ action, grace }) => {
+    if (action === 'report') return 0;
+    return action === 'delete' && grace !== 0 ? 5 : 3;
+  },
+
+  async act(acting): Promise<Answer<Memo>> {
+    const { memo, options } = acting;
+    if (!memo) throw new Error('A staging copy was planned without a memo.');
+    if (memo.step === 'close') return close(acting, memo);
+    if (options.action === 'extend') return extend(acting, memo);
+    return options.grace === 0 ? remove(acting, memo) : removeIfAnnounced(acting, memo);
+  },
+
+  async reconcile(acting, { operation, note = '' }): Promise<Reconciled<Memo>> {
+    const { memo } = acting;
+    if (!memo) return { is: 'unknown' };
+    if (memo.step === 'close') {
+      const open = await isAnnouncedBy(acting.api, markOf(acting, memo), memo.noteId);
+      return open ? { is: 'absent' } : ended(memo);
+    }
+    if (operation === 'createSiteNote' || operation === 'updateSiteNote') {
+      const found = await findAnnouncement(acting, markOf(acting, memo));
+      return found && toMoment(found.from) === note ? announced(found, memo) : { is: 'absent' };
+    }
+    const copy = (await copiesOf(acting, memo.siteId)).find(({ id }) => id === acting.target.id);
+    if (operation === 'deleteStagingSite') return copy ? { is: 'absent' } : removed(memo, 'done', note);
+    if (!copy) return { is: 'skipped', reason: 'gone' };
+    const { expires_at = '' } = copy;
+    if (Date.parse(expires_at) > Date.parse(note)) return extended(note, expires_at);
+    return expires_at === note ? { is: 'absent' } : { is: 'unknown' };
+  },
+});
+
+async function survey({ all, options, now }: Surveying<Options>): Promise<Survey> {
+  const copies = await copiesOf({ all });
+  const wanted = new Set(copies.flatMap(({ site_id }) => site_id ?? []));
+  const sites = new Map<string, Item<'listSites'>>();
+  if (wanted.size > 0) {
+    for await (const site of all('listSites', {})) {
+      if (wanted.delete(site.id)) sites.set(site.id, site);
+      if (wanted.size === 0) break;
+    }
+  }
+  const { keep_latest = 0, unless_tagged = [] } = options;
+  const tasks = await stagingTasksSince({ all }, now - TASKS_SINCE_MS);
+  return {
+    copies: new Set(copies.map(({ id }) => id)),
+    sites,
+    latest: newestOfEach(copies, keep_latest),
+    atWork: copiesAtWork(tasks, copies, sites),
+    missingTags: await missingTags({ all }, unless_tagged),
+  };
+}
+
+function judge(copy: Copy, judging: Judging<Options, Survey>): Judgement<Memo> {
+  const { options, survey: known, now } = judging;
+  const kept = known.copies.has(copy.id)
+    ? (whyFresh(copy, options, now) ?? whyKept(copy, judging))
+    : 'It appeared while the plan was made';
+  if (kept !== undefined) return { is: 'left-out', why: kept };
+  const why = whyNot(copy, judging);
+  if (why !== undefined) return { is: 'unfit', why };
+  const facts = factsOf(copy, now);
+  if (options.action === 'report') {
+    const findings = [{ severity: 'warning' as const, about: copy.url ?? copy.id, says: `Stale: ${facts}.` }];
+    return { is: 'settled', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };
+  }
+  const { site_id: siteId = '', expires_at: expiresAt = '' } = copy;
+  const siteUrl = known.sites.get(siteId)?.url ?? '';
+  const memo = {
+    step: 'look',
+    siteId,
+    siteUrl,
+    seen: stateOf(copy),
+    expiresAt,
+    plannedAt: now,
+    facts,
+  } as const;
+  return { is: 'target', memo };
+}
+
+/** What changes when somebody does something with a copy, or time does. */
+const stateOf = ({ status, updated_at, expires_at }: Copy) => `${status} ${updated_at} ${expires_at}`;
+
+/** Why a copy is not stale: every condition that the policy declares has to hold. */
+function whyFresh(copy: Copy, options: Options, now: number): string | undefined {
+  const { older_than, expires_within, status } = options;
+  if (Number.isNaN(madeAt(copy))) return 'The service does not tell when it was made';
+  if (older_than !== undefined && madeAt(copy) > now - older_than) {
+    return `It was made less than ${inWords(older_than)} ago (older_than)`;
+  }
+  // A moment that is not told is not a number, and no comparison with it holds.
+  if (expires_within !== undefined && !(Date.parse(copy.expires_at ?? '') <= now + expires_within)) {
+    return `It does not expire within ${inWords(expires_within)} (expires_within)`;
+  }
+  if (status && !(status as string[]).includes(copy.status ?? '')) {
+    return `It is ${copy.status ?? 'in no status that the service tells'} (status)`;
+  }
+  return undefined;
+}
+
+/** Why a stale copy is kept by the wish of the policy. */
+function whyKept(copy: Copy, { options, survey: { latest, sites } }: Judging<Options, Survey>) {
+  const { unless_tagged = [], keep_latest } = options;
+  const tags = sites.get(copy.site_id ?? '')?.tags ?? [];
+  const tag = firstTag(unless_tagged, tags);
+  if (tag !== undefined) return `Its live site is tagged ${tag} (unless_tagged)`;
+  if (!latest.has(copy.id)) return undefined;
+  const which = keep_latest === 1 ? 'the newest copy' : `one of the ${keep_latest} newest copies`;
+  return `It is ${which} of its live site (keep_latest)`;
+}
+
+/** Why a stale copy cannot be worked on. */
+function whyNot(copy: Copy, { options, survey: { sites, atWork } }: Judging<Options, Survey>) {
+  if (copy.site_id === undefined) return 'The service does not tell of which live site it is a copy.';
+  if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not told'}.`;
+  const task = atWork.get(copy.id);
+  if (task) return atWorkOn(task);
+  const site = sites.get(copy.site_id);
+  if (!site && options.action === 'delete' && options.grace !== 0) {
+    return `Its live site ${copy.site_id} is not in the account, so its deletion could be announced to nobody.`;
+  }
+  if (options.unless_tagged && !site?.tags) {
+    return `The service does not tell how its live site ${copy.site_id} is tagged (unless_tagged).`;
+  }
+  return undefined;
+}
+
+const atWorkOn = ({ id, type }: StagingTask): string =>
+  `The task ${id} (${type ?? 'of a type not told'}) is at work on it, or may be: the service does not always tell the copy.`;
+
+type Working = Acting<Options, Memo>;
+
+const markOf = ({ options, target }: Working, { siteId }: Memo): Mark => ({
+  siteId,
+  marker: options.marker,
+  about: target.id,
+});
+
+/** Announces the deletion, waits for its time, or deletes, whichever it is time for. */
+async function removeIfAnnounced(acting: Working, memo: Look): Promise<Answer<Memo>> {
+  try {
+    const found = await findAnnouncement(acting, markOf(acting, memo));
+    // One without a date that can be read is written anew, too.
+    if (found && acting.now < found.from) return announced(found, memo);
+    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await remove(acting, memo, found);
+    const from = acting.now + (acting.options.grace ?? GRACE_MS);
+    await announce(acting.api, markOf(acting, memo), announcementText(acting, memo, from), from, found);
+    return announced({ from }, memo);
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return { is: 'skipped', reason: 'gone', detail: 'Its live site is no longer in the account.' };
+  }
+}
+
+const announced = ({ from }: Pick<Announcement, 'from'>, { facts }: Look): End => ({
+  is: 'done',
+  reason: 'announced',
+  detail: `To be deleted from ${inUtc(from)} on: ${facts}.`,
+});
+
+function announcementText({ target, occasion, options }: Working, { facts }: Look, from: number): string {
+  const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
+  return [
+    `The staging copy ${target.label} (${target.id}) is stale: ${facts}.`,
+    `Caretaker's policy "${occasion.policy}" deletes it from ${inUtc(from)} on, if it is still stale then.`,
+    'To cancel that, remove this note: a later run announces the copy anew, with a new grace time.',
+    'To put it off, write a later date into the last line.',
+    ...(tags ? [`To keep the copies of this site for good, tag the site ${tags.join(' or ')}.`] : []),
+  ].join('\n');
+}
+
+/** Deletes the copy, unless something has changed since the plan was made. */
+async function remove(acting: Working, memo: Look, announcement?: Announcement): Promise<Answer<Memo>> {
+  const seen = await lookAgain(acting, memo);
+  if (seen === 'gone') return removed(memo, 'already-done', announcement?.noteId);
+  if (seen !== 'same') return seen;
+  try {
+    await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, announcement?.noteId);
+    return removed(memo, 'done', announcement?.noteId);
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return removed(memo, 'already-done', announcement?.noteId);
+  }
+}
+
+/** The copy is gone; if that was announced, the note is to say so. */
+function removed({ siteId, facts }: Look, reason: Close['reason'], noteId = ''): Answer<Memo> {
+  if (noteId === '') return ended({ reason, facts });
+  return { is: 'next', memo: { step: 'close', siteId, noteId, reason, facts } };
+}
+
+const ended = ({ reason, facts }: Pick<Close, 'reason' | 'facts'>): End => ({
+  is: 'done',
+  reason,
+  detail: reason === 'done' ? `Deleted: ${facts}.` : 'It was gone already.',
+});
+
+/** Has the note tell what became of its announcement. The copy is gone whether or not that can be done. */
+async function close(acting: Working, memo: Close): Promise<End> {
+  const { api, target, occasion, now } = acting;
+  const copy = `The staging copy ${target.label} (${target.id})`;
+  const says =
+    memo.reason === 'done'
+      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${occasion.policy}", as announced: ${memo.facts}.`
+      : `${copy} was announced for deletion, and was gone before.`;
+  const refusal = await closeAnnouncement(api, markOf(acting, memo), memo.noteId, says);
+  if (refusal === undefined) return ended(memo);
+  const warning = `The note that announced its deletion still stands: ${refusal}`;
+  return { ...ended(memo), findings: [{ severity: 'warning', about: target.label, says: warning }] };
+}
+
+/** Lets the copy live longer, unless something has changed since the plan was made. */
+async function extend(acting: Working, memo: Look): Promise<End> {
+  const { api, target, options } = acting;
+  const seen = await lookAgain(acting, memo);
+  if (seen === 'gone') return { is: 'skipped', reason: 'gone' };
+  if (seen !== 'same') return seen;
+  const asked = { staging_site_id: target.id, body: { days: options.days ?? 1 } };
+  const { staging_site } = await api.extendStagingSiteExpiry(asked, memo.expiresAt);
+  return extended(memo.expiresAt, staging_site.expires_at);
+}
+
+const extended = (before: string, after = ''): End => ({
+  is: 'done',
+  reason: 'done',
+  detail: `It expires on ${after.slice(0, 10)} instead of ${before.slice(0, 10)}.`,
+});
+
+const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
+
+/** Whether the copy is still as it was planned, and nothing has begun on it since. If not, the end of it. Two requests. */
+async function lookAgain(acting: Working, memo: Look): Promise<'same' | 'gone' | End> {
+  const { target, options } = acting;
+  const copies = await copiesOf(acting, memo.siteId);
+  const copy = copies.find(({ id }) => id === target.id);
+  if (!copy) return 'gone';
+  if (stateOf(copy) !== memo.seen) return changed('It has changed since the plan was made.');
+  if (newestOfEach(copies, options.keep_latest ?? 0).has(copy.id)) {
+    return changed('A newer copy has gone since the plan was made: keep_latest keeps this one.');
+  }
+  const sited = { ...copy, siteUrl: memo.siteUrl };
+  const task = await taskOnCopySince(acting, sited, memo.plannedAt - CLOCK_SLACK_MS);
+  return task ? changed(atWorkOn(task)) : 'same';
+}
