@@ -29,7 +29,8 @@ const HIDDEN = '[hidden]';
 const DEEPEST = 20;
 const bare = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '');
 const endings = secretKeys.flatMap((key) => [bare(key), `${bare(key)}s`]);
-const isSecretKey = (key: string): boolean => endings.some((ending) => bare(key).endsWith(ending));
+/** Whether what stands under this key is never shown. */
+export const isSecretKey = (key: string): boolean => endings.some((ending) => bare(key).endsWith(ending));
 /** The secret values in every form in which they turn up in texts, longest first. */
 let values: readonly string[] = [];
 

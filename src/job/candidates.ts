@@ -19,8 +19,17 @@ export const candidateLists = {
 
 export type CandidateList = keyof typeof candidateLists;
 
+/** What a person knows an item by, in the order of how well it tells. */
+const names = ['url', 'name', 'title', 'company_name', 'email', 'provider_label', 'type'];
+
+/** The label of an item of any of these lists. */
+export function labelOf(item: object): string {
+  const values: unknown[] = [...names, 'id'].map((name) => Reflect.get(item, name));
+  return values.find((value): value is string => typeof value === 'string' && value !== '') ?? '';
+}
+
 /** An item of any of these lists. */
-export type AnyItem = Item<CandidateList>;
+export type AnyItem = { [List in CandidateList]: Item<List> }[CandidateList];
 
 /**
  * The list a policy takes its candidates from: the job's own, or, for a job that works on any, the one that `select.from`

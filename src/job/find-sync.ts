@@ -1,12 +1,17 @@
 /** Finding out whether a sync whose answer was lost began, and what a site says of its last one. */
 import type { Item } from '../contract/operations.ts';
-import type { Api, Reconciled } from './job.ts';
+import type { Answer, Api } from './job.ts';
+
+export type FoundSync =
+  | Extract<Answer<never>, { is: 'following' }>
+  | { is: 'absent' }
+  | { is: 'unknown'; detail: string };
 
 /** Moments of the service and of ours are compared with this much slack. */
 export const SYNC_SLACK_MS = 60_000;
 
 /** Looks for a sync of the site that began since `at`, and adopts it. One request. */
-export async function findSync(api: Api, siteId: string, at: number): Promise<Reconciled<never>> {
+export async function findSync(api: Api, siteId: string, at: number): Promise<FoundSync> {
   const { site } = await api.showSite({ site_id: siteId });
   const { sync } = site;
   if (!sync)

@@ -7,13 +7,18 @@
  */
 import { GoneError } from '../client/errors.ts';
 import type { Input, Item, ListId, OperationId, Operations } from '../contract/operations.ts';
+import { operationOf } from '../contract/operations.ts';
 import type { Intent } from '../run/run.ts';
+import { findSync } from './find-sync.ts';
 import type { Reading } from './job.ts';
 
 /** The operations that a second request would carry out a second time. */
 export type OnceId = {
   [Id in OperationId]: Operations[Id] extends { effect: 'once' } ? Id : never;
 }[OperationId];
+
+/** Whether an operation is one of those. */
+export const isOnce = (id: OperationId): id is OnceId => operationOf(id).effect === 'once';
 
 /** What the account says of a lost change. `taskId`: the task it started, to be followed. */
 export type Found = { is: 'found'; taskId?: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
@@ -111,14 +116,8 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
     looksFor: 'A sync of the site that is running, or a snapshot or last sync since.',
     unknown: 'When the service does not tell when it last synced the site.',
     async find({ api }, { site_id }, intent) {
-      const { sync, backups } = (await api.showSite({ site_id })).site;
-      if (!sync)
-        return { is: 'unknown', detail: 'The service does not tell how the site stands with its syncs.' };
-      if (sync.in_progress) return found;
-      const marks = [backups?.latest_snapshot?.created_at, sync.last_sync_at];
-      if (marks.some((mark) => Date.parse(mark ?? '') >= intent.at - SLACK_MS)) return found;
-      if (sync.last_sync_at === null || !Number.isNaN(Date.parse(sync.last_sync_at ?? ''))) return absent;
-      return { is: 'unknown', detail: 'The service does not tell when it last synced the site.' };
+      const sync = await findSync(api, site_id, intent.at);
+      return sync.is === 'following' ? found : sync;
     },
   },
   createStagingSite: {

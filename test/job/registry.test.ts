@@ -29,10 +29,10 @@ test('two jobs of one name are a mistake that shows at once', () => {
   expect(() => createRegistry([aJob('twice'), aJob('twice')])).toThrow('Two jobs are called "twice".');
 });
 
-test('a job is told what the service said in a conflict and in a rejection, and of nothing else', () => {
+test('a job is told of a conflict, a rejection and what is gone, and of nothing else', () => {
   const problem = { code: 'busy', message: 'Try later.' };
   expect(problemWith(new ConflictError('syncSite', problem))).toEqual({ conflict: problem });
   expect(problemWith(new RejectedError('syncSite', 422, problem))).toEqual({ rejected: problem });
-  expect(problemWith(new GoneError('syncSite'))).toEqual({});
+  expect(problemWith(new GoneError('syncSite'))).toEqual({ gone: true });
   expect(problemWith('anything')).toEqual({});
 });

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { isDestructive } from '../../src/contract/destructive.ts';
+import { isOperationId, operations } from '../../src/contract/operations.ts';
+
+test('what takes something away is known: a new operation is to be judged too', () => {
+  const destructive = Object.keys(operations).filter((id) => isOperationId(id) && isDestructive(id));
+  expect(destructive.sort()).toEqual([
+    'cancelTask',
+    'deleteAutoUpdateSchedule',
+    'deleteClients',
+    'deleteManagedAccount',
+    'deleteReport',
+    'deleteReportTemplates',
+    'deleteScheduledReport',
+    'deleteSenderEmail',
+    'deleteSite',
+    'deleteSiteCustomWork',
+    'deleteSiteNote',
+    'deleteStagingSite',
+    'deleteTag',
+    'deleteTeamMember',
+    'disableAutoUpdateSchedule',
+    'disableSiteActivityLogs',
+    'disconnectBackupDestination',
+    'rejectManagedAccount',
+    'removeTag',
+    'resetPluginBranding',
+    'resetWpLogin',
+    'rotateSenderEmailDkim',
+    'startSiteBackupMigration',
+  ]);
+});
