@@ -6,6 +6,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { siteSync } from '../../jobs/site-sync.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
+import { updateCheck } from '../../jobs/update-check.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
@@ -14,15 +17,79 @@ const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'a
 type Step = (typeof steps)[number];
 
 interface Scenario {
+  /** The effect that is cut off. */
   operation: OperationId;
-  policy: Partial<Policy>;
-  /** Makes the world such that the policy has `steps.length` targets or more; gives what else to expect of it. */
-  prepare?(world: World): void;
-  sites?: number;
+  policy: () => Partial<Policy>;
+  /** Makes the world such that the policy has as many such effects as there are steps, or more. */
+  prepare?(): Promise<void> | void;
+}
+
+const person = { priority: 'person' } as const;
+const staging = (options: object) => () => ({
+  job: 'staging-cleanup',
+  options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),
+});
+
+/** One copy, so many days old, of each site. */
+function copies(daysAgo: number) {
+  world.sandbox.staging.clear();
+  for (const id of world.sandbox.siteIds()) world.sandbox.staging.make(id, daysAgo);
+}
+
+async function pausedSchedules() {
+  const { client } = world.caretaker.link('default');
+  for (const id of world.sandbox.siteIds()) {
+    const auto_update_schedule = {
+      name: `Plugins of ${id}`,
+      schedule: 'daily' as const,
+      started_at: '2099-01-01T05:00:00.000Z',
+      scope: {
+        sites: { selection: 'specific' as const, ids: [id] },
+        updates: { wordpress_core: true },
+      },
+    };
+    const made = await client.call('createAutoUpdateSchedule', { body: { auto_update_schedule } }, person);
+    const schedule = { auto_update_schedule_id: made.auto_update_schedule.id };
+    await client.call('disableAutoUpdateSchedule', schedule, person);
+  }
 }
 
 const scenarios: Record<string, Scenario> = {
-  'site-sync starts a sync': { operation: 'syncSite', policy: { job: 'site-sync' } },
+  'site-sync starts a sync': { operation: 'syncSite', policy: () => ({ job: 'site-sync' }) },
+  'site-sync moves a daily sync': {
+    operation: 'updateSite',
+    policy: () => ({
+      job: 'site-sync',
+      options: siteSync.options.parse({
+        mode: 'laggards',
+        fresher_than: '10000d',
+        spread_daily_sync: { from: '01:00', to: '02:00' },
+      }),
+    }),
+  },
+  'update-check enables a schedule': {
+    operation: 'enableAutoUpdateSchedule',
+    policy: () => ({
+      job: 'update-check',
+      options: updateCheck.options.parse({ enable_paused: true, fail_on: [] }),
+    }),
+    prepare: pausedSchedules,
+  },
+  'staging-cleanup announces a deletion': {
+    operation: 'createSiteNote',
+    policy: staging({}),
+    prepare: () => copies(15),
+  },
+  'staging-cleanup deletes a copy': {
+    operation: 'deleteStagingSite',
+    policy: staging({ grace: 0 }),
+    prepare: () => copies(15),
+  },
+  'staging-cleanup extends a copy': {
+    operation: 'extendStagingSiteExpiry',
+    policy: staging({ action: 'extend', older_than: undefined, expires_within: '3d', days: 7 }),
+    prepare: () => copies(12),
+  },
 };
 
 let world: World;
@@ -59,18 +126,19 @@ async function dieAt(step: Step, operation: OperationId): Promise<void> {
 }
 
 test.each(Object.entries(scenarios))('%s once, at whichever step its worker dies', async (_, scenario) => {
-  const { operation, policy, prepare, sites = steps.length } = scenario;
-  world = await startWorld({ sites, work: false });
-  prepare?.(world);
-  const run = await world.fire(aPolicy(policy));
+  const { operation, policy, prepare } = scenario;
+  world = await startWorld({ sites: steps.length, work: false });
+  await prepare?.();
+  const before = world.sandbox.journal.effectsOf(operation).length;
+  const run = await world.fire(aPolicy(policy()));
 
   for (const step of steps) await dieAt(step, operation);
   const working = world.caretaker.engine.work(20);
   const end = await world.ended(run);
   await working.stop();
 
-  const effects = world.sandbox.journal.effectsOf(operation);
+  const effects = world.sandbox.journal.effectsOf(operation).slice(before);
   expect(effects.length).toBeGreaterThanOrEqual(steps.length);
   expect(new Set(effects).size, 'no effect happened twice').toBe(effects.length);
-  expect(end.counts).toMatchObject({ failed: 0, cancelled: 0, succeeded: effects.length });
+  expect(end.counts).toMatchObject({ failed: 0, cancelled: 0 });
 });
