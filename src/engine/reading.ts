@@ -62,19 +62,28 @@ export async function previousAt(
   return undefined;
 }
 
-/** What became of the targets of a policy's last whole runs in the same account, newest run first. */
+/**
+ * What became of the targets of a policy's last whole runs in the same account, newest run first. A retry sees the time
+ * that the run saw which it does again: that run is none of the earlier ones.
+ */
 export async function* earlierTargets(
   parts: Pick<Parts, 'records'>,
   { name, account }: Policy,
   before: Run | undefined,
 ): AsyncGenerator<EarlierTarget> {
-  for await (const run of wholeRuns(parts, name, before)) {
+  for await (const run of wholeRuns(parts, name, await retried(parts, before))) {
     if (run.account !== account) continue;
     const at = run.startedAt ?? run.createdAt;
     for await (const { id, outcome, reason, findings = [] } of parts.records.targets.all(run.id)) {
       yield { at, id, ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}), findings };
     }
   }
+}
+
+/** The run that a retry does again, a retry of a retry the very first; any other run is itself. */
+async function retried({ records }: Pick<Parts, 'records'>, run: Run | undefined): Promise<Run | undefined> {
+  const of = run?.retryOf === undefined ? undefined : await records.runs.get(run.retryOf);
+  return of ? retried({ records }, of) : run;
 }
 
 /** What a run of a policy is for. */

@@ -87,7 +87,10 @@ export interface Surveying<Options> extends Reading {
   occasion: Occasion;
   /** When the policy's last whole run before this one began to plan; nothing when there was none. */
   previousAt?: number;
-  /** What became of the targets of the policy's earlier whole runs, newest run first. From our records: costs no request. */
+  /**
+   * What became of the targets of the policy's earlier whole runs, newest run first; for a retry, of those before the run it
+   * does again. From our records: costs no request.
+   */
   earlier(): AsyncGenerator<EarlierTarget>;
   /** The moment of planning, in milliseconds since 1970. */
   now: number;

@@ -107,6 +107,23 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('b.example b pending');
 });
 
+test('a run shows what its targets found, the grave first, and folds out what is only for information', async () => {
+  world = await startWorld();
+  const findings = [
+    { severity: 'info' as const, about: 'a.example', says: 'Updated: Shop 9.1.0 → 9.2.0.' },
+    { severity: 'error' as const, about: '<b>b.example</b>', says: 'Failed at check: Disk full.' },
+    { severity: 'error' as const, about: 'detail', says: 'Said already.' },
+  ];
+  await remember(world.records, aRun(), [ended('a', 'failed', { detail: 'Said already.', findings })]);
+
+  const { text, html } = await look(pathOf());
+
+  expect(text).toContain(
+    'error &lt;b&gt;b.example&lt;/b&gt;: Failed at check: Disk full. 1 more line a.example: Updated: Shop',
+  );
+  expect(html.match(/Said already/g)).toHaveLength(1);
+});
+
 test('targets come a hundred a page, and those that failed can be seen alone', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 250 }, (_, index) =>

@@ -211,6 +211,27 @@ describe('a run of a schedule', () => {
     expect(tasks).not.toContain(told);
   });
 
+  test('that failed is told again by a retry of the check, which nothing has mended', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001']);
+    const fine = await addSchedule(['site-0002'], { name: 'Fine' });
+    const task = await runToTheEnd(id);
+    await runToTheEnd(fine);
+    const checked = await world.ended(await world.fire(policyWith()));
+
+    const retry = await world.ended(await world.caretaker.engine.retry(checked.id));
+    const again = await world.ended(await world.caretaker.engine.retry(retry.id));
+
+    for (const run of [retry, again]) {
+      const { [id]: target, ...others } = await targetsOf(run);
+      expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+      expect(target?.findings?.[1]?.task).toBe(task);
+      expect(others).toEqual({});
+    }
+    expect((await check())[id]?.outcome).toBe('succeeded');
+  });
+
   test('whose task the service has forgotten is told without its sites', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');

@@ -4,6 +4,7 @@ import { isFinal } from '../../run/moves.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { MOST_READ, type TargetPage, type TargetQuery } from '../reading/target-page.ts';
+import { Findings } from './findings.tsx';
 import { showPage } from './layout.tsx';
 import { sendProblem } from './problem.tsx';
 import {
@@ -218,6 +219,7 @@ export const TargetWhy = ({ target }: { target: Target }) => (
   <>
     {target.reason && <Why reason={target.reason} />}
     {target.detail && <p>{target.detail}</p>}
+    <Findings target={target} />
     {target.attempts > 0 && (
       <p class="dim">after {target.attempts === 1 ? 'a failed try' : `${target.attempts} failed tries`}</p>
     )}

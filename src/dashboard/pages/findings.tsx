@@ -1,0 +1,33 @@
+import type { Finding, Target } from '../../run/run.ts';
+
+/** What there is to say of a target besides how it ended; what is only for information can be folded out. */
+export const Findings = ({ target: { findings = [], detail } }: { target: Target }) => {
+  // What the detail says already is not said again.
+  const told = findings.filter(({ says }) => says !== detail);
+  const graver = told.filter(({ severity }) => severity !== 'info');
+  const rest = told.filter(({ severity }) => severity === 'info');
+  return (
+    <>
+      <Lines findings={graver} />
+      {rest.length > 0 && (
+        <details>
+          <summary>
+            {rest.length} more {rest.length === 1 ? 'line' : 'lines'}
+          </summary>
+          <Lines findings={rest} />
+        </details>
+      )}
+    </>
+  );
+};
+
+const Lines = ({ findings }: { findings: readonly Finding[] }) =>
+  findings.length === 0 ? null : (
+    <ul>
+      {findings.map(({ severity, about, says }) => (
+        <li>
+          {severity !== 'info' && <code>{severity}</code>} {about}: {says}
+        </li>
+      ))}
+    </ul>
+  );
