@@ -123,7 +123,10 @@ async function printEnd(
   for await (const target of caretaker.records.targets.all(run.id)) targets.push(target);
   if (attending.json) terminal.json(toReport(run, targets));
   else {
-    const shown = attending.allTargets ? targets : targets.filter(({ outcome }) => outcome !== 'succeeded');
+    // What was announced is still to come: nobody should take it for done.
+    const shown = targets.filter(
+      ({ outcome, reason }) => attending.allTargets || outcome !== 'succeeded' || reason === 'announced',
+    );
     if (shown.length > 0) terminal.data(targetTable(shown, terminal));
     const findings = findingsText(targets, terminal, { all: attending.allTargets === true });
     if (findings !== undefined) terminal.data(findings);
