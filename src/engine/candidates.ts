@@ -79,7 +79,9 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   for (const planned of besides(job, judging)) if (!wanted || wanted.delete(planned.id)) yield planned;
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
-    const why = 'It is not in the account, or not among what the policy selects.';
+    const why = job.besides
+      ? 'It is not in the account, not among what the policy selects, or there is nothing to tell of it.'
+      : 'It is not in the account, or not among what the policy selects.';
     yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
   }
 }
