@@ -1,0 +1,82 @@
+/** A stranger follows docs/writing-a-job.md to the letter, in a fresh copy of this checkout. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AnyJob } from '../../src/job/job.ts';
+import { createRegistry } from '../../src/job/registry.ts';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/writing-a-job.md'), 'utf8');
+/** The files that the page shows: each begins with its name. */
+const shown = [...page.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```/gm)].map(
+  ([, file = '', text = '']) => ({ file, text }),
+);
+const needed = ['src', 'jobs', 'config', 'test/support', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+
+let checkout: string;
+beforeAll(() => {
+  checkout = mkdtempSync(join(tmpdir(), 'caretaker-stranger-'));
+  for (const part of [...needed, 'biome.json'])
+    cpSync(join(root, part), join(checkout, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  mkdirSync(join(checkout, 'test/jobs'));
+  for (const { file, text } of shown) writeFileSync(join(checkout, file), text);
+});
+afterAll(() => rmSync(checkout, { recursive: true, force: true }));
+
+/** Runs a tool in the checkout: how it ended, and what it said. */
+async function run(script: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [join(checkout, 'node_modules', script), ...args], {
+    cwd: checkout,
+    env: { PATH: process.env['PATH'] ?? '', HOME: checkout, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said };
+}
+
+test('job and test of the page are under sixty lines', () => {
+  const code = shown.filter(({ file }) => file.endsWith('.ts'));
+  expect(code.map(({ file }) => file)).toEqual([
+    'jobs/tag-by-php-version.ts',
+    'test/jobs/tag-by-php-version.test.ts',
+  ]);
+  const lines = code.flatMap(({ text }) => text.trimEnd().split('\n'));
+  expect(lines.length + code.length).toBeLessThan(60);
+});
+
+test('they compile, are well formed and pass', async () => {
+  const files = shown.filter(({ file }) => file.endsWith('.ts')).map(({ file }) => file);
+
+  const types = await run('typescript/bin/tsc', '-p', 'tsconfig.json');
+  const style = await run('@biomejs/biome/bin/biome', 'check', '--vcs-enabled=false', ...files);
+  const tests = await run('vitest/vitest.mjs', 'run', 'test/jobs');
+
+  expect(types).toMatchObject({ code: 0 });
+  expect(style).toMatchObject({ code: 0 });
+  expect(tests).toMatchObject({ code: 0, said: expect.stringContaining('1 passed') });
+});
+
+test('the policy of the page is one for this job', async () => {
+  const jobs: Record<string, AnyJob> = await import(join(checkout, 'jobs/tag-by-php-version.ts'));
+  const registry = createRegistry(Object.values(jobs));
+
+  const { policies, findings } = loadPolicies({
+    dir: checkout,
+    files: [join(checkout, 'config/policies/php-tags.yaml')],
+    registry,
+  });
+
+  expect(findings).toEqual([]);
+  expect(policies.map(({ name, job }) => [name, job])).toEqual([['php-tags', 'tag-by-php-version']]);
+});
