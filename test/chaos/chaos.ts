@@ -8,10 +8,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { openCaretaker } from '../../src/app/caretaker.ts';
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
 import { isFinal } from '../../src/run/moves.ts';
-import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { parseFaults } from '../../src/sandbox/faults/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -19,6 +18,7 @@ import type { Settings } from '../../src/settings/settings.ts';
 import { aPolicy } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { judge, stories } from './stories.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -42,8 +42,6 @@ type Victim = 'A' | 'B' | 'redis';
 
 /** Twenty times the speed of life: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
-/** Targets of one run; each run takes the next ones, since a site takes five syncs a day. */
-const TARGETS = 40;
 const SITES = 400;
 /** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
 const PAUSE_MS = 1_500;
@@ -94,19 +92,35 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
     await cast.start('A');
     await cast.start('B');
     const killing = killAtRandom(cast, numbersFrom(seed), kills, report, say).finally(() => over.abort());
-    const ids = sandbox.siteIds();
-    for (let next = 0; !over.signal.aborted || report.runs === 0; next += TARGETS) {
-      const only = Array.from({ length: TARGETS }, (_, i) => ids[(next + i) % ids.length] ?? '');
+    // However many kills: each story is told once at least.
+    for (let at = 0; !over.signal.aborted || at < stories.length; at += 1) {
+      const story = stories[at % stories.length] ?? stories[0];
+      const { only, ...policy } = story.begin(sandbox, at);
       const before = sandbox.journal.effects.length;
-      const policy = aPolicy({ name: 'chaos', timeout: { targetMs: 3_600_000, runMs: 7_200_000 } });
-      const firing = { trigger: 'manual' as const, scheduledFor: clock.now(), only };
-      const fired = await insist(() => caretaker.engine.fire(policy, firing));
+      const fired = await insist(() =>
+        caretaker.engine.fire(
+          aPolicy({
+            name: story.name,
+            timeout: { targetMs: 3_600_000, runMs: 7_200_000 },
+            limits: { concurrency: 20, maxTargets: 1_000, maxPercent: 100 },
+            ...policy,
+          }),
+          { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
+        ),
+      );
       const run = await ended(() => caretaker.records.runs.get(fired.id), over.signal);
-      const targets: Target[] = [];
-      for await (const target of caretaker.records.targets.all(fired.id)) targets.push(target);
+      const targets = await insist(() => allOf(caretaker, fired.id));
       report.runs += 1;
-      judge({ run, fired, only, targets, sandbox, before }, report);
-      say(`run ${report.runs}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
+      const effects = sandbox.journal.effects.slice(before);
+      report.effects += effects.length;
+      for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
+      const wrong = run
+        ? judge(story, { run, targets, effects, sandbox })
+        : ['has not ended long after the last kill'];
+      report.wrong.push(...wrong.map((says) => `${fired.id}: ${says}`));
+      say(
+        `run ${report.runs}, ${story.name}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`,
+      );
       if (!run) break;
     }
     await killing;
@@ -173,6 +187,12 @@ async function killAtRandom(
   }
 }
 
+async function allOf({ records }: Caretaker, run: string): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const target of records.targets.all(run)) targets.push(target);
+  return targets;
+}
+
 /** Redis may be away at any moment here. */
 async function insist<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -195,80 +215,6 @@ async function ended(get: () => Promise<Run | undefined>, over: AbortSignal): Pr
     await systemClock.sleep(100);
   }
 }
-
-interface Evidence {
-  run: Run | undefined;
-  fired: Run;
-  only: readonly string[];
-  targets: readonly Target[];
-  sandbox: Sandbox;
-  /** How many effects the journal had before the run. */
-  before: number;
-}
-
-/** Reasons with which a sync may not have been started by us. */
-const untouched = new Set<Reason>([
-  'daily-limit',
-  'maintenance',
-  'not-eligible',
-  'conflict',
-  'unavailable',
-  'gone',
-  'rejected',
-]);
-
-function judge({ run, fired, only, targets, sandbox, before }: Evidence, report: ChaosReport): void {
-  const wrong = (says: string) => {
-    report.wrong.push(`${fired.id}: ${says}`);
-  };
-  if (!run) {
-    wrong('has not ended long after the last kill');
-    return;
-  }
-  const effects = sandbox.journal.effects.slice(before);
-  report.effects += effects.length;
-  const syncs = new Map<string, number>();
-  for (const { resource } of effects) syncs.set(resource, (syncs.get(resource) ?? 0) + 1);
-  for (const id of only) {
-    const times = targets.filter((target) => target.id === id).length;
-    if (times !== 1) wrong(`${id} is there ${times} times`);
-  }
-  for (const target of targets) {
-    report.reasons[target.reason ?? ''] = (report.reasons[target.reason ?? ''] ?? 0) + 1;
-    for (const says of lies(target, syncs.get(target.id) ?? 0, sandbox)) wrong(`${target.id} ${says}`);
-    syncs.delete(target.id);
-  }
-  for (const id of syncs.keys()) wrong(`${id} was synced, and is not in the plan`);
-  const { planned, succeeded, failed, skipped, cancelled } = run.counts;
-  if (planned !== only.length || succeeded + failed + skipped + cancelled !== planned) {
-    wrong(`counts do not add up: ${JSON.stringify(run.counts)}`);
-  }
-}
-
-/** What a target's record says that is not so, by how often it was really synced and how that ended. */
-function* lies(
-  { id, outcome, reason = 'internal' }: Target,
-  synced: number,
-  sandbox: Sandbox,
-): Generator<string> {
-  if (outcome === undefined) yield 'has no outcome';
-  if (synced > 1) yield `was synced ${synced} times (${reason})`;
-  if (reason === 'done' && synced !== 1) yield `is done, and was synced ${synced} times`;
-  if (untouched.has(reason) && synced !== 0) yield `is ${reason}, and was synced`;
-  const told = ends[reason];
-  if (told === undefined) return;
-  const { lastSyncStatus, syncInProgress } = sandbox.site(id).state();
-  if (syncInProgress || lastSyncStatus !== told) {
-    yield `is ${reason}, and its sync ${syncInProgress ? 'still runs' : lastSyncStatus}`;
-  }
-}
-
-/** How the service must have seen a sync end, by what the record says. */
-const ends: Partial<Record<Reason, string>> = {
-  done: 'succeeded',
-  adopted: 'succeeded',
-  'task-failed': 'failed',
-};
 
 const settingsFor = (redis: TestRedis, sandbox: Sandbox): Settings => ({
   accounts: {

@@ -1,0 +1,158 @@
+/** What goes on while processes are killed: for each kind of run how it begins, and how the service knows whether its record is true. */
+import { siteSync } from '../../jobs/site-sync.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import type { Reason } from '../../src/run/reasons.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+import type { JournaledEffect } from '../../src/sandbox/journal.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+export interface Evidence {
+  run: Run;
+  targets: readonly Target[];
+  /** What happened in the account since the run was fired. */
+  effects: readonly JournaledEffect[];
+  sandbox: Sandbox;
+}
+
+export interface Story {
+  name: string;
+  /** Prepares the account for the `at`th run, and says what is to run. */
+  begin(sandbox: Sandbox, at: number): Partial<Policy> & { only?: string[] };
+  /** How many targets the run must have. */
+  planned: number;
+  /** What the records say that is not so. */
+  lies(evidence: Evidence): Iterable<string>;
+}
+
+/** Targets of one run. */
+const TARGETS = 40;
+
+/** The next sites in turn: one takes five syncs a day. */
+function nextSites(sandbox: Sandbox, at: number): string[] {
+  const ids = sandbox.siteIds();
+  return Array.from({ length: TARGETS }, (_, i) => ids[(at * TARGETS + i) % ids.length] ?? '');
+}
+
+/** Reasons with which a sync may not have been started by us. */
+const untouched = new Set<Reason>([
+  'daily-limit',
+  'maintenance',
+  'not-eligible',
+  'conflict',
+  'unavailable',
+  'gone',
+  'rejected',
+]);
+/** How the service must have seen a sync end, by what the record says. */
+const ends: Partial<Record<Reason, string>> = {
+  done: 'succeeded',
+  adopted: 'succeeded',
+  'task-failed': 'failed',
+};
+
+const syncs: Story = {
+  name: 'chaos-sync',
+  planned: TARGETS,
+  begin: (sandbox, at) => ({
+    job: 'site-sync',
+    options: siteSync.options.parse({ mode: 'all' }),
+    only: nextSites(sandbox, at),
+  }),
+  *lies({ targets, effects, sandbox }) {
+    const synced = countBy(effects, 'syncSite');
+    for (const { id, reason = 'internal' } of targets) {
+      const times = synced.get(id) ?? 0;
+      if (reason === 'done' && times !== 1) yield `${id} is done, and was synced ${times} times`;
+      if (untouched.has(reason) && times !== 0) yield `${id} is ${reason}, and was synced`;
+      const told = ends[reason];
+      if (told === undefined) continue;
+      const { lastSyncStatus, syncInProgress } = sandbox.site(id).state();
+      if (syncInProgress || lastSyncStatus !== told) {
+        yield `${id} is ${reason}, and its sync ${syncInProgress ? 'still runs' : lastSyncStatus}`;
+      }
+    }
+    for (const id of synced.keys())
+      if (!targets.some((target) => target.id === id)) yield `${id} was synced, and is not in the plan`;
+  },
+};
+
+/** One old copy of each of so many sites. */
+function copies(sandbox: Sandbox, at: number): void {
+  sandbox.staging.clear();
+  for (const id of nextSites(sandbox, at)) sandbox.staging.make(id, 15);
+}
+
+const announcements: Story = {
+  name: 'chaos-announce',
+  planned: TARGETS,
+  begin(sandbox, at) {
+    copies(sandbox, at);
+    return {
+      job: 'staging-cleanup',
+      options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: '3d' }),
+    };
+  },
+  *lies({ targets, effects }) {
+    const made = effects.filter(({ operation }) => operation === 'createSiteNote').length;
+    const told = targets.filter(({ reason }) => reason === 'announced').length;
+    const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
+    if (made < told || made > told + unknown) {
+      yield `${told} copies are announced and ${unknown} unknown, and ${made} notes were made`;
+    }
+  },
+};
+
+const deletions: Story = {
+  name: 'chaos-delete',
+  planned: TARGETS,
+  begin(sandbox, at) {
+    copies(sandbox, at);
+    return {
+      job: 'staging-cleanup',
+      options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: 0 }),
+    };
+  },
+  *lies({ targets, sandbox }) {
+    const there = new Set(sandbox.staging.ids());
+    for (const { id, reason = 'internal' } of targets) {
+      const gone = !there.has(id);
+      if (gone !== ['done', 'already-done', 'adopted'].includes(reason) && reason !== 'unknown-effect') {
+        yield `${id} is ${reason}, and ${gone ? 'gone' : 'still there'}`;
+      }
+    }
+  },
+};
+
+export const stories = [syncs, announcements, deletions] as const;
+
+/** What is not as it must be after any run, whatever it did: each target has its outcome, and no effect happened twice. */
+export function judge(story: Story, evidence: Evidence): string[] {
+  const { run, targets, effects } = evidence;
+  const wrong = [...story.lies(evidence)];
+  const ids = new Set(targets.map(({ id }) => id));
+  if (ids.size !== story.planned || targets.length !== story.planned) {
+    wrong.push(
+      `has ${targets.length} targets, ${ids.size} of them different; ${story.planned} were to be planned`,
+    );
+  }
+  for (const { id, outcome } of targets) if (outcome === undefined) wrong.push(`${id} has no outcome`);
+  for (const operation of new Set(effects.map((effect) => effect.operation))) {
+    for (const [resource, times] of countBy(effects, operation)) {
+      if (times > 1) wrong.push(`${operation} happened ${times} times to ${resource}`);
+    }
+  }
+  const { planned, succeeded, failed, skipped, cancelled } = run.counts;
+  if (planned !== story.planned || succeeded + failed + skipped + cancelled !== planned) {
+    wrong.push(`counts do not add up: ${JSON.stringify(run.counts)}`);
+  }
+  return wrong;
+}
+
+function countBy(effects: readonly JournaledEffect[], of: JournaledEffect['operation']): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { operation, resource } of effects) {
+    if (operation === of) counts.set(resource, (counts.get(resource) ?? 0) + 1);
+  }
+  return counts;
+}
