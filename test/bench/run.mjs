@@ -1,0 +1,74 @@
+/**
+ * `npm run bench [-- --runs 5 --only night,start --json]`: takes the figures of docs/performance.md on this machine. All of it takes
+ * about an hour; a speed means something only beside what was measured with it.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { figures, toReach } from './figures.mjs';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '5' },
+    only: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const runs = Number(values.runs);
+const wanted = values.only?.split(',');
+const unknown = wanted?.filter((name) => !figures.some((figure) => figure.name === name)) ?? [];
+if (!(runs >= 1) || unknown.length > 0) {
+  process.stderr.write(
+    `There are: ${figures.map(({ name }) => name).join(', ')}; --runs takes a number from 1.\n`,
+  );
+  process.exit(2);
+}
+
+const samples = new Map();
+for (const { name, measure } of figures.filter((figure) => wanted?.includes(figure.name) ?? true)) {
+  for (let i = 1; i <= runs; i += 1) {
+    process.stderr.write(`${name} ${i} of ${runs}\n`);
+    for (const [figure, value] of Object.entries(await measure())) {
+      samples.set(figure, [...(samples.get(figure) ?? []), value]);
+    }
+  }
+}
+
+const versionOf = (name) =>
+  JSON.parse(readFileSync(new URL(`../../node_modules/${name}/package.json`, import.meta.url), 'utf8'))
+    .version;
+const machine = {
+  cpu: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+  memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
+  node: process.version,
+  redis: execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).match(/v=(\S+)/)?.[1],
+  bullmq: versionOf('bullmq'),
+};
+const rows = [...samples].map(([figure, all]) => {
+  const sorted = [...all].sort((a, b) => a - b);
+  const median =
+    (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+  const { most, least } = toReach[figure] ?? {};
+  const reached =
+    most === undefined && least === undefined ? null : median <= (most ?? Infinity) && median >= (least ?? 0);
+  const target = most === undefined ? (least === undefined ? '' : `at least ${least}`) : `at most ${most}`;
+  return { figure, median, from: sorted[0], to: sorted.at(-1), target, reached };
+});
+if (values.json) {
+  process.stdout.write(`${JSON.stringify({ machine, runs, figures: rows }, undefined, 2)}\n`);
+} else {
+  const show = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 3 : 1));
+  process.stdout.write(
+    `${Object.entries(machine)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}; median of ${runs}\n\n`,
+  );
+  process.stdout.write('| figure | median | from – to | to reach | |\n|---|---|---|---|---|\n');
+  for (const { figure, median, from, to, target, reached } of rows) {
+    const mark = reached === null ? '' : reached ? 'reached' : '**not reached**';
+    process.stdout.write(
+      `| ${figure} | ${show(median)} | ${show(from)} – ${show(to)} | ${target} | ${mark} |\n`,
+    );
+  }
+}

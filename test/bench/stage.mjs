@@ -1,0 +1,127 @@
+/** What every figure is taken on: a Redis, the service and workers as processes, and a Caretaker that fires and reads. */
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openCaretaker } from '../../dist/src/app/caretaker.js';
+import { healthOf } from '../../dist/src/app/redis/ask.js';
+import { openLog } from '../../dist/src/log.js';
+
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+async function child(file, facts, execArgv = []) {
+  const process = fork(here(file), [JSON.stringify(facts)], {
+    execArgv,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [said] = await once(process, 'message');
+  return {
+    said,
+    async ask(what = {}) {
+      process.send(what);
+      return (await once(process, 'message'))[0];
+    },
+    async end() {
+      if (process.exitCode !== null || process.signalCode !== null) return;
+      process.kill('SIGKILL');
+      await once(process, 'exit');
+    },
+  };
+}
+
+/** Sets a stage, gives it to `play`, and clears it away. Times are real. */
+export async function onStage(
+  { sites, taskMs = 30_000, rateLimit = 0, windowMs = 5_000, workers = 1, concurrency = 50 },
+  play,
+) {
+  const dir = await mkdtemp(join(tmpdir(), 'caretaker-bench-'));
+  const socket = join(dir, 'redis.sock');
+  const redis = spawn(
+    'redis-server',
+    [
+      '--port',
+      '0',
+      '--unixsocket',
+      socket,
+      '--dir',
+      dir,
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--save',
+      '',
+    ],
+    { stdio: 'ignore' },
+  );
+  const ends = [];
+  try {
+    while ((await healthOf(socket)) !== 'ready') await sleep(10);
+    const service = await child('service.mjs', { sites, taskMs, rateLimit, windowMs });
+    ends.push(() => service.end());
+    const settings = {
+      accounts: {
+        default: {
+          name: 'default',
+          baseUrl: service.said.url,
+          token: service.said.token,
+          budget: { requestsPerMinute: rateLimit === 0 ? 1_000_000 : rateLimit, reserve: 0 },
+          unset: {},
+        },
+      },
+      redis: { kind: 'url', url: socket },
+      policiesDir: '/nowhere',
+      dataDir: '/nowhere',
+      daemon: { concurrency },
+      dashboard: { host: '127.0.0.1', port: 0 },
+      notifications: {},
+      retention: { runsMs: 90 * 86_400_000 },
+    };
+    const open = async () => {
+      const worker = await child('worker.mjs', settings, ['--expose-gc']);
+      ends.push(() => worker.end());
+      return worker;
+    };
+    const working = await Promise.all(Array.from({ length: workers }, open));
+    const caretaker = await openCaretaker({ settings, log: await openLog({ level: 'error', form: 'json' }) });
+    ends.push(() => caretaker.close());
+    return await play({ caretaker, service, workers: working, settings });
+  } finally {
+    for (const end of ends.reverse()) await end();
+    redis.kill('SIGKILL');
+    await once(redis, 'exit');
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** A policy over everything there is. */
+export const policy = (limits = {}) => ({
+  name: 'bench',
+  account: 'default',
+  job: 'site-sync',
+  select: { filters: {} },
+  options: { mode: 'all' },
+  limits: { concurrency: 1_000, maxTargets: 100_000, maxPercent: 100, ...limits },
+  retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+  timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+  notify: [],
+  file: 'bench.yaml',
+  hash: 'bench',
+});
+
+/** Fires the policy and waits for its end; `watch` is called a few times a second meanwhile. */
+export async function runToEnd({ caretaker }, limits, watch = async () => {}) {
+  const begun = performance.now();
+  const fired = await caretaker.engine.fire(policy(limits), { trigger: 'manual', scheduledFor: Date.now() });
+  for (;;) {
+    const run = await caretaker.records.runs.get(fired.id);
+    if (run?.finishedAt !== undefined) return { run, ms: performance.now() - begun };
+    await watch();
+    await sleep(100);
+  }
+}
+
+export { sleep };
