@@ -66,6 +66,12 @@ export function endLines(run: Run, terminal: Terminal): string[] {
   ];
 }
 
+/** What a run cost, by operation: `Requests: 60 syncSite, 7 listSites`; nothing when it cost none. */
+export function spentLine({ requestsByOperation = {} }: Run): string | undefined {
+  const parts = Object.entries(requestsByOperation).map(([operation, count]) => `${count} ${operation}`);
+  return parts.length === 0 ? undefined : `Requests: ${parts.join(', ')}`;
+}
+
 /** A row a target: what became of it and why. */
 export function targetTable(targets: readonly Target[], terminal: Terminal): string {
   const rows = targets.map((target) => [

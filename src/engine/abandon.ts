@@ -36,7 +36,7 @@ export async function endOpen(parts: Parts, run: Run, which: (target: Target) =>
     const at = clock.now();
     await Promise.all(
       open.map((target) =>
-        records.targets.settle(run, cutOff(target, ending, at), { from: [target.state], requests: 0, at }),
+        records.targets.settle(run, cutOff(target, ending, at), { from: [target.state], at }),
       ),
     );
   }

@@ -26,6 +26,7 @@ import { type Decision, decide, type Found } from './decide.ts';
 import { afterTarget } from './finish.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { occasionOf, readingOf } from './reading.ts';
+import { Spending } from './spending.ts';
 
 /** A request leaves so soon after its intent was noted, or not at all: a process that was held up sends nothing late. */
 const SEND_WITHIN_MS = 5_000;
@@ -76,7 +77,7 @@ export async function act(parts: Parts, entry: Extract<Entry, { kind: 'act' }>):
 }
 
 class Step {
-  private requests = 0;
+  private readonly spent = new Spending();
 
   constructor(
     private readonly parts: Parts,
@@ -191,9 +192,7 @@ class Step {
     return {
       priority: this.target.intent ? 'control' : 'action',
       whenSpent: 'leave',
-      onRequest: () => {
-        this.requests += 1;
-      },
+      onRequest: this.spent.count,
     };
   }
 
@@ -242,7 +241,7 @@ class Step {
       log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
     const settled = await records.targets.settle(this.run, decision.target, {
       from: ['acting'],
-      requests: this.requests,
+      spent: this.spent.take(),
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });

@@ -54,7 +54,6 @@ async function callOffTasks(parts: Parts, run: Run): Promise<void> {
     await records.targets.settle(run, callingOff(target), {
       from: ['following'],
       dueAt: at,
-      requests: 0,
       at,
     });
   }

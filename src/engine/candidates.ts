@@ -6,7 +6,7 @@
  */
 import type { CallOptions, Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
-import type { Input } from '../contract/operations.ts';
+import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf } from '../job/candidates.ts';
 import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named } from '../job/job.ts';
@@ -42,7 +42,7 @@ export interface Planning {
   earlier: () => AsyncGenerator<EarlierTarget>;
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
-  onRequest: () => void;
+  onRequest: (operation: OperationId) => void;
   signal?: AbortSignal;
 }
 

@@ -47,7 +47,6 @@ function settle(parts: Parts, run: Run, target: Target): Promise<boolean> {
   return parts.records.targets.settle(run, target, {
     from: ['pending', 'waiting'],
     dueAt: at,
-    requests: 0,
     at,
   });
 }

@@ -20,6 +20,7 @@ import { afterTarget } from './finish.ts';
 import { deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
 import { readingOf, readOnly } from './reading.ts';
+import { Spending } from './spending.ts';
 
 /** A target in flight with the run it belongs to. */
 interface Followed {
@@ -50,7 +51,7 @@ export class Follower {
   /** When the last sweep of a kind that came to its end began, and what it covered. */
   private readonly covered = new Map<Watch['kind'], { at: number; names: ReadonlySet<string> }>();
   /** Requests sent and not yet counted on a run. */
-  private uncounted = 0;
+  private readonly uncounted = new Spending();
 
   constructor(
     private readonly parts: Parts,
@@ -87,9 +88,7 @@ export class Follower {
     const options: CallOptions = {
       priority: 'follow',
       whenSpent: 'leave',
-      onRequest: () => {
-        this.uncounted += 1;
-      },
+      onRequest: this.uncounted.count,
     };
     try {
       const open = await this.sweep(kind, followed, options);
@@ -99,7 +98,7 @@ export class Follower {
     } catch (error) {
       await this.excuse(error);
     } finally {
-      await records.runs.countRequests(mostConcerned(followed), this.takeUncounted());
+      await records.runs.countRequests(mostConcerned(followed), this.uncounted.take());
     }
   }
 
@@ -212,7 +211,8 @@ export class Follower {
       verdict = { is: 'failed', reason: 'timeout', detail: 'It was still under way.' };
     }
     const end = endOf(target, verdict, at);
-    const write = { from: ['following'] as const, requests: this.takeUncounted(), at, dueAt: at };
+    // Counted with the target that ends, so that a run which ends by it has its whole cost.
+    const write = { from: ['following'] as const, spent: this.uncounted.take(), at, dueAt: at };
     if (!(await records.targets.settle(run, end, write))) return;
     if (verdict.is === 'done' && !watch.adopted) {
       await records.accounts.learnDuration(
@@ -222,13 +222,6 @@ export class Follower {
       );
     }
     await afterTarget(this.parts, run, end);
-  }
-
-  /** Counted with the target that ends, so that a run which ends by it has its whole cost. */
-  private takeUncounted(): number {
-    const requests = this.uncounted;
-    this.uncounted = 0;
-    return requests;
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {

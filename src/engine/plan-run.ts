@@ -19,6 +19,7 @@ import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { earlierTargets, previousAt } from './reading.ts';
+import { Spending } from './spending.ts';
 
 /** What the plan keeps of a target besides its name. */
 const kept = ({ site, memo }: { site?: string; memo?: string }) => ({
@@ -93,7 +94,7 @@ async function failed(parts: Parts, run: Run, planStep: number, error: unknown):
 }
 
 class PlanMaking {
-  private requests = 0;
+  private readonly spent = new Spending();
   private targets: Target[] = [];
   private leftOut: LeftOut[] = [];
   private found = 0;
@@ -118,9 +119,7 @@ class PlanMaking {
       previousAt: previous,
       earlier: () => earlierTargets(parts, policyOf(run), run),
       priority: 'action',
-      onRequest: () => {
-        this.requests += 1;
-      },
+      onRequest: this.spent.count,
       signal: stopping,
     };
   }
@@ -139,7 +138,7 @@ class PlanMaking {
       }
       tooMany ??= await this.overShare();
     } finally {
-      await records.runs.countRequests(this.run.id, this.requests);
+      await records.runs.countRequests(this.run.id, this.spent.take());
     }
     if (!(await this.store())) return;
     if (tooMany !== undefined) await this.stop(tooMany);

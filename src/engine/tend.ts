@@ -72,7 +72,7 @@ async function callTime(parts: Parts, run: Run, charge: Charge): Promise<void> {
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
       if (mayHaveEnded(parts, target, run.deadline ?? 0, charge)) continue;
       const at = clock.now();
-      await records.targets.settle(run, timedOut(target, at), { from: [state], requests: 0, at });
+      await records.targets.settle(run, timedOut(target, at), { from: [state], at });
     }
   }
   await finishIfDone(parts, run.id);
@@ -84,7 +84,7 @@ async function endLate(parts: Parts, run: Run, charge: Charge): Promise<void> {
     if (mayHaveEnded(parts, target, target.deadline ?? 0, charge)) continue;
     const at = clock.now();
     const end = timedOut(target, at);
-    if (await records.targets.settle(run, end, { from: [target.state], requests: 0, at })) {
+    if (await records.targets.settle(run, end, { from: [target.state], at })) {
       await afterTarget(parts, run, end);
     }
   }
@@ -120,7 +120,7 @@ async function rescue(parts: Parts, run: Run): Promise<void> {
   for (const target of silent.filter(({ claimed }) => claimed)) {
     const { claimed: _lost, ...rest } = target;
     const due = { ...rest, state: 'waiting' as const };
-    if (await records.targets.settle(run, due, { from: ['acting'], dueAt: now, requests: 0, at: now })) {
+    if (await records.targets.settle(run, due, { from: ['acting'], dueAt: now, at: now })) {
       log.warn({ run: run.id, target: target.id }, 'picked up from a worker that went away');
     }
   }

@@ -21,3 +21,15 @@ export const toJson = (record: object): string =>
   JSON.stringify(record).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escaped, half: string | undefined) =>
     half === undefined ? escaped : '\\ufffd',
   );
+
+/** What the fields of a run begin with that count its requests by operation. */
+export const OPERATION = 'requests:';
+
+/** For the head of a script: `count_requests(run key, requests by operation as JSON)`. */
+export const COUNT_REQUESTS = `
+local function count_requests(run, spent)
+  for operation, count in pairs(cjson.decode(spent)) do
+    redis.call('HINCRBY', run, 'requests', count)
+    redis.call('HINCRBY', run, '${OPERATION}' .. operation, count)
+  end
+end`;

@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type { CaretakerEvent } from '../events.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
-import { type Counts, type Run, type RunStatus, runStatuses } from '../run/run.ts';
+import { type Counts, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { keys, keysOfRun } from './keys.ts';
-import { runScript, type Store } from './redis.ts';
+import { COUNT_REQUESTS, OPERATION, runScript, type Store } from './redis.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
 export interface RunLimits {
@@ -77,6 +77,9 @@ const END = `
 if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
 if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
 return 1`;
+
+/** KEYS: run. ARGV: requests by operation, JSON. */
+const COUNT = `${COUNT_REQUESTS}\ncount_requests(KEYS[1], ARGV[1])`;
 
 /** A run has more targets than belong into one command. */
 const PAGE = 500;
@@ -257,8 +260,10 @@ export class RunStore {
     await this.store.hdel(keys.run(id), 'detail');
   }
 
-  async countRequests(id: string, requests: number): Promise<void> {
-    if (requests > 0) await this.store.hincrby(keys.run(id), 'requests', requests);
+  /** Counts requests that were sent for a run. */
+  async countRequests(id: string, spent: Spent): Promise<void> {
+    if (Object.keys(spent).length > 0)
+      await runScript(this.store, COUNT, [keys.run(id)], [JSON.stringify(spent)]);
   }
 
   /** Removes ended runs created before `before` with all that belongs to them, at most 1,000; gives how many. */
@@ -303,11 +308,19 @@ const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string 
   JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);
 
 /** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
-function flat({ counts, planComplete, cancelTasks, ...rest }: Run): Record<string, string | number> {
+function flat({
+  counts,
+  planComplete,
+  cancelTasks,
+  requestsByOperation,
+  ...rest
+}: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
   if (planComplete) fields['planComplete'] = 1;
   if (cancelTasks) fields['cancelTasks'] = 1;
+  for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
+    fields[`${OPERATION}${operation}`] = count;
   return fields;
 }
 
@@ -334,11 +347,20 @@ function fromHash(hash: Record<string, string>): Run | undefined {
     scheduledFor: number('scheduledFor'),
     createdAt: number('createdAt'),
     requests: number('requests'),
+    ...spentOf(hash),
     counts,
     policyJson: text('policyJson'),
     policyHash: text('policyHash'),
     ...optional,
   };
+}
+
+function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {
+  const spent = Object.entries(hash)
+    .filter(([field]) => field.startsWith(OPERATION))
+    .map(([field, count]) => [field.slice(OPERATION.length), Number(count)] as const)
+    .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
+  return spent.length === 0 ? {} : { requestsByOperation: Object.fromEntries(spent) };
 }
 
 function numbers<N extends string>(hash: Record<string, string>, ...names: N[]): { [K in N]?: number } {

@@ -2,6 +2,7 @@
  * The moves of targets, each atomic. A target's record says in which state it is and at which step; the sorted sets
  * say the same by state, so that what is due, in flight or late is found without reading every target.
  */
+import { COUNT_REQUESTS } from './redis.ts';
 
 /**
  * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that
@@ -146,17 +147,17 @@ return target.step`;
 
 /**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons.
- * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests, run id, event, now, what sites'
+ * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests by operation, run id, event, now, what sites'
  * keys begin with.
  */
-export const SETTLE = `
+export const SETTLE = `${COUNT_REQUESTS}
 local json = redis.call('HGET', KEYS[2], ARGV[1])
 local old = json and cjson.decode(json)
 local ours = old and old.state ~= 'ended' and old.step == tonumber(ARGV[2])
   and string.find(ARGV[3], old.state, 1, true)
 -- Written already: the answer was lost with the connection, and the command is here for the second time.
 if old and not ours and json == ARGV[5] then return 1 end
-if tonumber(ARGV[8]) > 0 then redis.call('HINCRBY', KEYS[1], 'requests', ARGV[8]) end
+count_requests(KEYS[1], ARGV[8])
 if not ours then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[5])
 redis.call('ZREM', KEYS[4], ARGV[1])

@@ -6,7 +6,7 @@
  */
 import type { CaretakerEvent } from '../events.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Intent, Outcome, Run, Target, TargetState } from '../run/run.ts';
+import type { Intent, Outcome, Run, Spent, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { runScript, type Store, toJson } from './redis.ts';
 import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, RENEW, SETTLE } from './target-scripts.ts';
@@ -166,6 +166,7 @@ export class TargetStore {
    * Moves a target on, with its indexes, the run's counts and its event, in one step.
    *
    * @param from the states it may come from; the step must be the one in `target`.
+   * @param spent requests that were sent for it, by operation.
    * @param dueAt for `waiting`, when it may be handed out again.
    * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the same.
    */
@@ -175,9 +176,9 @@ export class TargetStore {
     {
       from,
       dueAt,
-      requests,
+      spent = {},
       at,
-    }: { from: readonly TargetState[]; dueAt?: number; requests: number; at: number },
+    }: { from: readonly TargetState[]; dueAt?: number; spent?: Spent; at: number },
   ): Promise<boolean> {
     const event: CaretakerEvent = {
       type: 'target.ended',
@@ -210,7 +211,7 @@ export class TargetStore {
         toJson(target),
         dueAt ?? at,
         target.outcome ?? '',
-        requests,
+        JSON.stringify(spent),
         run.id,
         JSON.stringify(event),
         at,

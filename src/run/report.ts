@@ -21,6 +21,7 @@ export interface RunSummary {
   finished_at: string | null;
   /** Requests to the service that it has cost so far. */
   requests: number;
+  requests_by_operation: Readonly<Record<string, number>>;
   counts: Counts;
 }
 
@@ -63,6 +64,7 @@ export const toSummary = (run: Run): RunSummary => ({
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),
   requests: run.requests,
+  requests_by_operation: run.requestsByOperation ?? {},
   counts: {
     planned: run.counts.planned,
     succeeded: run.counts.succeeded,

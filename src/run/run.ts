@@ -29,6 +29,9 @@ export interface Counts {
   cancelled: number;
 }
 
+/** Requests that were sent, by operation. */
+export type Spent = Readonly<Record<string, number>>;
+
 /** One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run. */
 export interface Run {
   id: string;
@@ -52,6 +55,8 @@ export interface Run {
   /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
   planComplete?: true;
   requests: number;
+  /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
+  requestsByOperation?: Spent;
   counts: Counts;
   retryOf?: string;
   policyJson: string;

@@ -69,10 +69,13 @@ describe('the command line', () => {
         'started_at',
         'finished_at',
         'requests',
+        'requests_by_operation',
         'counts',
         'targets',
       ]),
     );
+    const spent = Object.values<number>(run.requests_by_operation);
+    expect(spent.reduce((sum, count) => sum + count, 0)).toBe(run.requests);
     expect(run.targets).toHaveLength(30);
     expect(Object.keys(run.targets[0]).sort()).toEqual(
       [

@@ -173,7 +173,7 @@ test('a target leads to what became of it in its last runs', async () => {
     await world.records.targets.settle(
       run,
       { ...target, detail: `In ${run.id}.` },
-      { from: ['pending'], requests: 0, at: run.createdAt },
+      { from: ['pending'], at: run.createdAt },
     );
   }
 

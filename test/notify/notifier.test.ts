@@ -73,6 +73,7 @@ test('whoever is named for the status of a run is told what became of it', async
     started_at: null,
     finished_at: '2026-11-21T02:40:00.000Z',
     requests: 61,
+    requests_by_operation: {},
     counts: { planned: 40, succeeded: 36, failed: 3, skipped: 1, cancelled: 0 },
   });
   expect(letter?.headers).toMatchObject({

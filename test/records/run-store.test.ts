@@ -45,6 +45,7 @@ describe('a run', () => {
       deadline: 9_000_000_000_001,
       counts: { planned: 5, succeeded: 1, failed: 2, skipped: 1, cancelled: 1 },
       requests: 7,
+      requestsByOperation: { syncSite: 5, listSites: 2 },
       planComplete: true,
       ending: 'safety-limit',
       startedAt: 1_795_262_400_001,
@@ -106,12 +107,16 @@ describe('a run', () => {
     ]);
   });
 
-  test('counts its requests', async () => {
-    const run = await created();
-    await records.runs.countRequests(run.id, 3);
-    await records.runs.countRequests(run.id, 0);
-    await records.runs.countRequests(run.id, 2);
-    expect((await records.runs.get(run.id))?.requests).toBe(5);
+  test('counts its requests, by operation and in all', async () => {
+    const run = aRun();
+    await records.runs.create(run, limits);
+    await records.runs.countRequests(run.id, { listSites: 2 });
+    await records.runs.countRequests(run.id, {});
+    await records.runs.countRequests(run.id, { listSites: 1, syncSite: 2 });
+    expect(await records.runs.get(run.id)).toMatchObject({
+      requests: 5,
+      requestsByOperation: { listSites: 3, syncSite: 2 },
+    });
   });
 
   test('that is called off twice keeps its first reason', async () => {
@@ -274,7 +279,7 @@ describe('retention', () => {
       const target = await records.targets.claim(run, { id, step }, 2_000);
       if (!target) throw new Error('Nobody else can have claimed it.');
       const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
-      await records.targets.settle(run, ended, { from: ['acting'], requests: 1, at: 2_000 });
+      await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 2_000 });
     }
     await records.runs.move(run, 'succeeded', { at: 3_000 });
     expect(await records.targets.runsOf('agency', 'a')).toEqual([run.id]);

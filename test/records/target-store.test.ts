@@ -51,8 +51,8 @@ async function acting(run: Run): Promise<Target> {
   return claim(run, released);
 }
 
-const settle = (run: Run, target: Target, changes: Partial<Target>, { dueAt = NOW, requests = 0 } = {}) =>
-  records.targets.settle(run, { ...target, ...changes }, { from: [target.state], dueAt, requests, at: NOW });
+const settle = (run: Run, target: Target, changes: Partial<Target>, { dueAt = NOW, spent = {} } = {}) =>
+  records.targets.settle(run, { ...target, ...changes }, { from: [target.state], dueAt, spent, at: NOW });
 
 const done = { state: 'ended', outcome: 'succeeded', reason: 'done', finishedAt: NOW } as const;
 
@@ -290,9 +290,14 @@ describe('whoever has a target', () => {
   test('has its requests counted even when its result comes too late', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
-    await settle(run, target, done, { requests: 2 });
-    expect(await settle(run, target, { ...done, reason: 'adopted' }, { requests: 3 })).toBe(false);
-    expect((await records.runs.get(run.id))?.requests).toBe(5);
+    await settle(run, target, done, { spent: { syncSite: 2 } });
+    expect(await settle(run, target, { ...done, reason: 'adopted' }, { spent: { listSites: 3 } })).toBe(
+      false,
+    );
+    expect(await records.runs.get(run.id)).toMatchObject({
+      requests: 5,
+      requestsByOperation: { listSites: 3, syncSite: 2 },
+    });
   });
 });
 
@@ -301,7 +306,7 @@ describe('an outcome', () => {
     const run = await running(targets(1));
     const target = await acting(run);
     const heard = new Promise<CaretakerEvent>((resolve) => {
-      void records.listen(resolve).then(() => settle(run, target, done, { requests: 2 }));
+      void records.listen(resolve).then(() => settle(run, target, done, { spent: { syncSite: 2 } }));
     });
 
     expect(await heard).toEqual({
@@ -335,11 +340,7 @@ describe('an outcome', () => {
     for (let i = 0; i < 22; i += 1) {
       const run = await running([aTarget('site-0')]);
       const target = await acting(run);
-      await records.targets.settle(
-        run,
-        { ...target, ...done },
-        { from: ['acting'], requests: 0, at: NOW + i },
-      );
+      await records.targets.settle(run, { ...target, ...done }, { from: ['acting'], at: NOW + i });
       runs.unshift(run);
     }
     expect(await records.targets.runsOf('agency', 'site-0')).toEqual(ids(runs).slice(0, 20));
@@ -415,7 +416,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     const settled = await openRecords(cut.redis).targets.settle(
       run,
       { ...target, ...done },
-      { from: ['acting'], requests: 2, at: NOW },
+      { from: ['acting'], spent: { syncSite: 2 }, at: NOW },
     );
     expect(cut.lost()).toBe(1);
     expect(settled).toBe(true);

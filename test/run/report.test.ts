@@ -12,6 +12,7 @@ const run: Run = {
   scheduledFor: Date.UTC(2026, 7, 1),
   createdAt: Date.UTC(2026, 7, 1),
   requests: 7,
+  requestsByOperation: { syncSite: 4, listSites: 3 },
   counts: { planned: 2, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
   policyJson: '{}',
   policyHash: 'x',
@@ -43,6 +44,7 @@ test('a run is told in the words of the command line, and what is not known yet 
     started_at: null,
     finished_at: null,
     requests: 7,
+    requests_by_operation: { syncSite: 4, listSites: 3 },
     counts: { planned: 2, succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
     targets: [
       {

@@ -8,7 +8,7 @@ import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker 
 import { exit, UsageError } from '../exit.ts';
 import { findingsText } from '../findings.ts';
 import { runNamed } from '../run-id.ts';
-import { clockTime, countsLine, endLines, moment, paintStatus, targetTable } from '../show-run.ts';
+import { clockTime, countsLine, endLines, moment, paintStatus, spentLine, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -106,6 +106,8 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const findings = findingsText(targets, terminal, { all: true });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
+    const spent = spentLine(run);
+    if (spent) terminal.data(spent);
     if (isFinal(run.status)) return exit.ok;
     const attendant = await atWorkOn(caretaker, run.account);
     if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
