@@ -128,7 +128,7 @@ async function printEnd(
       ({ outcome, reason }) => attending.allTargets || outcome !== 'succeeded' || reason === 'announced',
     );
     if (shown.length > 0) terminal.data(targetTable(shown, terminal));
-    const findings = findingsText(targets, terminal, { all: attending.allTargets === true });
+    const findings = findingsText(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     if (run.counts.failed > 0 && !attending.passing)

@@ -170,6 +170,7 @@ function standing(
     return line('paused', `Paused: it updates nothing until somebody enables it.${stays}`);
   }
   const how = `${schedule.schedule ?? 'on its own terms'}, for ${sitesOf(schedule)}`;
+  if (schedule.status !== 'active') return line(undefined, `Its status is "${schedule.status}" (${how}).`);
   if (did === 'enableAutoUpdateSchedule')
     return line(undefined, `Was paused; enabled by this check. The next run is due ${next}.`);
   if (held.has('overdue')) return line('overdue', `Active (${how}), but due since ${next} and has not run.`);

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { findingsText } from '../../src/cli/findings.ts';
+import { openTerminal } from '../../src/cli/terminal.ts';
+import type { Target } from '../../src/run/run.ts';
+
+const target: Target = {
+  id: 's-1',
+  label: 'Plugins',
+  state: 'ended',
+  step: 1,
+  attempts: 0,
+  waits: 0,
+  detail: 'It is paused.',
+  findings: [
+    { severity: 'warning', about: 'schedule', says: 'It is paused.' },
+    { severity: 'error', about: 'a.example', says: 'Failed at check: Disk full.' },
+    { severity: 'info', about: 'long.example', says: 'Updated: Shop 9.1 → 9.2.' },
+  ],
+};
+
+test('findings are printed by target, and those for information only where all are wanted', () => {
+  const terminal = { ...openTerminal(), paint: (_: unknown, text: string) => text };
+  const quiet = { ...target, id: 's-2', findings: [] };
+
+  expect(findingsText([target, quiet], terminal, { all: false })).toBe(
+    ['Plugins s-1', '  error    a.example  Failed at check: Disk full.'].join('\n'),
+  );
+  expect(findingsText([target], terminal, { all: true })).toBe(
+    [
+      'Plugins s-1',
+      '  error    a.example     Failed at check: Disk full.',
+      '  info     long.example  Updated: Shop 9.1 → 9.2.',
+    ].join('\n'),
+  );
+  expect(findingsText([quiet], terminal, { all: true })).toBeUndefined();
+});
