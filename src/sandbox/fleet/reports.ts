@@ -20,7 +20,9 @@ export function plantReports(world: World): void {
   for (const [at, site] of reportable.entries()) {
     if (at % REPORTED_EVERY === 0) plantScheduled(world, site, monthly, at / REPORTED_EVERY);
   }
-  const current = reportable.filter(({ connected, sync }) => connected && !sync.paused && !sync.failsWith);
+  const current = reportable.filter(
+    ({ sync }) => sync.lastStatus === 'succeeded' && (sync.lastAt ?? 0) > world.startedAt - DAY - HOUR,
+  );
   for (const site of current.slice(0, 2)) plantReport(world, site);
 }
 
