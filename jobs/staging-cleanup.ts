@@ -89,6 +89,7 @@ const Options = z
     if ([older_than, expires_within, status, keep_latest].every((condition) => condition === undefined)) {
       complain('action', 'needs older_than, expires_within, status or keep_latest to say what is stale');
     }
+    if (action !== 'extend' && days !== undefined) complain('days', 'is taken by action: extend alone');
     if (action !== 'extend') return;
     if (days === undefined) complain('days', 'is needed by action: extend');
     else if (expires_within === undefined) {

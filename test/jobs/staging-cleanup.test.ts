@@ -1,7 +1,7 @@
 /** What becomes of staging copies: which are stale, how they are announced, deleted, extended, and what is left alone. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
-import { RejectedError } from '../../src/client/errors.ts';
+import { RejectedError, UnavailableError } from '../../src/client/errors.ts';
 import type { Input, OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
@@ -373,6 +373,38 @@ describe('an answer that is lost', () => {
   });
 });
 
+const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
+
+describe('a copy of which nobody can tell in time', () => {
+  test('whether it was extended is unknown, and is not extended again', async () => {
+    const [copy = ''] = await withCopies([0, 13]);
+    justBefore('extendStagingSiteExpiry', () => {
+      world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
+      world.sandbox.failNext({ operation: 'listStagingSites', times: 1_000 }, 'status-503');
+    });
+
+    const targets = await clean(extension, shortly);
+
+    expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+    expect(effects()).toEqual(['extendStagingSiteExpiry']);
+  });
+
+  test('whether it was announced is unavailable after all attempts, and stays', async () => {
+    const [copy = ''] = await withCopies([0, 15]);
+    // Others are answered meanwhile: it is no outage.
+    around(world.caretaker.link('default').client, 'call', async (send, asked) => {
+      if (asked !== 'listSiteNotes') return send();
+      await call('listTags', {});
+      throw new UnavailableError(asked, true, 'HTTP 500');
+    });
+
+    const targets = await clean({}, { retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 } });
+
+    expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
+    expect(effects()).toEqual([]);
+  });
+});
+
 const extension = { action: 'extend', older_than: undefined, expires_within: '3d', days: 7 };
 
 describe('extending', () => {
@@ -567,6 +599,7 @@ describe('options', () => {
       /^days takes more days/,
     );
     expect(messages({ action: 'extend', expires_within: '7d', days: 8 })).toBeUndefined();
+    expect(messages({ older_than: '1d', days: 8 })).toEqual(['days is taken by action: extend alone']);
   });
 
   test('take a marker that can be found again', () => {
