@@ -23,7 +23,16 @@ import {
   RejectedError,
   UnavailableError,
 } from './errors.ts';
-import { Connection, discard, type Exchange, isOverdue, isPage, type Reply, readBody } from './http.ts';
+import {
+  Connection,
+  discard,
+  type Exchange,
+  isOverdue,
+  isPage,
+  type Reply,
+  readBody,
+  streamBody,
+} from './http.ts';
 import { encodeQuery } from './query.ts';
 
 /** How a call is made. */
@@ -60,7 +69,10 @@ export interface Client {
    * @throws the signal's reason when it was aborted
    */
   call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
-  /** Streams what an operation that answers a PDF sends; the caller bounds and ends it. Errors as for `call`. */
+  /**
+   * Streams what an operation that answers a PDF sends; the caller bounds and ends it. Errors as for `call`, and an
+   * `UnavailableError` from the stream when it breaks off.
+   */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
   close(): Promise<void>;
 }
@@ -227,7 +239,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     },
     async download(id, input, options) {
       check(id, input);
-      return insist(id, options, async () => (await once(id, input, options)).body);
+      return insist(id, options, async () => streamBody(id, await once(id, input, options)));
     },
     close: () => connection.close(),
   };

@@ -2,6 +2,7 @@
  * One HTTP exchange with the service over undici: where the token goes, how long we wait, how much we read.
  * What a status means is decided above, in `client.ts`.
  */
+import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
@@ -232,4 +233,19 @@ export async function readBody(
   } catch (error) {
     throw unreadable('its answer is not JSON', error);
   }
+}
+
+/** A body as it comes. It ends with an `UnavailableError` when it is cut, or stops coming. */
+export function streamBody(operation: OperationId, { status, body, answerWithinMs }: Reply): Readable {
+  async function* chunks() {
+    try {
+      yield* body;
+    } catch (error) {
+      throw new UnavailableError(operation, true, plainly(error, answerWithinMs), { status, cause: error });
+    }
+  }
+  // What goes wrong is told by the iteration; without a listener it would end the process besides.
+  body.on('error', () => undefined);
+  // Whoever stops reading, perhaps before the first byte, gives the connection back.
+  return Readable.from(chunks(), { objectMode: false }).once('close', () => body.destroy());
 }

@@ -246,3 +246,14 @@ test('a download is handed on as it comes', async () => {
   await once(body, 'end');
   expect(text).toBe('%PDF-1.7');
 });
+
+test('a download that is cut ends with the error of a service that gave no usable answer', async () => {
+  answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': '1000' });
+    response.write('%PDF-', () => response.destroy());
+  };
+  const body = await client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
+  await expect(body.toArray()).rejects.toThrow(
+    'downloadReport: the service gave no usable answer: the connection was cut.',
+  );
+});
