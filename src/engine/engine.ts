@@ -63,7 +63,7 @@ export interface Engine {
 
 /** Puts the engine together. */
 export function createEngine(parts: Parts): Engine {
-  const { records, clock } = parts;
+  const { records } = parts;
 
   const giveWay = (run: Run) => cancelRun(parts, run, 'A newer run took its place.');
 
@@ -98,7 +98,8 @@ export function createEngine(parts: Parts): Engine {
       return fire(
         parts,
         policyOf(run),
-        { trigger: 'retry', scheduledFor: clock.now(), only: failed, retryOf: runId },
+        // For the same moment: last month is still the month that the run was about.
+        { trigger: 'retry', scheduledFor: run.scheduledFor, only: failed, retryOf: runId },
         giveWay,
       );
     },
