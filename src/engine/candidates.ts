@@ -88,17 +88,26 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
 
 function* besides(job: AnyJob, judging: Judging<unknown, unknown>): Generator<Planned> {
   for (const { id, label, site, ...judgement } of job.besides?.(judging) ?? []) {
-    yield plannedAs(job, { id, label, ...(site === undefined ? {} : { site }) }, judgement);
+    yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), judgement);
   }
 }
 
+/** A target's id, label, and the site that nobody else may be at work on meanwhile. */
+interface Planable {
+  id: string;
+  label: string;
+  site?: string;
+}
+
 /** Names candidates as their job does; what is a site is its own. */
-function namerOf({ policy, job }: Planning): (candidate: unknown) => Named {
+function namerOf({ policy, job }: Planning): (candidate: unknown) => Planable {
   const areSites = candidatesOf(job, policy.select) === 'listSites';
-  return (candidate) => {
-    const named: Named = job.target(candidate as never);
-    return areSites ? { site: named.id, ...named } : named;
-  };
+  return (candidate) => planable(job.target(candidate as never), areSites);
+}
+
+function planable({ id, label, site }: Named, isSite: boolean): Planable {
+  const held = site === undefined && isSite ? id : site;
+  return { id, label, ...(typeof held === 'string' ? { site: held } : {}) };
 }
 
 /** What the job goes by when it judges: its survey of the account is made here. */
@@ -126,7 +135,7 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
     where === undefined || only?.whatever ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
   const moment = new Date(now);
-  return (candidate: unknown, named: Named): Planned => {
+  return (candidate: unknown, named: Planable): Planned => {
     const related = condition && job.relate?.(candidate as never, judging.survey);
     const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
     const judgement: Judgement<unknown> = holds
@@ -138,7 +147,7 @@ function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown,
   };
 }
 
-function plannedAs(job: AnyJob, named: Named, judgement: Judgement<unknown>): Planned {
+function plannedAs(job: AnyJob, named: Planable, judgement: Judgement<unknown>): Planned {
   if (judgement.is === 'unfit') return { is: 'settled', ...named, end: notEligible(judgement.why) };
   if (judgement.is !== 'target') return { ...judgement, ...named };
   return { is: 'target', ...named, ...memoOf(job, judgement.memo) };

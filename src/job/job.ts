@@ -120,7 +120,7 @@ export interface Judging<Options, Survey> {
 export interface Named {
   id: string;
   label: string;
-  site?: string;
+  site?: string | null;
 }
 
 /** What the plan makes of a candidate. */
@@ -173,7 +173,8 @@ export interface Job<
   memo?: z.ZodType<Memo>;
   /**
    * The identity under which a candidate is planned and recorded, the label a person knows it by, and the site that the work
-   * changes: two runs are never at work on one site at once. Candidates that are sites need not say theirs.
+   * changes: two runs are never at work on one site at once. Candidates that are sites need not say theirs; null: none, the
+   * work leaves its site as it is, and others may be at work on it meanwhile.
    */
   target(candidate: ItemOf<List>): Named;
   /** What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to planning. */
