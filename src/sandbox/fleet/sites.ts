@@ -147,7 +147,9 @@ function daysWithoutSync(kind: Kind | undefined, random: Random): number {
 /** A site without backups has been synced too, but no snapshot of it is shown. */
 function giveHistory(site: Site, random: Random, now: number, kind: Kind | undefined): void {
   const { sync, backups } = site;
-  const days = random.between(10, 40);
+  // From a month to four, so that some sites have snapshots of all of last month and others have not.
+  const age = Math.floor((now - site.createdAt) / DAY);
+  const days = Math.min(random.between(10, 40) * 3, age - 1);
   const daysAgo = daysWithoutSync(kind, random);
   const startedAt = nextTimeOfDay(sync.dailyTime, now) - (daysAgo + 1) * DAY;
   sync.lastAt = Math.min(startedAt + sync.takesMs, now - MINUTE);

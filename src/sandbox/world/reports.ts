@@ -25,11 +25,12 @@ export interface ReportOrder {
 
 /** Starts making a report. Without snapshots of its days the task fails and there is none. */
 export function startReport(world: World, site: Site, order: ReportOrder, at: number): Task {
-  const ends = site.backups.enabled && snapshotsCover(site, order, order.timezone) ? 'completed' : 'failed';
+  const covered = site.backups.enabled && snapshotsCover(site, order, order.timezone);
+  const ends = covered ? {} : ({ ends: 'failed' } as const);
   const input = [{ id: site.id }];
   return startTask(
     world,
-    { type: 'report', input, takesMs: TAKES_MS, ends, makes: { does: 'add-report', order } },
+    { type: 'report', input, takesMs: TAKES_MS, ...ends, makes: { does: 'add-report', order } },
     at,
   );
 }
