@@ -1,10 +1,11 @@
 import type { Watch } from '../run/run.ts';
 import type { WatchKind } from './watch.ts';
+import { mailWatch } from './watch-mail.ts';
 import { syncWatch } from './watch-sync.ts';
 import { taskWatch } from './watch-task.ts';
 
 /** Every kind of work that can be followed; a new kind is a file and a line here. */
-export const watchKinds = { task: taskWatch, sync: syncWatch } as const;
+export const watchKinds = { task: taskWatch, sync: syncWatch, mail: mailWatch } as const;
 
 /** A kind of watch, for code that follows any of them. */
 // biome-ignore lint/suspicious/noExplicitAny: the item's type goes with the kind, which only its own functions know.

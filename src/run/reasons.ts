@@ -13,6 +13,9 @@ export const reasons = {
   'task-failed': 'The work was started, and the service reports that it failed.',
   'task-aborted': 'The work was started, and the service aborted it.',
   'task-cancelled': 'The work was started, and somebody cancelled it.',
+  undelivered: 'The mail did not reach a recipient; the detail says whom, and what became of it.',
+  'archive-failed':
+    'The report could not be kept in the archive folder, and was not sent; the detail says why.',
   timeout: 'The time limit passed before the end was seen.',
   unavailable: 'The service could not do it in any of the attempts allowed.',
   'unknown-effect':

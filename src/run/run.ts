@@ -83,7 +83,18 @@ export type Watch = WatchedWork & {
   /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */
   until?: number;
 };
-type WatchedWork = { kind: 'task'; taskId: string } | { kind: 'sync'; siteId: string; snapshotId?: string };
+type WatchedWork =
+  | { kind: 'task'; taskId: string }
+  | { kind: 'sync'; siteId: string; snapshotId?: string }
+  | {
+      kind: 'mail';
+      reportId: string;
+      /** When the report was made, in milliseconds since 1970: lists of reports know no other moment. */
+      madeAt: number;
+      recipients: readonly string[];
+      /** The recipients had it before: only what was sent since counts. */
+      again?: true;
+    };
 
 /** Something a person should know about a target besides how it ended. */
 export interface Finding {

@@ -1,0 +1,86 @@
+/**
+ * Following the mails of reports (spec 2.11 and 4.9) to their recipients. Reports have no moment of their last change, so
+ * a sweep lists those made since the oldest in flight; what was made long before it was sent is looked at alone.
+ */
+import { GoneError } from '../client/errors.ts';
+import type { Item } from '../contract/operations.ts';
+import type { Watch } from '../run/run.ts';
+import type { Api } from './job.ts';
+import { CLOCK_SLACK_MS, doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
+
+type MailWatch = Extract<Watch, { kind: 'mail' }>;
+type Report = Item<'listReports'>;
+type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
+
+/** A report that is this much older than its mail would make every sweep list all that was made in between. */
+const FRESH_MS = 6 * 3_600_000;
+
+export const mailWatch: WatchKind<MailWatch, Report> = {
+  sweep: {
+    operation: 'listReports',
+    query: (watches) => ({
+      filters: { created_at: { gte: new Date(sweepFrom(watches)).toISOString() } },
+      sort: 'created_at,desc',
+    }),
+  },
+  keyOfItem: (report) => report.id,
+  keyOf: (watch) => watch.reportId,
+  judge,
+  async look(api, watch) {
+    const report = await reportOf(api, watch.reportId);
+    return report ? judge(watch, report) : lost;
+  },
+};
+
+const lost: Lost = { is: 'lost', detail: 'The report is no longer in the account (HTTP 404).' };
+
+function sweepFrom(watches: readonly MailWatch[]): number {
+  const fresh = watches.filter(({ since, madeAt }) => since - madeAt < FRESH_MS);
+  return Math.min(...fresh.map(({ madeAt }) => madeAt), ...watches.map(({ since }) => since));
+}
+
+async function reportOf(api: Api, report_id: string): Promise<Report | undefined> {
+  try {
+    return (await api.showReport({ report_id })).report;
+  } catch (error) {
+    if (error instanceof GoneError) return undefined;
+    throw error;
+  }
+}
+
+function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
+  const mails = report.email?.recipients;
+  if (mails === undefined) return { is: 'unclear' };
+  const states = watch.recipients.map((email) => ({ email, state: stateOf(watch, mailTo(mails, email)) }));
+  if (states.some(({ state }) => state === 'under way')) return { is: 'running' };
+  const missed = states.filter(({ state }) => state !== 'delivered');
+  if (missed.length === 0) return doneAs(watch);
+  const detail = missed.map(({ email, state }) => `${email}: ${state}.`).join(' ');
+  return { is: 'failed', reason: 'undelivered', detail };
+}
+
+/** The mail to an address, however the service writes it. */
+export const mailTo = (mails: readonly Mail[], email: string): Mail | undefined =>
+  mails.find((mail) => mail.email.toLowerCase() === email.toLowerCase());
+
+/** What a mail came to that will not arrive any more; nothing while it may, and when it has. */
+export function missOf(mail: Pick<Mail, 'status'>): string | undefined {
+  switch (mail.status) {
+    case 'bounced':
+      return 'the mail bounced';
+    case 'failed':
+      return 'the mail could not be sent';
+    case 'spam':
+      return 'the mail was taken for spam';
+    default:
+      return undefined;
+  }
+}
+
+function stateOf({ again, since }: MailWatch, mail: Mail | undefined): string {
+  if (!mail) return 'under way';
+  // What became of an earlier mail to the same address says nothing of this one.
+  if (again && Date.parse(mail.sent_at ?? '') < since - CLOCK_SLACK_MS) return 'under way';
+  if (mail.status === 'delivered' || mail.status === 'opened') return 'delivered';
+  return missOf(mail) ?? 'under way';
+}

@@ -1,0 +1,441 @@
+/** What becomes of sites whose reports are sent, each case brought about at the service. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reportDispatch } from '../../jobs/report-dispatch.ts';
+import type { Input, Item, OperationId } from '../../src/contract/operations.ts';
+import type { Acting } from '../../src/job/job.ts';
+import { dayAt, daysAfter, periodOf } from '../../src/job/period.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { around } from '../support/between.ts';
+import { aPolicy, startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
+
+let world: World | undefined;
+const folders: string[] = [];
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const aFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'caretaker-reports-'));
+  folders.push(folder);
+  return folder;
+};
+
+/** What the account holds and has sent, as anybody who uses the service sees it. */
+const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
+  now.caretaker.link('default').client.call(id, input, { priority: 'person' });
+
+/** An account in which every site has a client of its own, with an address by the site's number; '' is none. */
+async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
+  const now = await startWorld({ sites: addresses.length, ...options });
+  world = now;
+  const { clients } = await asked(now, 'listClients', {});
+  await asked(now, 'deleteClients', { body: { ids: clients.map(({ id }) => id) } });
+  for (const [at, siteId] of now.sandbox.siteIds().entries()) {
+    const email = addresses[at] ?? '';
+    const client = {
+      first_name: 'Ada',
+      last_name: 'Berg',
+      company_name: `Company ${at + 1}`,
+      site_ids: [siteId],
+    };
+    await asked(now, 'createClient', { body: { client: { ...client, ...(email === '' ? {} : { email }) } } });
+  }
+  return now;
+}
+
+const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Policy =>
+  aPolicy({
+    name: 'reports',
+    job: 'report-dispatch',
+    options: reportDispatch.options.parse({ template: 'Monthly care', period: 'last_week', ...options }),
+    ...changes,
+  });
+
+/** Fires the policy and gives what became of each site, by its number. */
+async function dispatch(now: World, policy: Policy = aReportPolicy()) {
+  const run = await now.ended(await now.fire(policy));
+  return { run, ...(await outcomesOf(now, run.id)) };
+}
+
+async function outcomesOf(now: World, run: string) {
+  const targets = (await now.targets(run)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return {
+    targets,
+    reasons: targets.map(({ reason }) => reason),
+    first: targets.find(({ id }) => id === 'site-0001'),
+  };
+}
+
+const reportsOf = async (now: World, site = 'site-0001'): Promise<Item<'listReports'>[]> => {
+  const { reports } = await asked(now, 'listReports', { filters: { site_id: { eq: site } } });
+  const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+  return reports.filter((one) => one.type === 'one_time' && one.start_date === start && one.end_date === end);
+};
+const recipients = (report: Item<'listReports'> | undefined) =>
+  report?.email?.recipients?.map(({ email }) => email);
+const effects = ({ sandbox: { journal } }: World) => ({
+  made: journal.effectsOf('createReport').length,
+  sent: journal.effectsOf('sendReportEmail').length,
+});
+
+describe('a report', () => {
+  test('is made about the days before, sent with the words of the policy, and followed to its delivery', async () => {
+    const now = await startAgency(['ada@one.example']);
+
+    const { reasons, first } = await dispatch(
+      now,
+      aReportPolicy({
+        subject: '{{site.title}}: {{period.start}} to {{period.end}}',
+        body: 'Dear {{client.first_name}},\n\nhere is your report.',
+        attach_pdf: false,
+        sender: 'reports@agency.example',
+      }),
+    );
+
+    const [report, ...more] = await reportsOf(now);
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    expect(reasons).toEqual(['done']);
+    expect(first).toMatchObject({ outcome: 'succeeded', detail: `The report ${report?.id} was delivered.` });
+    expect(more).toEqual([]);
+    expect(report?.email).toMatchObject({
+      subject: `${report?.site?.title}: ${start} to ${end}`,
+      body: 'Dear Ada,\n\nhere is your report.',
+      attach_pdf: false,
+      sender_email: { email: 'reports@agency.example' },
+      recipients: [{ email: 'ada@one.example' }],
+    });
+    // Neither the address nor anything else of the client stays in the record.
+    expect(JSON.stringify(first)).not.toContain('ada@one.example');
+  });
+
+  test('that was sent is not sent again, by this policy or another, and its mail not followed again', async () => {
+    const now = await startAgency(['ada@one.example', 'ben@two.example']);
+    await dispatch(now);
+    const before = effects(now);
+
+    const { run, reasons, first } = await dispatch(
+      now,
+      aReportPolicy({ subject: 'Another' }, { name: 'other' }),
+    );
+
+    expect(reasons).toEqual(['already-done', 'already-done']);
+    expect(run).toMatchObject({ status: 'succeeded', counts: { skipped: 2 } });
+    expect(first?.detail).toMatch(
+      /^The report report-\d+ was sent to ada@one\.example on \d{4}-\d\d-\d\d\.$/,
+    );
+    expect(effects(now)).toEqual(before);
+    // Sites, templates and one of them, sender emails, reports: nothing for a site alone.
+    expect(run.requests).toBe(5);
+  });
+
+  test('is sent to who has not had it, and not made again for that', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await dispatch(now);
+
+    const { reasons } = await dispatch(
+      now,
+      aReportPolicy({ recipients: ['ADA@one.example', 'boss@a.example'] }),
+    );
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example', 'boss@a.example']]);
+    expect(effects(now)).toEqual({ made: 1, sent: 2 });
+  });
+
+  test('of another template, told by its subject, is another report where the policy says so', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const short = { template: 'Short summary', tell_apart_by: 'subject' };
+    await dispatch(now, aReportPolicy({ subject: 'Care' }));
+
+    const { reasons } = await dispatch(now, aReportPolicy(short));
+    const again = await dispatch(now, aReportPolicy(short));
+
+    expect(reasons).toEqual(['done']);
+    expect(again.reasons).toEqual(['already-done']);
+    expect((await reportsOf(now)).map(({ email }) => email?.subject).sort()).toEqual([
+      'Care',
+      'Your website in short',
+    ]);
+  });
+
+  test('is kept before it is sent; when that fails it is not sent, and the next run goes on with it', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const folder = aFolder();
+    const wrong = join(folder, 'a-file');
+    writeFileSync(wrong, '');
+
+    const failed = await dispatch(now, aReportPolicy({ archive_dir: wrong }));
+    expect(failed.first).toMatchObject({ outcome: 'failed', reason: 'archive-failed' });
+    expect(failed.first?.detail).toContain('a file is in the way where a folder should be');
+    expect(effects(now)).toEqual({ made: 1, sent: 0 });
+
+    // The download breaks off at first.
+    now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'truncate');
+    const { reasons, first } = await dispatch(now, aReportPolicy({ archive_dir: folder }));
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    const site = first?.label.replace('https://', '') ?? '';
+    expect(reasons).toEqual(['done']);
+    expect(readFileSync(join(folder, 'Company 1', site, `${start}_${end}.pdf`), 'latin1')).toMatch(/^%PDF-/);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+});
+
+describe('a mail', () => {
+  test('that does not arrive fails with the address, and alone; sites with nobody to send to are skipped', async () => {
+    const now = await startAgency([
+      'ada@one.example',
+      'bounce@two.example',
+      'fail@three.example',
+      '',
+      'stuck@five.example',
+    ]);
+    const freed = await asked(now, 'listClients', { filters: { company_name: { contains: 'Company 1' } } });
+    await asked(now, 'updateClient', {
+      client_id: freed.clients[0]?.id ?? '',
+      body: { client: { site_ids: [] } },
+    });
+
+    const policy = aReportPolicy({ delivery_timeout: '2m' });
+    const { run, targets } = await dispatch(now, policy);
+
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
+      ['skipped', 'not-eligible', 'The site has no client to send to.'],
+      ['failed', 'undelivered', 'bounce@two.example: the mail bounced.'],
+      ['failed', 'undelivered', 'fail@three.example: the mail could not be sent.'],
+      ['skipped', 'not-eligible', 'The client of the site has no e-mail address.'],
+      ['failed', 'timeout', 'stuck@five.example: not delivered within 2m.'],
+    ]);
+
+    // By itself nothing is sent there again; what failed still counts as failed.
+    const before = effects(now);
+    const second = await dispatch(now, policy);
+    expect(second.targets[1]).toMatchObject({ outcome: 'failed', reason: 'undelivered' });
+    expect(second.targets[1]?.detail).toMatch(/was sent to bounce@two\.example on .*: the mail bounced\.$/);
+    expect(second.reasons[4]).toBe('already-done');
+    expect(effects(now)).toEqual(before);
+
+    // Whoever retries means it.
+    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+    const { targets: again } = await outcomesOf(now, retried.id);
+    expect(again.map(({ id, reason }) => [id, reason])).toEqual([
+      ['site-0002', 'undelivered'],
+      ['site-0003', 'undelivered'],
+      ['site-0005', 'already-done'],
+    ]);
+    expect(effects(now)).toEqual({ made: before.made, sent: before.sent + 2 });
+    expect(retried.scheduledFor).toBe(run.scheduledFor);
+  });
+
+  test('that did not arrive goes to the address that the client has, once', async () => {
+    const now = await startAgency(['ada@one.example', 'bounce@two.example']);
+
+    const { targets } = await dispatch(
+      now,
+      aReportPolicy({ recipients: ['bounce@old.example'], resend_to_client: true }),
+    );
+
+    const [first, second] = targets;
+    expect(first).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(first?.detail).toContain("It went to the client's address on file instead.");
+    expect(first?.findings).toEqual([
+      { severity: 'warning', about: first?.label, says: 'bounce@old.example: the mail bounced.' },
+    ]);
+    expect(second).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@old.example: the mail bounced. bounce@two.example: the mail bounced.',
+    });
+    expect(effects(now)).toEqual({ made: 2, sent: 4 });
+  });
+
+  test('is told address by address: one that the service refuses fails, the others get it', async () => {
+    const now = await startAgency(['ada@one.example', '']);
+    const { targets } = await dispatch(now, aReportPolicy({ recipients: ['client', 'root@localhost'] }));
+    const says = 'root@localhost: refused by the service: "root@localhost" is no e-mail address.';
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
+      ['failed', 'rejected', says],
+      ['failed', 'rejected', says],
+    ]);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect((await reportsOf(now, 'site-0002')).map(recipients)).toEqual([[]]);
+  });
+});
+
+describe('what is missing is named before anything is made:', () => {
+  test('a template, a sender email, days that are over; and the run does not look well', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const end = daysAfter(dayAt(now.clock.now(), 'UTC'), 1);
+
+    const { run, first, targets } = await dispatch(
+      now,
+      aReportPolicy({
+        template: 'Monthly car',
+        sender: 'care@unpublished.example',
+        period: { start: '2026-01-01', end },
+      }),
+    );
+
+    expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    expect(first?.detail).toBe(
+      'There is no report template "Monthly car"; there are "Short summary", "Monthly care". ' +
+        'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
+        `The days of the report end on ${end}, which is not over.`,
+    );
+    expect(run.status).toBe('failed');
+    expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject({
+      outcome: 'failed',
+      reason: 'not-eligible',
+    });
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+  });
+
+  test('snapshots of the days, some or all', async () => {
+    const now = await startAgency(['ada@one.example', '']);
+    const [oldest] = now.sandbox.site('site-0001').state().snapshots;
+    const begins = oldest?.createdAt.slice(0, 10) ?? '';
+    // The site is older than its snapshots.
+    const about = (from: number, to: number) => ({
+      period: { start: daysAfter(begins, from), end: daysAfter(begins, to) },
+    });
+
+    const none = await dispatch(now, aReportPolicy(about(-20, -10)));
+    const some = await dispatch(now, aReportPolicy(about(-1, 5)));
+
+    expect(none.first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    expect(none.first?.detail).toBe(
+      `The site has no good snapshot of ${daysAfter(begins, -20)} to ${daysAfter(begins, -10)}.`,
+    );
+    expect(some.first?.reason).toBe('not-eligible');
+    expect(some.first?.detail).toContain('The site has no snapshots that cover these days. The first good');
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+    const asked = now.sandbox.journal.requests.filter(({ operation }) => operation === 'listSiteSnapshots');
+    expect(asked.length).toBe(2);
+  });
+});
+
+describe('an answer that is lost', () => {
+  test('to the making or the sending makes no second report and no second mail', async () => {
+    const now = await startAgency([1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`));
+    now.sandbox.failNext({ operation: 'createReport' }, 'reset-after');
+    now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
+    now.sandbox.failNext({ operation: 'createReport' }, 'reset-before');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'reset-after');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'truncate');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'reset-before');
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(Array(6).fill('done'));
+    expect(effects(now)).toEqual({ made: 6, sent: 6 });
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@1.example']]);
+  });
+
+  const intent = { operation: 'createReport', at: Date.parse('2026-11-01T08:00:00Z') };
+  const mailing = { facts: {}, templateId: 't', senderId: 's', asked: ['a@x.example'], to: ['a@x.example'] };
+  const reconcile = (memo: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
+    reportDispatch.reconcile(
+      {
+        api: { showReport: async () => ({ report: found.report }) },
+        async *all(list: 'listTasks' | 'listReports') {
+          yield* (list === 'listTasks' ? found.tasks : found.reports) ?? [];
+        },
+        target: { id: 'site-1', label: 'https://one.example' },
+        options: aReportPolicy({ period: 'last_month' }).options,
+        occasion: { policy: 'reports', at: intent.at, timezone: 'UTC' },
+        memo: { ...mailing, ...memo },
+        now: intent.at,
+      } as unknown as Acting<never, never>,
+      intent,
+    );
+
+  test('leaves a report unknown when a task began that does not tell its site', async () => {
+    const tasks = [{ id: 't-1', status: 'running', input: { sites: [] } }];
+    expect(await reconcile({ step: 'make' }, { tasks })).toMatchObject({ is: 'unknown' });
+    expect(await reconcile({ step: 'make' }, { tasks: [] })).toMatchObject({ is: 'absent' });
+  });
+
+  test('adopts the report itself when its task is not listed', async () => {
+    const reports = [{ id: 'r', start_date: '2026-10-01', end_date: '2026-10-31' }];
+    expect(await reconcile({ step: 'make' }, { reports })).toMatchObject({
+      is: 'next',
+      memo: { step: 'find' },
+    });
+  });
+
+  test('leaves a mail unknown when the service does not tell recipients', async () => {
+    const memo = { step: 'send', report: { id: 'r', madeAt: 0 } };
+    expect(await reconcile(memo, { report: { id: 'r' } })).toMatchObject({ is: 'unknown' });
+    expect(await reconcile(memo, { report: { id: 'r', email: { recipients: [] } } })).toEqual({
+      is: 'absent',
+    });
+  });
+
+  test('tells a mail that is sent again from the one before it', async () => {
+    const memo = { step: 'send', again: true, report: { id: 'r', madeAt: 0 } };
+    const sentAt = (sent_at: string) => ({
+      report: { id: 'r', email: { recipients: [{ email: 'A@x.example', status: 'sent', sent_at }] } },
+    });
+    expect(await reconcile(memo, sentAt('2026-10-02T08:00:00Z'))).toEqual({ is: 'absent' });
+    expect(await reconcile(memo, sentAt('2026-11-01T08:00:01Z'))).toMatchObject({ is: 'following' });
+  });
+});
+
+describe('when the service', () => {
+  test('fails to make a report, the site has failed, and the next run makes it', async () => {
+    const now = await startAgency(['ada@one.example'], { faults: { 'failing-tasks': 1 } });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-failed' });
+    expect(effects(now)).toEqual({ made: 1, sent: 0 });
+  });
+
+  test('does not list the report that it made, the site waits until its time is up', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
+      const answer: object = await call();
+      const bySite = operation === 'listReports' && JSON.stringify(input).includes('site_id');
+      return (bySite ? { ...answer, reports: [] } : answer) as never;
+    });
+    const { first } = await dispatch(
+      now,
+      aReportPolicy({}, { timeout: { targetMs: 240_000, runMs: 28_800_000 } }),
+    );
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'timeout',
+      detail: 'The service says that the report is made, and does not list it.',
+    });
+  });
+
+  test('has lost the report before it was sent, the site is skipped as gone', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
+      if (operation === 'sendReportEmail' && 'report_id' in input)
+        await asked(now, 'deleteReport', { report_id: input.report_id });
+      return call();
+    });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'skipped', reason: 'gone' });
+    expect(first?.detail).toMatch(/^The report report-\d+ was deleted before it was sent\.$/);
+  });
+});
+
+test('a misspelt variable is found when the policy is loaded', () => {
+  const options = reportDispatch.options.parse({
+    template: 'x',
+    subject: 'Hi',
+    body: 'About {{site.titel}}',
+  });
+  expect(reportDispatch.check?.(options, 'listSites')).toEqual([
+    {
+      path: ['body'],
+      message: 'There is no variable {{site.titel}}.',
+      suggestion: 'did you mean site.title?',
+      offset: 6,
+    },
+  ]);
+});
