@@ -33,6 +33,7 @@ export function asWritten(policy: Policy): Record<string, unknown> {
 const scheduleAsWritten = (schedule: Schedule) => ({
   cron: schedule.cron.length === 1 ? schedule.cron[0] : [...schedule.cron],
   timezone: schedule.timezone,
+  dst: { gap: 'shift', overlap: 'first', ...schedule.dst },
   jitter: lengthAsWritten(schedule.jitterMs),
   overlap: schedule.overlap,
   catchup: lengthAsWritten(schedule.catchupMs),

@@ -14,7 +14,7 @@ import { parsePercent, percent } from '../settings/percent.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 import { timezoneFault } from '../settings/timezone.ts';
 import { cronFault } from './cron.ts';
-import { overlaps } from './policy.ts';
+import { foldings, gaps, overlaps } from './policy.ts';
 
 /** A schema that refuses what `fault` finds words for, and looks for what was meant among `names`. */
 const judged = (fault: (text: string) => string | undefined, names: () => readonly string[] = () => []) =>
@@ -54,6 +54,19 @@ const Schedule = z.strictObject({
   timezone: timezone
     .default('UTC')
     .describe('Time zone of the expression, such as Europe/Berlin. Default UTC.'),
+  dst: z
+    .strictObject({
+      gap: z
+        .enum(gaps)
+        .default('shift')
+        .describe('A time that is skipped: fires at the first moment after it (shift), or not (skip).'),
+      overlap: z
+        .enum(foldings)
+        .default('first')
+        .describe('A time that comes twice: fires the first time, the last, or both times.'),
+    })
+    .prefault({})
+    .describe('What happens to times of day when clocks change. Default { gap: shift, overlap: first }.'),
   jitter: duration()
     .prefault(0)
     .describe('Spreads firings over so long; the same firing always gets the same delay. Default 0.'),

@@ -5,9 +5,19 @@ import type { CandidateList } from '../job/candidates.ts';
 export const overlaps = ['skip', 'queue', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
 
+/** What becomes of a time of day when clocks change: one that is skipped, and one that comes twice. */
+export interface ClockChange {
+  gap: (typeof gaps)[number];
+  overlap: (typeof foldings)[number];
+}
+export const gaps = ['shift', 'skip'] as const;
+export const foldings = ['first', 'last', 'both'] as const;
+
 export interface Schedule {
   cron: string[];
   timezone: string;
+  /** Missing: a skipped time fires at the first moment after it, one that comes twice the first time. */
+  dst?: ClockChange;
   jitterMs: number;
   overlap: Overlap;
   /** A firing missed by no more than this still runs, once; 0 = never. */

@@ -36,10 +36,12 @@ export function toPolicy(entry: PolicyEntry, options: unknown, file: string): Po
 }
 
 function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
-  const { cron, timezone, jitter, overlap, catchup, blackout, pause_after_failures: pause } = schedule;
+  const { cron, timezone, dst, jitter, overlap, catchup, blackout, pause_after_failures: pause } = schedule;
+  const usual = dst.gap === 'shift' && dst.overlap === 'first';
   return {
     cron: [cron].flat(),
     timezone,
+    ...(usual ? {} : { dst }),
     jitterMs: jitter,
     overlap,
     catchupMs: catchup,

@@ -1,20 +1,22 @@
 /**
- * Which moments a schedule names, by croner; pure, and the same for whoever asks.
+ * Which moments a schedule names; pure, and the same for whoever asks.
  *
  * A moment is nominal: what the expression says, in milliseconds since 1970. Jitter puts the firing a little later and
  * never as late as the next moment, so that the firings of a policy keep the order of their moments.
  *
- * When clocks change, an expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for an hour that is
- * skipped, at the first moment after it, and once for one that comes twice, the first time. One that counts on
- * (every minute, every second hour) goes on counting in real time. A day of month and a day of week together both have to hold, as
- * node-cron reads them.
+ * croner reads the expression and gives wall times; `zone.ts` says when they come. When clocks change, an expression
+ * that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the first moment after
+ * it, and once for one that comes twice, the first time, unless `dst` says otherwise. One that counts hours on (every
+ * minute, every second hour) goes on counting in real time. A day of month and a day of week together both have to
+ * hold, as node-cron reads them.
  */
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
 import type { Schedule } from '../policy/policy.ts';
+import { comingOf, offsetAt } from './zone.ts';
 
 /** What decides which moments a schedule has. */
-export type Moments = Pick<Schedule, 'cron' | 'timezone'>;
+export type Moments = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
 
 /** So many moments are looked at together at most: a week of every five minutes, five years of every day. */
 export const MOST_MOMENTS = 2_000;
@@ -26,11 +28,12 @@ export const MOST_MOMENTS = 2_000;
  */
 export function momentsBetween(schedule: Moments, after: number, until: number): number[] {
   const found = new Set<number>();
-  for (const cron of readersOf(schedule)) {
-    let at = before(cron, until + 1);
-    for (let count = 0; count < MOST_MOMENTS && at !== undefined && at > after; count += 1) {
-      found.add(at);
-      at = before(cron, at);
+  for (const reader of readersOf(schedule)) {
+    let count = 0;
+    for (const moment of before(reader, until + 1)) {
+      if (moment <= after || count === MOST_MOMENTS) break;
+      found.add(moment);
+      count += 1;
     }
   }
   return ordered(found).slice(-MOST_MOMENTS);
@@ -39,13 +42,13 @@ export function momentsBetween(schedule: Moments, after: number, until: number):
 /** The first `count` moments after `from`; fewer when the schedule names no more, and at most `MOST_MOMENTS`. */
 export function nextMoments(schedule: Moments, from: number, count: number): number[] {
   const atMost = Math.min(count, MOST_MOMENTS);
-  const found = readersOf(schedule).flatMap((cron) => cron.nextRuns(atMost, new Date(from)));
-  return ordered(new Set(found.map((date) => date.getTime()))).slice(0, atMost);
+  const found = readersOf(schedule).flatMap((reader) => taken(after(reader, from), atMost));
+  return ordered(new Set(found)).slice(0, atMost);
 }
 
 /** The last moment before `from`; nothing when there was none. */
 export function previousMoment(schedule: Moments, from: number): number | undefined {
-  return ordered(new Set(readersOf(schedule).flatMap((cron) => before(cron, from) ?? []))).at(-1);
+  return ordered(new Set(readersOf(schedule).flatMap((reader) => taken(before(reader, from), 1)))).at(-1);
 }
 
 /** How long a firing waits after its moment: at least 0 and less than `jitterMs`, the same whoever computes it. */
@@ -93,19 +96,96 @@ function dayOf(moment: number, timeZone: string): string {
   return `${part('year')}-${part('month')}-${part('day')}`;
 }
 
-const readersOf = ({ cron, timezone }: Moments): Cron[] =>
-  cron.map(
-    (expression) =>
-      new Cron(expression, {
-        mode: '5-part',
-        timezone,
-        paused: true,
-        domAndDow: true,
-        fixedTimeRule: 'no-wildcard',
-      }),
-  );
+/** One expression of a schedule, with what becomes of its wall times when clocks change. */
+interface Reader {
+  cron: Cron;
+  zone: string;
+  gap: 'shift' | 'skip';
+  overlap: 'first' | 'last' | 'both';
+}
 
-const before = (cron: Cron, from: number): number | undefined =>
-  cron.previousRuns(1, new Date(from))[0]?.getTime();
+const readersOf = ({ cron, timezone, dst }: Moments): Reader[] =>
+  cron.map((expression) => ({
+    // In UTC, a moment is its own wall time.
+    cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
+    zone: timezone,
+    // Hours that are counted on are neither made up for when they are skipped nor left out when they come twice.
+    ...(/[*?/]/.test(expression.trim().split(/\s+/)[1] ?? '')
+      ? ({ gap: 'skip', overlap: 'both' } as const)
+      : (dst ?? shiftedAndFirst)),
+  }));
+
+const shiftedAndFirst = { gap: 'shift', overlap: 'first' } as const;
+
+const DAY_MS = 86_400_000;
+/** Wall times that are read together: few at first, since most ask for one or two. */
+const FIRST_BATCH = 2;
+const MOST_IN_BATCH = 64;
+
+/** The moments after `from`, in their order. */
+function* after(reader: Reader, from: number): Generator<number> {
+  const { cron, zone } = reader;
+  let wall: number | undefined = from + Math.min(offsetAt(zone, from), offsetAt(zone, from + DAY_MS));
+  // A moment is given when no later wall time can come before it: those that come twice overtake each other.
+  const found = new Set<number>();
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MOST_IN_BATCH, batch * 4)) {
+    const walls: number[] = cron.nextRuns(batch, new Date(wall)).map((date) => date.getTime());
+    for (const one of walls) {
+      const { moments, earliest } = momentsOf(reader, one);
+      for (const moment of ordered(found)) {
+        if (moment >= earliest) break;
+        found.delete(moment);
+        yield moment;
+      }
+      for (const moment of moments) if (moment > from) found.add(moment);
+    }
+    wall = walls.length < batch ? undefined : walls.at(-1);
+  }
+  yield* ordered(found);
+}
+
+/** The moments before `from`, the last one first. */
+function* before(reader: Reader, from: number): Generator<number> {
+  const { cron, zone } = reader;
+  let wall: number | undefined = from + Math.max(offsetAt(zone, from), offsetAt(zone, from - DAY_MS));
+  const found = new Set<number>();
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MOST_IN_BATCH, batch * 4)) {
+    const walls: number[] = cron.previousRuns(batch, new Date(wall)).map((date) => date.getTime());
+    for (const one of walls) {
+      const { moments, latest } = momentsOf(reader, one);
+      for (const moment of ordered(found).reverse()) {
+        if (moment <= latest) break;
+        found.delete(moment);
+        yield moment;
+      }
+      for (const moment of moments) if (moment < from) found.add(moment);
+    }
+    wall = walls.length < batch ? undefined : walls.at(-1);
+  }
+  yield* ordered(found).reverse();
+}
+
+/** The moments of a wall time, and the earliest and latest that it could have had under any `dst`. */
+function momentsOf({ zone, gap, overlap }: Reader, wall: number) {
+  const coming = comingOf(zone, wall);
+  if (coming.is === 'once') return { moments: [coming.at], earliest: coming.at, latest: coming.at };
+  if (coming.is === 'skipped') {
+    const { changeAt } = coming;
+    return { moments: gap === 'shift' ? [changeAt] : [], earliest: changeAt, latest: changeAt };
+  }
+  const { first, last } = coming;
+  const moments = overlap === 'both' ? [first, last] : [overlap === 'first' ? first : last];
+  return { moments, earliest: first, latest: last };
+}
+
+function taken<T>(values: Iterable<T>, count: number): T[] {
+  const found: T[] = [];
+  if (count > 0)
+    for (const value of values) {
+      found.push(value);
+      if (found.length >= count) break;
+    }
+  return found;
+}
 
 const ordered = (moments: Set<number>): number[] => [...moments].sort((a, b) => a - b);

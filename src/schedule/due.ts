@@ -93,7 +93,8 @@ function nextAfter(policyName: string, schedule: Schedule, now: number): number 
 }
 
 /** The words by which one schedule's moments are told from another's; kept beside the cursor. */
-export const nameOfMoments = ({ timezone, cron }: Moments): string => `${timezone} ${cron.join(' | ')}`;
+export const nameOfMoments = ({ timezone, cron, dst }: Moments): string =>
+  `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
  * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have been in

@@ -19,6 +19,7 @@ test.each([
     schedule:
       cron: ["0 2 * * *", "0 14 * * 6"]
       timezone: Europe/Berlin
+      dst: { gap: skip, overlap: both }
       jitter: 10m
       overlap: cancel-running
       catchup: 2h

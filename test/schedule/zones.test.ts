@@ -1,0 +1,208 @@
+/** What must hold in every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
+import { createTask } from 'node-cron';
+import { expect, test } from 'vitest';
+import { momentsBetween, nextMoments, previousMoment } from '../../src/schedule/calendar.ts';
+import { comingOf, offsetAt } from '../../src/schedule/zone.ts';
+
+const MINUTE = 60_000;
+const QUARTER = 15 * MINUTE;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const [BEGIN, END] = [Date.UTC(2020, 0, 1), Date.UTC(2036, 0, 1)];
+/** Morocco puts its clocks back for the month of Ramadan: nothing lasts shorter. */
+const STEP = 10 * DAY;
+
+interface Change {
+  at: number;
+  before: number;
+  after: number;
+}
+
+/** The changes of a zone's clocks: the first moments by another offset. */
+function changesOf(zone: string): Change[] {
+  const changes: Change[] = [];
+  let before = offsetAt(zone, BEGIN);
+  for (let end = BEGIN + STEP; end < END + STEP; end += STEP) {
+    const after = offsetAt(zone, end);
+    if (after === before) continue;
+    let [from, at] = [end - STEP, end];
+    while (at - from > 1000) {
+      const middle = Math.floor((from + at) / 2000) * 1000;
+      if (offsetAt(zone, middle) === before) from = middle;
+      else at = middle;
+    }
+    changes.push({ at, before, after });
+    before = after;
+  }
+  return changes;
+}
+
+/** One zone of each kind: zones whose clocks always show the same time are one kind. */
+const kinds = new Map<string, { zone: string; changes: Change[] }>();
+for (const zone of Intl.supportedValuesOf('timeZone')) {
+  const changes = changesOf(zone);
+  const kind = `${offsetAt(zone, BEGIN)} ${changes.map(({ at, after }) => `${at} ${after}`).join()}`;
+  if (!kinds.has(kind)) kinds.set(kind, { zone, changes });
+}
+const allChanges = [...kinds.values()].flatMap(({ zone, changes }) =>
+  changes.map((change) => ({ zone, ...change })),
+);
+
+interface Rule {
+  gap: 'shift' | 'skip';
+  overlap: 'first' | 'last' | 'both';
+}
+/** What holds when a schedule says nothing. */
+const usual: Rule = { gap: 'shift', overlap: 'first' };
+const rules: Rule[] = (['shift', 'skip'] as const).flatMap((gap) =>
+  (['first', 'last', 'both'] as const).map((overlap) =>
+    gap === 'shift' && overlap === 'first' ? usual : { gap, overlap },
+  ),
+);
+
+/** The times of day around a change: before, within and after what is skipped or comes twice. */
+function timesAround({ at, before, after }: Change): number[] {
+  // In Casey, clocks once changed at a minute past midnight.
+  const quarter = Math.ceil(at / QUARTER) * QUARTER;
+  const [low, high] = [quarter + Math.min(before, after), quarter + Math.max(before, after)];
+  const middle = low + Math.floor((high - low) / 2 / QUARTER) * QUARTER;
+  return [low - HOUR, low, middle, high, high + HOUR].map((wall) => ((wall % DAY) + DAY) % DAY);
+}
+
+interface Quarter {
+  moment: number;
+  wall: number;
+}
+
+/** The quarters of an hour around a change, and what the clocks show at each. */
+const quartersAround = (zone: string, at: number): Quarter[] =>
+  Array.from({ length: 4 * 24 }, (_, index) => {
+    const moment = Math.ceil(at / QUARTER) * QUARTER + (index - 48) * QUARTER;
+    return { moment, wall: moment + offsetAt(zone, moment) };
+  });
+
+const daily = (time: number) => `${(time / MINUTE) % 60} ${Math.floor(time / HOUR)} * * *`;
+
+test('there are changes of clocks of every kind to look at', () => {
+  expect(kinds.size).toBeGreaterThan(50);
+  expect(allChanges.length).toBeGreaterThan(1_000);
+  const lengths = new Set(allChanges.map(({ before, after }) => (after - before) / MINUTE));
+  expect([...lengths]).toEqual(expect.arrayContaining([60, -60, 30, -30, 120, -120]));
+});
+
+/** The moments at which a daily time fires around a change, counted out on the clock. */
+function counted(
+  time: number,
+  change: Change,
+  quarters: readonly Quarter[],
+  { gap, overlap }: Rule,
+): number[] {
+  const [first, last] = quarters.filter(({ wall }) => wall % DAY === time).map(({ moment }) => moment);
+  if (first === undefined) return gap === 'shift' && isSkipped(time, change) ? [change.at] : [];
+  if (last === undefined) return [first];
+  return { first: [first], last: [last], both: [first, last] }[overlap];
+}
+
+test('in every zone, a time that is skipped or comes twice fires as its rule says, and every other time once', () => {
+  allChanges.forEach(({ zone, ...change }, index) => {
+    const quarters = quartersAround(zone, change.at);
+    const [from, until] = [quarters[0]?.moment ?? 0, quarters.at(-1)?.moment ?? 0];
+    for (const [turn, time] of timesAround(change).entries()) {
+      const dst = rules[(index + turn) % rules.length] ?? usual;
+      const schedule = { cron: [daily(time)], timezone: zone, ...(dst === usual ? {} : { dst }) };
+      const told = `${schedule.cron} in ${zone} at ${iso(change.at)}, ${dst.gap} ${dst.overlap}`;
+      expect(momentsBetween(schedule, from - 1, until), told).toEqual(counted(time, change, quarters, dst));
+    }
+  });
+});
+
+/** Whether a time of day is one that the change leaves out. */
+function isSkipped(time: number, { at, before, after }: Change): boolean {
+  const beginning = (((at + before) % DAY) + DAY) % DAY;
+  return (((time - beginning) % DAY) + DAY) % DAY < after - before;
+}
+
+/** Of each zone, one change of each kind: what is the same every year is looked at once. */
+const kindsOfChange = [
+  ...new Map(allChanges.map((one) => [`${one.zone} ${one.before} ${one.after}`, one])).values(),
+];
+
+test('in every zone, looking ahead and looking back find the same moments, in their order', () => {
+  kindsOfChange.forEach(({ zone, ...change }, index) => {
+    const dst = rules[index % rules.length] ?? usual;
+    const times = timesAround(change).map(daily);
+    const schedule = { cron: [...times.slice(1, 3), '45 0-5 * * *', '20 */2 * * *'], timezone: zone, dst };
+    const [from, until] = [change.at - 3 * HOUR, change.at + 3 * HOUR];
+    const moments = momentsBetween(schedule, from, until);
+    const told = `in ${zone} at ${iso(change.at)}, ${dst.gap} ${dst.overlap}`;
+    expect(nextMoments(schedule, from, moments.length), told).toEqual(moments);
+    for (const [place, next] of moments.entries()) {
+      const moment = moments[place - 1];
+      if (moment === undefined) continue;
+      expect(next, told).toBeGreaterThan(moment);
+      expect(nextMoments(schedule, moment, 1), told).toEqual([next]);
+      expect(previousMoment(schedule, next), told).toBe(moment);
+    }
+  });
+});
+
+test('in every zone, what counts hours on goes on in real time, whatever the rule', () => {
+  for (const [index, { zone, ...change }] of kindsOfChange.entries()) {
+    const dst = rules[index % rules.length] ?? usual;
+    const schedule = { cron: ['*/15 * * * *'], timezone: zone, dst };
+    const middle = Math.ceil(change.at / QUARTER) * QUARTER;
+    const quarters = Array.from({ length: 16 }, (_, at) => middle + (at - 8) * QUARTER);
+    expect(momentsBetween(schedule, middle - 8 * QUARTER - 1, middle + 7 * QUARTER), zone).toEqual(quarters);
+  }
+});
+
+test('in every zone, every quarter of an hour comes when its clocks show it', () => {
+  for (const { zone, changes } of kinds.values()) {
+    // Away from changes, one day a year is as good as all.
+    const days = [
+      ...changes.map(({ at }) => at),
+      ...Array.from({ length: 16 }, (_, y) => Date.UTC(2020 + y, 5, 30)),
+    ];
+    for (const at of days) {
+      for (const { moment, wall } of quartersAround(zone, at).filter((_, i) => i % 8 === 0)) {
+        const coming = comingOf(zone, wall);
+        const times =
+          coming.is === 'once' ? [coming.at] : coming.is === 'twice' ? [coming.first, coming.last] : [];
+        expect(times, `${zone} ${new Date(moment).toISOString()}`).toContain(moment);
+      }
+    }
+  }
+});
+
+test.each([
+  '0 0 29 2 *',
+  '30 6 L * *',
+  '0 0 L 2 *',
+  '0 9 * * 1#1',
+  '0 9 * * 5#3',
+  '0 9 * * 5L',
+  '0 0 13 * 5',
+  '0 0 1-7 * 1',
+  '0 0 31 * *',
+  '0 0 */10 * *',
+  '15 3 * * 0,6',
+  '15 3 * * 7',
+  '0 0 1 */3 *',
+  '0 12 1,15 1-6 MON-FRI',
+])('%s fires on the days on which node-cron would fire, 2020 to 2035', (expression) => {
+  const [minute = 0, hour = 0] = expression.split(' ').map(Number);
+  const task = createTask(expression, () => undefined, { timezone: 'UTC' });
+  try {
+    const days: number[] = [];
+    for (let day = BEGIN + hour * HOUR + minute * MINUTE; day < END; day += DAY)
+      if (task.match(new Date(day))) days.push(day);
+
+    expect(days.length).toBeGreaterThan(0);
+    const found = momentsBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, END - 1);
+    expect(found.map(iso)).toEqual(days.slice(-2_000).map(iso));
+  } finally {
+    void task.destroy();
+  }
+});
+
+const iso = (moment: number) => new Date(moment).toISOString();
