@@ -1,4 +1,5 @@
 /** The shipped policy staging-cleanup by the command line: what it promises of each copy, against the account afterwards. */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -55,6 +56,13 @@ async function run(on: Desk) {
   const reasons = targets.map(({ id, reason }: { id: string; reason: string }) => [id, reason]);
   return { code, status, reasons: Object.fromEntries(reasons) };
 }
+
+test('the plan that the docs show is the one that is made', async () => {
+  const page = readFileSync('docs/jobs/staging-cleanup.md', 'utf8');
+  const [, shown] = /^\$ caretaker plan staging-cleanup\n([\s\S]*?)^```/m.exec(page) ?? [];
+
+  expect((await desk.run(['plan', 'staging-cleanup'])).stdout).toBe(shown);
+});
 
 const sorted = (copies: Copy[]) => copies.map(({ id }) => id).sort();
 const each = (copies: Copy[], reason: string) => Object.fromEntries(copies.map(({ id }) => [id, reason]));
