@@ -1,6 +1,7 @@
 /** The job for anything else: what it refuses when it is loaded, and what becomes of its calls. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call.ts';
+import { ConflictError, GoneError, RejectedError, UnavailableError } from '../../src/client/errors.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Select } from '../../src/policy/policy.ts';
@@ -142,6 +143,7 @@ async function calling(
   from: NonNullable<Select['from']>,
   options: object,
   select: Partial<Select> = {},
+  targetMs = 1_200_000,
 ) {
   const run = await now.ended(
     await now.fire(
@@ -149,6 +151,8 @@ async function calling(
         job: 'api-call',
         select: { from, filters: {}, ...select },
         options: apiCall.options.parse(options),
+        retry: { attempts: 2, backoff: 'fixed', delayMs: 5_000, maxDelayMs: 5_000 },
+        timeout: { targetMs, runMs: 28_800_000 },
         schedule: {
           cron: ['0 2 * * *'],
           timezone: 'Pacific/Kiritimati',
@@ -318,5 +322,59 @@ describe('a call', () => {
       'site-0004': 'done',
     });
     expect(effects.map(({ resource }) => resource)).toEqual(['site-0004']);
+  });
+});
+
+describe('a target whose call', () => {
+  test.each([
+    ['task-failed', 'failing-tasks'],
+    ['task-aborted', 'aborted-tasks'],
+  ])('started a task that ends badly has failed: %s', async (reason, fault) => {
+    world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
+    const { targets } = await calling(world, 'listSites', download, backedUp);
+    expect(targets).toMatchObject([
+      { outcome: 'failed', reason },
+      { outcome: 'failed', reason },
+    ]);
+  });
+
+  test('started a task that somebody cancels has failed: task-cancelled', async () => {
+    world = await startWorld({ sites: 12 });
+    const { client } = world.caretaker.link('default');
+    around(client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation !== 'startSiteBackupDownload') return answer;
+      const { task } = answer as { task: { id: string } };
+      await client.call('cancelTask', { task_id: task.id }, { priority: 'person' });
+      return answer;
+    });
+
+    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+
+    expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-cancelled' }]);
+  });
+
+  test.each([
+    ['gone', 'skipped', new GoneError('enableSiteActivityLogs')],
+    [
+      'conflict',
+      'failed',
+      new ConflictError('enableSiteActivityLogs', { message: 'A change is under way.' }),
+    ],
+    ['rejected', 'failed', new RejectedError('enableSiteActivityLogs', 422, { message: 'Not now.' })],
+    ['timeout', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
+  ] as const)('the service does not carry out ends as %s', async (reason, outcome, error) => {
+    world = await startWorld({ sites: 3 });
+    around(world.caretaker.link('default').client, 'call', (call, operation, input) =>
+      operation === 'enableSiteActivityLogs' && 'site_id' in input && input.site_id === 'site-0001'
+        ? Promise.reject(error)
+        : call(),
+    );
+
+    const enable = { operation: 'enableSiteActivityLogs' };
+    const { targets } = await calling(world, 'listSites', enable, {}, 90_000);
+
+    expect(targets.find(({ id }) => id === 'site-0001')).toMatchObject({ outcome, reason });
+    expect(targets.filter((target) => target.reason === 'done')).toHaveLength(2);
   });
 });
