@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { reportDispatch } from '../../jobs/report-dispatch.ts';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
 import { updateCheck } from '../../jobs/update-check.ts';
@@ -22,9 +23,19 @@ interface Scenario {
   policy: () => Partial<Policy>;
   /** Makes the world such that the policy has as many such effects as there are steps, or more. */
   prepare?(): Promise<void> | void;
+  /** How many there are to be, where each has another id in the journal whatever it is about. */
+  times?: number;
 }
 
 const person = { priority: 'person' } as const;
+const reports = () => ({
+  job: 'report-dispatch',
+  options: reportDispatch.options.parse({
+    template: 'Monthly care',
+    period: 'last_week',
+    recipients: ['owner@agency.example'],
+  }),
+});
 const staging = (options: object) => () => ({
   job: 'staging-cleanup',
   options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),
@@ -55,6 +66,8 @@ async function pausedSchedules() {
 }
 
 const scenarios: Record<string, Scenario> = {
+  'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },
+  'report-dispatch sends a report': { operation: 'sendReportEmail', policy: reports, times: steps.length },
   'site-sync starts a sync': { operation: 'syncSite', policy: () => ({ job: 'site-sync' }) },
   'site-sync moves a daily sync': {
     operation: 'updateSite',
@@ -126,7 +139,7 @@ async function dieAt(step: Step, operation: OperationId): Promise<void> {
 }
 
 test.each(Object.entries(scenarios))('%s once, at whichever step its worker dies', async (_, scenario) => {
-  const { operation, policy, prepare } = scenario;
+  const { operation, policy, prepare, times } = scenario;
   world = await startWorld({ sites: steps.length, work: false });
   await prepare?.();
   const before = world.sandbox.journal.effectsOf(operation).length;
@@ -139,6 +152,7 @@ test.each(Object.entries(scenarios))('%s once, at whichever step its worker dies
 
   const effects = world.sandbox.journal.effectsOf(operation).slice(before);
   expect(effects.length).toBeGreaterThanOrEqual(steps.length);
+  if (times !== undefined) expect(effects).toHaveLength(times);
   expect(new Set(effects).size, 'no effect happened twice').toBe(effects.length);
   expect(end.counts).toMatchObject({ failed: 0, cancelled: 0 });
 });
