@@ -7,7 +7,10 @@ beforeAll(() => {
 });
 afterAll(() => desk.clear());
 
-const pausedOf = async () => JSON.parse((await desk.run(['policies', '--json'])).stdout)[0];
+const pausedOf = async () =>
+  JSON.parse((await desk.run(['policies', '--json'])).stdout).find(
+    ({ name }: { name: string }) => name === 'nightly-sync',
+  );
 
 test('a second pause without a word changes nothing and tells who paused, when and why', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
