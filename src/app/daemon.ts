@@ -143,7 +143,9 @@ function keepHouse(
     });
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_MS) {
       prunedAt = seenAt;
-      const removed = await records.runs.prune(seenAt - caretaker.settings.retention.runsMs);
+      const before = seenAt - caretaker.settings.retention.runsMs;
+      await records.ledger.prune(before);
+      const removed = await records.runs.prune(before);
       if (removed > 0) log.info({ runs: removed }, 'old runs forgotten (retention)');
     }
   };

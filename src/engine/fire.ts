@@ -1,6 +1,7 @@
 /** Firing a policy: one firing makes one run, however many processes fire it. */
 import { randomBytes } from 'node:crypto';
-import type { Policy } from '../policy/policy.ts';
+import type { Overlap, Policy } from '../policy/policy.ts';
+import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import type { Parts } from './parts.ts';
 
@@ -11,10 +12,13 @@ export interface Firing {
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
+  /** The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run. */
+  attempt?: number;
 }
 
 /**
- * Makes the run of a firing and puts it on its way. A scheduled firing that has its run already gives that one.
+ * Makes the run of a firing and puts it on its way. A scheduled firing that has its run already gives that one; one that was
+ * left out by another process meanwhile gives a run that was never made, `skipped`.
  *
  * While another run of the policy is under way, `schedule.overlap` decides: the new run is recorded as `skipped`, waits
  * `queued`, has the other one cancelled, or goes ahead.
@@ -27,16 +31,13 @@ export async function fire(
 ): Promise<Run> {
   const { records, clock, log } = parts;
   const overlap = policy.schedule?.overlap ?? 'skip';
-  const others = (await records.runs.active(policy.account)).filter((run) => run.policy === policy.name);
-  const [other] = others;
-  const skipped = overlap === 'skip' && other !== undefined;
   const now = clock.now();
-  const run: Run = {
+  let run: Run = {
     id: idOf(policy, firing),
     policy: policy.name,
     job: policy.job,
     account: policy.account,
-    status: skipped ? 'skipped' : 'queued',
+    status: 'queued',
     trigger: firing.trigger,
     scheduledFor: firing.scheduledFor,
     createdAt: now,
@@ -44,23 +45,62 @@ export async function fire(
     counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
     policyJson: JSON.stringify(policy),
     policyHash: policy.hash,
-    ...(skipped
-      ? { finishedAt: now, detail: `The run ${other.id} was still under way (schedule.overlap: skip).` }
-      : {}),
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
   };
-  const { concurrency } = policy.limits;
-  if (!(await records.runs.create(run, { concurrency, targetMs: policy.timeout.targetMs }, firing.only))) {
-    const made = (await records.runs.get(run.id)) ?? run;
+  const limits = { concurrency: policy.limits.concurrency, targetMs: policy.timeout.targetMs };
+  let made = await records.runs.create(run, limits, {
+    only: firing.only,
+    firing: recordOf(run),
+    unless: stoppedBy[overlap],
+  });
+  if (made === 'in-the-way') {
+    const detail = await inTheWay(parts, run, overlap);
+    run = { ...run, status: 'skipped', finishedAt: now, detail };
+    made = await records.runs.create(run, limits, { firing: recordOf(run) });
+  }
+  if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was left out.' };
+  if (made === 'there') {
+    const there = (await records.runs.get(run.id)) ?? run;
     // Whoever made it may have died before it was on its way.
-    if (made.status !== 'queued') return made;
+    if (there.status !== 'queued') return there;
+    run = there;
   }
   log.info({ run: run.id, trigger: run.trigger, status: run.status }, 'a policy fired');
-  if (skipped) return run;
+  if (run.status === 'skipped') return run;
+  const others = await othersOf(parts, run);
   if (overlap === 'cancel-running')
-    for (const running of others) if (running.id !== run.id) await cancel(running);
+    for (const running of others) if (isOlder(running, run)) await cancel(running);
   if (turnOf(run, others, policy) !== 'wait') await parts.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
+}
+
+/** Which other runs of the policy keep a firing from becoming one. */
+const stoppedBy = {
+  skip: 'any',
+  queue: 'waiting',
+  'queue-all': undefined,
+  'cancel-running': undefined,
+  allow: undefined,
+} as const satisfies Record<Overlap, 'any' | 'waiting' | undefined>;
+
+/** The runs of the same policy that have not ended, oldest first. */
+const othersOf = async ({ records }: Parts, { id, account, policy }: Run): Promise<Run[]> =>
+  (await records.runs.active(account)).filter((run) => run.policy === policy && run.id !== id);
+
+async function inTheWay(parts: Parts, run: Run, overlap: Overlap): Promise<string> {
+  const others = await othersOf(parts, run);
+  if (overlap === 'skip')
+    return `The run ${others[0]?.id ?? 'before it'} was still under way (schedule.overlap: skip).`;
+  const waits = others.findLast(({ status }) => status === 'queued')?.id ?? 'before it';
+  return `The run ${waits} was already waiting for its turn, and one may wait (schedule.overlap: queue).`;
+}
+
+/** What the ledger says of the moment; a person's own runs have none. */
+function recordOf(run: Run): FiringRecord | undefined {
+  if (run.trigger === 'manual' || run.trigger === 'retry') return undefined;
+  const firing = { moment: run.scheduledFor, at: run.createdAt, run: run.id };
+  if (run.status !== 'skipped') return { ...firing, is: 'ran' };
+  return { ...firing, is: 'skipped', why: 'overlap', ...(run.detail ? { note: run.detail } : {}) };
 }
 
 /** What a queued run is to do now. */
@@ -82,8 +122,16 @@ const isOlder = (a: Run, b: Run): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
 /** Policy and moment; what people fire by hand may be several in a minute and gets a few letters more. */
-function idOf(policy: Policy, { trigger, scheduledFor }: Firing): string {
+function idOf(policy: Policy, { trigger, scheduledFor, attempt = 1 }: Firing): string {
   const moment = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
-  const own = trigger === 'schedule' || trigger === 'catch-up' ? '' : `-${randomBytes(2).toString('hex')}`;
-  return `${policy.name}.${moment}${own}`;
+  return `${policy.name}.${moment}${endings[trigger](attempt)}`;
 }
+
+const byHand = () => `-${randomBytes(2).toString('hex')}`;
+const endings: Record<Trigger, (attempt: number) => string> = {
+  schedule: () => '',
+  'catch-up': () => '',
+  backfill: (attempt) => (attempt > 1 ? `-backfill${attempt}` : '-backfill'),
+  manual: byHand,
+  retry: byHand,
+};

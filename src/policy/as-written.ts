@@ -36,7 +36,10 @@ const scheduleAsWritten = (schedule: Schedule) => ({
   dst: { gap: 'shift', overlap: 'first', ...schedule.dst },
   jitter: lengthAsWritten(schedule.jitterMs),
   overlap: schedule.overlap,
-  catchup: lengthAsWritten(schedule.catchupMs),
+  catchup: schedule.catchesAll
+    ? { window: formatDuration(schedule.catchupMs), mode: 'all' }
+    : lengthAsWritten(schedule.catchupMs),
+  ...(schedule.disabled ? { enabled: false } : {}),
   blackout: schedule.blackout.map(({ from, to }) => ({ from, to })),
   ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
 });

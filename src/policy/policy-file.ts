@@ -47,6 +47,23 @@ const Blackout = z
   })
   .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
 
+const catchupModes = ['none', 'last', 'all'] as const;
+
+/** A bare duration, or one with a mode; read as both. */
+const Catchup = z.union(
+  [
+    duration().transform((window) => ({ window, mode: 'last' as (typeof catchupModes)[number] })),
+    z.strictObject({
+      window: duration().describe('How late a missed firing may be and still run.'),
+      mode: z
+        .enum(catchupModes)
+        .default('last')
+        .describe('Which of several missed firings run: none, last or all. Default last.'),
+    }),
+  ],
+  { error: 'takes a duration such as 2h, or { window: 2h, mode: all } with mode none, last or all' },
+);
+
 const Schedule = z.strictObject({
   cron: z
     .union([cron, z.array(cron).min(1)], { error: 'takes a cron expression or a list of them' })
@@ -73,11 +90,19 @@ const Schedule = z.strictObject({
   overlap: z
     .enum(overlaps)
     .default('skip')
-    .describe('When the run before is still at work: skip, queue, cancel-running or allow. Default skip.'),
-  catchup: duration()
-    .prefault(0)
-    .describe('A firing missed by no more than this still runs, once. Default 0: never.'),
+    .describe(
+      'When the run before is still at work: skip, queue (one waits), queue-all, cancel-running or allow. Default skip.',
+    ),
+  catchup: Catchup.prefault(0).describe(
+    'A firing missed by no more than this still runs. Default 0: never. With { window, mode }, mode says which of several: none, last (one run for all, as with a bare duration) or all, one after the other.',
+  ),
   blackout: z.array(Blackout).default([]).describe('Days without firings, in the time zone. Default none.'),
+  enabled: z
+    .boolean({ error: 'takes true or false' })
+    .default(true)
+    .describe(
+      'With false the policy fires only by hand, and its moments are recorded as left out. Default true.',
+    ),
   pause_after_failures: z
     .optional(whole(1, 1000))
     .describe('So many failed runs in a row pause the policy. Default: never.'),

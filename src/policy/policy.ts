@@ -2,7 +2,7 @@
 import type { ListQuery } from '../contract/list.ts';
 import type { CandidateList } from '../job/candidates.ts';
 
-export const overlaps = ['skip', 'queue', 'cancel-running', 'allow'] as const;
+export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
 
 /** What becomes of a time of day when clocks change: one that is skipped, and one that comes twice. */
@@ -20,8 +20,12 @@ export interface Schedule {
   dst?: ClockChange;
   jitterMs: number;
   overlap: Overlap;
-  /** A firing missed by no more than this still runs, once; 0 = never. */
+  /** A firing missed by no more than this still runs; 0 = never. */
   catchupMs: number;
+  /** Every missed firing runs, one after the other; else the latest runs for all. */
+  catchesAll?: true;
+  /** It fires only by hand; the moments are there and are left out. */
+  disabled?: true;
   /** Days, both included, in the schedule's time zone. */
   blackout: { from: string; to: string }[];
   pauseAfterFailures?: number;

@@ -36,7 +36,17 @@ export function toPolicy(entry: PolicyEntry, options: unknown, file: string): Po
 }
 
 function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
-  const { cron, timezone, dst, jitter, overlap, catchup, blackout, pause_after_failures: pause } = schedule;
+  const {
+    cron,
+    timezone,
+    dst,
+    jitter,
+    overlap,
+    catchup,
+    enabled,
+    blackout,
+    pause_after_failures: pause,
+  } = schedule;
   const usual = dst.gap === 'shift' && dst.overlap === 'first';
   return {
     cron: [cron].flat(),
@@ -44,7 +54,9 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
     ...(usual ? {} : { dst }),
     jitterMs: jitter,
     overlap,
-    catchupMs: catchup,
+    catchupMs: catchup.mode === 'none' ? 0 : catchup.window,
+    ...(catchup.mode === 'all' && catchup.window > 0 && { catchesAll: true as const }),
+    ...(!enabled && { disabled: true as const }),
     blackout,
     ...(pause !== undefined && { pauseAfterFailures: pause }),
   };

@@ -20,6 +20,9 @@ export const keys = {
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
+  /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */
+  ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,
+  ledgers: `${PREFIX}:ledgers`,
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
   attended: `${PREFIX}:attended`,
   durations: (account: string) => `${PREFIX}:durations:${account}`,

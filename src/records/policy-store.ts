@@ -1,6 +1,6 @@
 import type { CaretakerEvent } from '../events.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
+import { runScript, type Store, toJson } from './redis.ts';
 
 /** Who paused a policy, when and why. */
 export interface Pause {
@@ -20,11 +20,34 @@ export interface PolicyState {
   pause?: Pause;
   /** The moment up to which its firings have been dealt with. */
   cursor?: number;
-  /** The crons and time zone whose firings the cursor counts. */
+  /** The crons and time zone whose firings the cursor counts, and since when it has been these. */
   moments?: string;
+  since?: number;
+  /** Moments from here on are still owed a run of their own (`catchup: { mode: all }`). */
+  owedFrom?: number;
+  /** The latest pauses that are over, oldest first, each with its end as `until`. */
+  pauses?: (Pause & { until: number })[];
   /** How many runs in a row have failed. */
   failures: number;
 }
+
+/**
+ * Ends a pause: what it left out was left out by it, also when nobody looked before it was over. ARGV: now, the pause
+ * that follows or ''.
+ */
+const END_PAUSE = `
+local text = redis.call('HGET', KEYS[1], 'pause')
+if text then
+  local pause = cjson.decode(text)
+  pause['until'] = math.min(pause['until'] or tonumber(ARGV[1]), tonumber(ARGV[1]))
+  local over = cjson.decode(redis.call('HGET', KEYS[1], 'pauses') or '[]')
+  table.insert(over, pause)
+  while #over > 10 do table.remove(over, 1) end
+  redis.call('HSET', KEYS[1], 'pauses', cjson.encode(over))
+  redis.call('HDEL', KEYS[1], 'pause')
+end
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'pause', ARGV[2]) end
+return text and 1 or 0`;
 
 export class PolicyStore {
   constructor(private readonly store: Store) {}
@@ -46,29 +69,18 @@ export class PolicyStore {
     );
   }
 
+  /** Pauses a policy, in place of a pause that it may have; that one is remembered as over. */
   async pause(name: string, pause: Pause): Promise<void> {
-    await this.store.hset(keys.policy(name), 'pause', JSON.stringify(pause));
+    await runScript(this.store, END_PAUSE, [keys.policy(name)], [pause.at, toJson(pause)]);
     await this.tell(name, pause.at);
   }
 
   /** Ends a pause and forgets the failures that may have led to it. False when it was not paused. */
   async resume(name: string, at: number): Promise<boolean> {
-    const removed = await this.store.hdel(keys.policy(name), 'pause');
+    const ended = await runScript(this.store, END_PAUSE, [keys.policy(name)], [at, '']);
     await this.store.hdel(keys.policy(name), 'failures');
     await this.tell(name, at);
-    return removed > 0;
-  }
-
-  /**
-   * Moves the cursor on, and notes whose firings it counts; it never goes back, whatever the clocks of several
-   * daemons say.
-   */
-  async moveCursor(name: string, to: number, moments: string): Promise<void> {
-    const script = `
-      local at = tonumber(redis.call('HGET', KEYS[1], 'cursor') or 0)
-      if tonumber(ARGV[1]) > at then redis.call('HSET', KEYS[1], 'cursor', ARGV[1]) end
-      redis.call('HSET', KEYS[1], 'moments', ARGV[2])`;
-    await this.store.eval(script, 1, keys.policy(name), to, moments);
+    return ended === 1;
   }
 
   /** Counts a failed run, or starts the count anew; gives how many failed in a row. */
@@ -89,4 +101,7 @@ const fromHash = (hash: Record<string, string>): PolicyState => ({
   ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
   ...(hash['cursor'] ? { cursor: Number(hash['cursor']) } : {}),
   ...(hash['moments'] ? { moments: hash['moments'] } : {}),
+  ...(hash['since'] ? { since: Number(hash['since']) } : {}),
+  ...(hash['owedFrom'] ? { owedFrom: Number(hash['owedFrom']) } : {}),
+  ...(hash['pauses'] ? { pauses: JSON.parse(hash['pauses']) as (Pause & { until: number })[] } : {}),
 });

@@ -3,6 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { CaretakerEvent } from '../events.ts';
 import { AccountStore } from './account-store.ts';
 import { keys } from './keys.ts';
+import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
 import { PolicyStore } from './policy-store.ts';
 import { PresenceStore } from './presence-store.ts';
@@ -15,6 +16,7 @@ export interface Records {
   targets: TargetStore;
   policies: PolicyStore;
   accounts: AccountStore;
+  ledger: LedgerStore;
   locks: LockStore;
   presence: PresenceStore;
   /** Listens to the events of every process; the listening ends with what it gives back. */
@@ -28,6 +30,7 @@ export function openRecords(store: Store): Records {
     targets: new TargetStore(store),
     policies: new PolicyStore(store),
     accounts: new AccountStore(store),
+    ledger: new LedgerStore(store),
     locks: new LockStore(store),
     presence: new PresenceStore(store),
     async listen(listener) {

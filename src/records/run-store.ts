@@ -9,12 +9,24 @@ import type { CaretakerEvent } from '../events.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Counts, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { keys, keysOfRun } from './keys.ts';
-import { COUNT_REQUESTS, OPERATION, runScript, type Store } from './redis.ts';
+import type { FiringRecord } from './ledger-store.ts';
+import { COUNT_REQUESTS, OPERATION, runScript, type Store, toJson } from './redis.ts';
+import { CREATE, creations, END, MOVE } from './run-scripts.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
 export interface RunLimits {
   concurrency: number;
   targetMs: number;
+}
+
+/** What besides the run is decided when it is made. */
+export interface Creation {
+  /** The targets that alone were asked for. */
+  only?: readonly string[] | undefined;
+  /** The record of the moment that it is fired for, in the policy's ledger. */
+  firing?: FiringRecord | undefined;
+  /** Which other runs of the policy, not ended, are in its way: any, or one that already waits for its turn. */
+  unless?: 'any' | 'waiting' | undefined;
 }
 
 export interface RunQuery {
@@ -38,46 +50,6 @@ export interface RunChange {
   planStep?: number;
 }
 
-/** ARGV: id, created, active, account, name of this creation, event, fields. As with a move, a second coming is known by it. */
-const CREATE = `
-local made = redis.call('HGET', KEYS[1], 'lastMove')
-if made == ARGV[5] then return 1 end
-if made then return 0 end
-redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 7))
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
-redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
-redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
-if ARGV[3] == '1' then
-  redis.call('SADD', KEYS[5], ARGV[1])
-  redis.call('SADD', KEYS[6], ARGV[4])
-end
-redis.call('PUBLISH', KEYS[7], ARGV[6])
-return 1`;
-
-/**
- * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, plan step or '',
- * fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
- */
-const MOVE = `
-local from, last, step = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep'))
-if last == ARGV[7] then return 1 end
-if ARGV[8] ~= '' and ARGV[8] ~= step then return 0 end
-local allowed = false
-for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
-if not from or not allowed then return 0 end
-redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 9))
-local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
-redis.call('ZREM', ARGV[6] .. from, ARGV[1])
-redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
-if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
-redis.call('PUBLISH', KEYS[3], ARGV[5])
-return 1`;
-
-const END = `
-if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
-if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
-return 1`;
-
 /** KEYS: run. ARGV: requests by operation, JSON. */
 const COUNT = `${COUNT_REQUESTS}\ncount_requests(KEYS[1], ARGV[1])`;
 
@@ -89,8 +61,12 @@ const MOST_PRUNED = 1_000;
 export class RunStore {
   constructor(private readonly store: Store) {}
 
-  /** Remembers a new run. False when there is one of that id already: a firing makes one run, whoever fires it. */
-  async create(run: Run, limits: RunLimits, only: readonly string[] = []): Promise<boolean> {
+  /** Remembers a new run. Gives what kept it from being made, if anything: a firing makes one run, whoever fires it. */
+  async create(
+    run: Run,
+    limits: RunLimits,
+    { only = [], firing, unless }: Creation = {},
+  ): Promise<'made' | 'there' | 'decided' | 'in-the-way'> {
     // A list of its own: with thousands of ids, it must not be read each time the run is.
     for (let at = 0; at < only.length; at += PAGE) {
       await this.store.rpush(keys.only(run.id), ...only.slice(at, at + PAGE));
@@ -111,6 +87,8 @@ export class RunStore {
         keys.activeRuns(run.account),
         keys.activeAccounts,
         keys.events,
+        keys.ledger(run.policy),
+        keys.ledgers,
       ],
       [
         run.id,
@@ -119,10 +97,16 @@ export class RunStore {
         run.account,
         randomUUID(),
         movedEvent(run, run.status, run.createdAt),
+        run.policy,
+        unless ?? '',
+        keys.run(''),
+        firing?.moment ?? '',
+        firing ? toJson(firing) : '',
+        run.trigger === 'backfill' ? 1 : 0,
         ...fields,
       ],
     );
-    return made === 1;
+    return creations[Number(made)] ?? 'there';
   }
 
   async get(id: string): Promise<Run | undefined> {

@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createTask, type Logger, type RunCoordinator } from 'node-cron';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { LockStore } from '../records/lock-store.ts';
 
@@ -20,9 +21,11 @@ export interface CronTickOptions {
   /** Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work. */
   onBeat?: () => void;
   locks: LockStore;
+  /** By its time, shared by all machines, the daemons agree on which call is which. */
+  clock: Pick<Clock, 'now'>;
   log: Log;
-  /** A cron expression with seconds, in UTC. Default every 5 s: so long a firing waits when its daemon dies. */
-  every?: string;
+  /** Default 5: no longer than twice that a firing waits when its daemon dies. */
+  everySeconds?: number;
 }
 
 /** A call that comes later than this, because the process stood still, is left to the next. */
@@ -33,13 +36,14 @@ export function startCronTick({
   answer,
   onBeat,
   locks,
+  clock,
   log,
-  every = '*/5 * * * * *',
+  everySeconds = 5,
 }: CronTickOptions): Tick {
   let stopped = false;
   let atWork: Promise<void> = Promise.resolve();
   const task = createTask(
-    every,
+    `*/${everySeconds} * * * * *`,
     () => {
       // The coordinator may have been asked before the stop and have answered after it.
       if (!stopped) atWork = answer();
@@ -50,7 +54,7 @@ export function startCronTick({
       timezone: 'UTC',
       noOverlap: true,
       distributed: true,
-      runCoordinator: coordinatorOver(locks, onBeat),
+      runCoordinator: coordinatorOver({ locks, clock, onBeat, spanMs: everySeconds * 1_000 }),
       missedExecutionTolerance: TOLERANCE_MS,
       logger: loggerTo(log),
     },
@@ -65,12 +69,25 @@ export function startCronTick({
   };
 }
 
-/** Whoever takes a call's lease first answers it; the lease is left to run out, so that a late clock finds it taken. */
-function coordinatorOver(locks: LockStore, onBeat?: () => void): RunCoordinator {
+/**
+ * Whoever takes a call's lease first answers it; the lease is left to run out. node-cron names a call by the machine's
+ * clock, which may be half a minute ahead of another's: a daemon that dies would leave calls answered that have not come yet
+ * elsewhere. So a call is named by the time that all machines share.
+ */
+function coordinatorOver({
+  locks,
+  clock,
+  onBeat,
+  spanMs,
+}: Pick<CronTickOptions, 'locks' | 'clock'> & {
+  onBeat: (() => void) | undefined;
+  spanMs: number;
+}): RunCoordinator {
   const owner = randomUUID();
   return {
-    async shouldRun(call, ttlMs) {
-      const ours = await locks.take(`tick:${call}`, owner, ttlMs);
+    async shouldRun() {
+      const call = Math.floor(clock.now() / spanMs);
+      const ours = await locks.take(`tick:${call}`, owner, 2 * spanMs);
       onBeat?.();
       return ours;
     },

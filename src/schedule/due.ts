@@ -5,7 +5,8 @@
  * still ahead because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
-import { blackoutOn, dueAt, type Moments, momentsBetween, nextMoments } from './calendar.ts';
+import { dueAt, MOST_MOMENTS, type Moments, nextMoments, previousMoment } from './calendar.ts';
+import { type Hindering, type Hindrance, hindranceOf } from './hindrance.ts';
 
 /** A firing that is late by no more than this is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;
@@ -13,15 +14,16 @@ export const ON_TIME_MS = 90_000;
 /** An edited schedule has been in force since it was read: a tick and a reload ago at the earliest. */
 const NOTICED_WITHIN_MS = 10_000;
 
-/** Why a moment makes no run of its own. */
-export type SkipReason = 'paused' | 'blackout' | 'missed' | 'merged';
-
 export type Decision =
-  | { is: 'fire'; moment: number; trigger: 'schedule' | 'catch-up' }
-  | { is: 'skip'; moment: number; why: SkipReason };
+  /** `inTurn`: only once no other run of the policy is under way, and nothing after it before. */
+  | { is: 'fire'; moment: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
+  | ({ is: 'skip'; moment: number } & Hindrance)
+  | { is: 'missed'; moment: number }
+  /** One run makes up for it, that of the moment `into`. */
+  | { is: 'merged'; moment: number; into: number };
 
 export interface Due {
-  /** One for each moment that has come, oldest first; of very many, the newest. */
+  /** One for each moment that has come, oldest first; of very many, the oldest. */
   decisions: Decision[];
   /** Where the cursor belongs once the decisions have been carried out. */
   cursor: number;
@@ -29,67 +31,90 @@ export interface Due {
   nextDueAt?: number;
 }
 
-export interface Standing {
+export interface Standing extends Hindering {
   /** Missing for a policy that is seen for the first time: it starts now, and nothing is caught up. */
   cursor?: number | undefined;
   now: number;
-  /** Firings due before this are left out: infinity for a pause without an end. Missing when it was never paused. */
-  pausedUntil?: number | undefined;
+  /** Moments from here on are within the catchup, however long ago they are by now. */
+  owedFrom?: number | undefined;
 }
 
 /**
  * Decides about every moment between the cursor and now.
  *
- * A moment fires when it is due or late by no more than 90 s; later, as one catch-up run for all that were missed
- * within `catchup`: the latest of them, or a firing that is on time. A paused policy and a blackout leave it out.
+ * A moment fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest fires for all that were
+ * missed, unless one that is on time does; or each fires in its turn. What hinders the policy leaves moments out.
  */
-export function whatIsDue(
-  policyName: string,
-  schedule: Schedule,
-  { cursor: known, now, pausedUntil }: Standing,
-): Due {
+export function whatIsDue(policyName: string, schedule: Schedule, standing: Standing): Due {
+  const { cursor: known, now } = standing;
   const start = known ?? now;
-  const moments = momentsBetween(schedule, start, now);
-  const firings = moments.map((moment, index) => ({
-    moment,
-    at: dueAt(policyName, schedule, moment, moments[index + 1]),
-  }));
-  // Jitter keeps the order of moments, so only the last one can still be ahead.
-  const ahead = firings.find(({ at }) => at > now);
-  const judged = firings
-    .filter(({ at }) => at <= now)
-    .map(({ moment, at }) =>
-      judge(schedule, moment, now - at, pausedUntil !== undefined && at < pausedUntil),
-    );
-  const nextDueAt = ahead?.at ?? nextAfter(policyName, schedule, now);
+  // Two are enough as a rule: what is due, and what is next.
+  let moments = nextMoments(schedule, start, 2);
+  if (isPast(moments.at(-1), now)) moments = nextMoments(schedule, start, MOST_AT_ONCE);
+  const several = moments.length === MOST_AT_ONCE && isPast(moments.at(-1), now);
+  const decide = (moment: number, following?: number): Decision | undefined => {
+    const at = dueAt(policyName, schedule, moment, following);
+    return at > now ? undefined : judge(schedule, standing, moment, at);
+  };
+  const judged = moments.flatMap((moment, index) =>
+    moment > now ? [] : (decide(moment, moments[index + 1]) ?? []),
+  );
+  const decisions = schedule.catchesAll
+    ? judged
+    : merged(judged, several ? lastFiring(schedule, start, now, decide) : undefined);
+  // Jitter keeps the order of moments, so the first of those left is due next.
+  const [next, following] = moments.slice(decisions.length);
+  const nextDueAt = several ? now : next && dueAt(policyName, schedule, next, following);
   return {
-    decisions: merged(judged),
-    cursor: judged.at(-1)?.moment ?? start,
+    decisions,
+    cursor: decisions.at(-1)?.moment ?? start,
     ...(nextDueAt === undefined ? {} : { nextDueAt }),
   };
 }
 
-function judge(schedule: Schedule, moment: number, lateMs: number, paused: boolean): Decision {
-  if (paused) return { is: 'skip', moment, why: 'paused' };
-  if (blackoutOn(schedule, moment)) return { is: 'skip', moment, why: 'blackout' };
-  if (lateMs <= ON_TIME_MS) return { is: 'fire', moment, trigger: 'schedule' };
-  if (lateMs <= schedule.catchupMs) return { is: 'fire', moment, trigger: 'catch-up' };
-  return { is: 'skip', moment, why: 'missed' };
+/** Of a long standstill, so many moments are decided together; some tens of milliseconds. */
+const MOST_AT_ONCE = 500;
+
+const isPast = (moment: number | undefined, now: number): boolean => moment !== undefined && moment <= now;
+
+/** The latest moment that fires, looked for from now backwards. */
+function lastFiring(
+  schedule: Schedule,
+  start: number,
+  now: number,
+  decide: (moment: number) => Decision | undefined,
+): number | undefined {
+  let moment = previousMoment(schedule, now + 1);
+  for (let tries = 0; tries < MOST_MOMENTS && moment !== undefined && moment > start; tries += 1) {
+    const is = decide(moment)?.is;
+    if (is === 'fire') return moment;
+    if (is === 'missed') return undefined;
+    moment = previousMoment(schedule, moment);
+  }
+  return undefined;
+}
+
+function judge(schedule: Schedule, standing: Standing, moment: number, at: number): Decision {
+  const { now, owedFrom = now } = standing;
+  const late = now - at;
+  const onTime = late <= ON_TIME_MS;
+  const hindrance = hindranceOf(schedule, standing, { moment, dueAt: at });
+  if (hindrance) return { is: 'skip', moment, ...hindrance };
+  if (!onTime && at < Math.min(now - schedule.catchupMs, owedFrom)) return { is: 'missed', moment };
+  const since = hindranceOf(schedule, standing, { moment, dueAt: at, now });
+  if (since) return { is: 'skip', moment, ...since };
+  const trigger = onTime ? 'schedule' : 'catch-up';
+  return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
 }
 
 /** Leaves of several catch-ups the latest, and none beside a firing that is on time: one run makes up for them all. */
-function merged(decisions: Decision[]): Decision[] {
-  const last = decisions.findLast(({ is }) => is === 'fire');
+function merged(decisions: readonly Decision[], later: number | undefined): Decision[] {
+  const last = later ?? decisions.findLast(({ is }) => is === 'fire')?.moment;
   return decisions.map((one) =>
-    one.is === 'fire' && one.trigger === 'catch-up' && one !== last
-      ? { is: 'skip', moment: one.moment, why: 'merged' }
+    last !== undefined && one.is === 'fire' && one.trigger === 'catch-up' && one.moment !== last
+      ? { is: 'merged', moment: one.moment, into: last }
       : one,
   );
-}
-
-function nextAfter(policyName: string, schedule: Schedule, now: number): number | undefined {
-  const [next, following] = nextMoments(schedule, now, 2);
-  return next === undefined ? undefined : dueAt(policyName, schedule, next, following);
 }
 
 /** The words by which one schedule's moments are told from another's; kept beside the cursor. */

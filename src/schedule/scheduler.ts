@@ -6,14 +6,15 @@
  * over makes no second run of it.
  */
 import type { Clock } from '../clock.ts';
-import { isoTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
+import type { FiringRecord } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
-import { cursorFor, type Decision, nameOfMoments, type SkipReason, whatIsDue } from './due.ts';
+import { cursorFor, nameOfMoments, whatIsDue } from './due.ts';
+import { recordOf, tellLeftOut } from './left-out.ts';
 
 export interface ScheduledFiring {
   trigger: 'schedule' | 'catch-up';
@@ -26,8 +27,8 @@ export interface SchedulerParts {
   policies: () => readonly Policy[];
   /** Makes the run of a firing; of one that was made already it makes none. The engine's `fire`. */
   fire: (policy: Policy, firing: ScheduledFiring) => Promise<unknown>;
-  records: Pick<Records, 'policies' | 'locks'>;
-  clock: Pick<Clock, 'now'>;
+  records: Pick<Records, 'policies' | 'ledger' | 'runs' | 'locks'>;
+  clock: Clock;
   log: Log;
 }
 
@@ -54,6 +55,12 @@ type ScheduledPolicy = Policy & { schedule: Schedule };
 /** Policies that fire at the same time: each waits for Redis a few times. */
 const LANES = 20;
 
+/** A backlog that is caught up in turn is looked at so often. */
+const IN_TURN_MS = 1_000;
+
+/** Whoever answers a tick fires on the moment what falls due in so long, by when the next tick has come. */
+const WATCH_MS = 6_000;
+
 /** Starts firing the policies; one call a process. */
 export function startScheduler({ tick, ...parts }: SchedulerOptions): Scheduler {
   const { records, clock, log } = parts;
@@ -62,12 +69,50 @@ export function startScheduler({ tick, ...parts }: SchedulerOptions): Scheduler 
   const onBeat = () => {
     beatAt = clock.now();
   };
+  let watch = { over: new AbortController(), ended: Promise.resolve() };
+  const endWatch = async () => {
+    watch.over.abort();
+    await watch.ended;
+  };
   const answer = async () => {
+    await endWatch();
     await tickOnce(parts, agenda);
     onBeat();
+    const over = new AbortController();
+    watch = { over, ended: keepWatch(parts, agenda, over.signal) };
   };
-  const ticking = tick ? tick(answer) : startCronTick({ answer, onBeat, locks: records.locks, log });
-  return { beatAt: () => beatAt, stop: () => ticking.stop() };
+  const ticking = tick ? tick(answer) : startCronTick({ answer, onBeat, locks: records.locks, clock, log });
+  return {
+    beatAt: () => beatAt,
+    async stop() {
+      await ticking.stop();
+      await endWatch();
+    },
+  };
+}
+
+/** Fires what falls due before the next tick is answered, by this daemon or another, at the very moment; never rejects. */
+async function keepWatch(parts: SchedulerParts, agenda: Agenda, over: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  let now = clock.now();
+  const until = now + WATCH_MS;
+  while (!over.aborted) {
+    const next = nextIn(agenda, now);
+    if (next >= until) return;
+    await clock.sleep(next - clock.now(), over);
+    if (over.aborted) return;
+    now = Math.max(clock.now(), next);
+    await tickOnce(parts, agenda).catch((error: unknown) =>
+      log.error({ err: error }, 'the scheduler could not look at what is due'),
+    );
+  }
+}
+
+/** When something is due next, after `now`: what was due before and went wrong is left to the next tick. */
+function nextIn(agenda: Agenda, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { dueAt } of agenda.values()) if (dueAt > now && dueAt < next) next = dueAt;
+  return next;
 }
 
 /**
@@ -123,52 +168,49 @@ async function tend(
   }
 }
 
-/** Fires what is due of one policy and moves its cursor on; gives when to look at it again. */
+/** Fires what is due of one policy, records what is not to fire, and moves its cursor on; gives when to look again. */
 async function carryOut(
   parts: SchedulerParts,
   policy: ScheduledPolicy,
-  state: PolicyState | undefined,
+  state: PolicyState = { failures: 0 },
   now: number,
 ): Promise<number> {
   const { name, schedule } = policy;
   const moments = nameOfMoments(schedule);
-  const moveCursor = (to: number) => parts.records.policies.moveCursor(name, to, moments);
-  const due = whatIsDue(name, schedule, {
-    cursor: cursorFor(schedule, state ?? {}, now),
-    now,
-    pausedUntil: state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY),
-  });
+  const start = cursorFor(schedule, state, now);
+  const due = whatIsDue(name, schedule, { ...state, cursor: start, now });
+  const owed = state.owedFrom ?? due.decisions.find((one) => one.is === 'fire' && one.inTurn)?.moment;
+  const told: FiringRecord[] = [];
+  let cursor = start ?? due.cursor;
+  let undone: FiringRecord[] = [];
+  const settle = async (to: number, owedFrom: number | undefined) => {
+    const fresh = await parts.records.ledger.settle(name, undone, { to, moments, owedFrom });
+    if (fresh > 0) told.push(...undone);
+    undone = [];
+  };
   for (const decision of due.decisions) {
-    if (decision.is === 'skip') continue;
-    const { moment, trigger } = decision;
-    await parts.fire(policy, { trigger, scheduledFor: moment });
-    await moveCursor(moment);
+    if (decision.is !== 'fire') undone.push(recordOf(decision, now));
+    else {
+      if (decision.inTurn && (await isUnderWay(parts, policy))) {
+        await settle(cursor, owed);
+        tellLeftOut(parts.log, name, told);
+        return now + IN_TURN_MS;
+      }
+      if (undone.length > 0) await settle(cursor, owed);
+      await parts.fire(policy, { trigger: decision.trigger, scheduledFor: decision.moment });
+      await settle(decision.moment, owed);
+    }
+    cursor = decision.moment;
   }
-  if (state?.cursor !== due.cursor || state.moments !== moments) await moveCursor(due.cursor);
-  tellSkipped(parts.log, name, due.decisions, state);
-  return due.nextDueAt ?? Number.POSITIVE_INFINITY;
+  const more = due.nextDueAt === now;
+  const owedFrom = more ? owed : undefined;
+  const known = state.cursor === cursor && state.moments === moments && state.owedFrom === owedFrom;
+  if (undone.length > 0 || !known) await settle(cursor, owedFrom);
+  tellLeftOut(parts.log, name, told);
+  return more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY);
 }
 
-const skipped: Record<SkipReason, string> = {
-  paused: 'did not fire: the policy is paused',
-  blackout: 'did not fire: it is a day of its blackout',
-  missed: 'did not fire: it was missed by more than its catchup',
-  merged: 'did not fire by itself: one catch-up run makes up for all that was missed',
-};
-
-/** One line for each reason, however many moments there were. */
-function tellSkipped(
-  log: Log,
-  policy: string,
-  decisions: readonly Decision[],
-  state: PolicyState | undefined,
-): void {
-  for (const why of Object.keys(skipped) as SkipReason[]) {
-    const moments = decisions.filter((one) => one.is === 'skip' && one.why === why);
-    const last = moments.at(-1);
-    if (!last) continue;
-    const pause = why === 'paused' && state?.pause ? { by: state.pause.by, reason: state.pause.reason } : {};
-    const facts = { policy, moments: moments.length, last: isoTime(last.moment), ...pause };
-    log[why === 'missed' ? 'warn' : 'info'](facts, skipped[why]);
-  }
+/** Catch-ups of `mode: all` go one after the other, and so does whatever comes after them. */
+async function isUnderWay({ records }: SchedulerParts, { name, account }: Policy): Promise<boolean> {
+  return (await records.runs.active(account)).some((run) => run.policy === name);
 }

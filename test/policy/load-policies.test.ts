@@ -181,7 +181,7 @@ test.each([
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
   [
     'schedule: { cron: "0 2 * * *", overlap: wait }',
-    '1:41 "overlap" takes skip, queue, cancel-running or allow.',
+    '1:41 "overlap" takes skip, queue, queue-all, cancel-running or allow.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-01, to: 2026-01-01 }] }',

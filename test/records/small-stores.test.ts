@@ -125,10 +125,16 @@ describe('a policy', () => {
       pause: { at: 1_000, by: 'ops', reason: 'moving house' },
     });
     expect(await policies.resume('nightly', 2_000)).toBe(true);
-    expect(await policies.state('nightly')).toEqual({ failures: 0 });
+    expect(await policies.state('nightly')).toEqual({
+      failures: 0,
+      pauses: [{ at: 1_000, by: 'ops', reason: 'moving house', until: 2_000 }],
+    });
     await policies.countFailure('nightly', true);
     expect(await policies.resume('nightly', 3_000)).toBe(false);
-    expect(await policies.state('nightly')).toEqual({ failures: 0 });
+    expect(await policies.state('nightly')).toEqual({
+      failures: 0,
+      pauses: [{ at: 1_000, by: 'ops', reason: 'moving house', until: 2_000 }],
+    });
   });
 
   test('counts how many runs in a row have failed', async () => {

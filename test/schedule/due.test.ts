@@ -25,10 +25,10 @@ function decided(
   const due = whatIsDue('sweep', schedule, {
     cursor: cursor === undefined ? undefined : at(cursor),
     now: at(now),
-    ...(paused && { pausedUntil: Number.POSITIVE_INFINITY }),
+    ...(paused && { pause: { at: 0, by: 'anna' } }),
   });
   const words = (one: Decision) =>
-    `${new Date(one.moment).toISOString().slice(11, 16)} ${one.is === 'fire' ? one.trigger : one.why}`;
+    `${new Date(one.moment).toISOString().slice(11, 16)} ${one.is === 'fire' ? one.trigger : one.is === 'skip' ? one.why : one.is}`;
   return { decisions: due.decisions.map(words), cursor: due.cursor, nextDueAt: due.nextDueAt };
 }
 
@@ -84,7 +84,7 @@ test('two firings that are both on time are both made', () => {
 
 test('a blackout leaves its moments out, and what comes after it catches nothing of it up', () => {
   const schedule = hourly({
-    catchupMs: 48 * HOUR,
+    catchupMs: 20 * HOUR,
     blackout: [{ from: '2026-11-21', to: '2026-11-21' }],
     timezone: 'Asia/Tokyo',
   });
@@ -99,11 +99,11 @@ test('a pause with an end leaves out what was due before it, and nothing after i
   const due = whatIsDue('sweep', hourly({ catchupMs: 5 * HOUR }), {
     cursor: at('10:30:00'),
     now: at('13:00:00'),
-    pausedUntil: at('12:30:00'),
+    pause: { at: at('10:00:00'), by: 'anna', reason: 'sale', until: at('12:30:00') },
   });
   expect(due.decisions).toEqual([
-    { is: 'skip', moment: at('11:00:00'), why: 'paused' },
-    { is: 'skip', moment: at('12:00:00'), why: 'paused' },
+    { is: 'skip', moment: at('11:00:00'), why: 'paused', note: 'by anna: sale' },
+    { is: 'skip', moment: at('12:00:00'), why: 'paused', note: 'by anna: sale' },
     { is: 'fire', moment: at('13:00:00'), trigger: 'schedule' },
   ]);
 });
@@ -143,7 +143,7 @@ test('a firing is late from the end of its jitter on', () => {
     { is: 'fire' },
   ]);
   expect(whatIsDue('sweep', schedule, { ...standing, now: due + 90_001 }).decisions).toMatchObject([
-    { is: 'skip', why: 'missed' },
+    { is: 'missed' },
   ]);
 });
 
@@ -158,18 +158,98 @@ test('a cursor of another schedule counts only from about now on', () => {
   expect(cursorFor(hourly(), {}, now)).toBeUndefined();
 });
 
-test('a month of standstill of a policy of every minute is decided at once', () => {
+/** Decides as the scheduler does: again and again, from where the decisions before have left the cursor. */
+function decidedInAll(schedule: Schedule, standing: { cursor: number; now: number }): Decision[] {
+  const all: Decision[] = [];
+  for (let { cursor } = standing; ; ) {
+    const due = whatIsDue('sweep', schedule, { ...standing, cursor });
+    all.push(...due.decisions);
+    if (due.nextDueAt !== standing.now) return all;
+    cursor = due.cursor;
+  }
+}
+
+test('two days of standstill of a policy of every minute is decided to the last moment, the last firing for all', () => {
   const everyMinute = hourly({ cron: ['* * * * *'], catchupMs: HOUR });
   const now = at('12:00:30');
 
-  const { decisions, cursor } = whatIsDue('sweep', everyMinute, {
-    cursor: now - 30 * 24 * HOUR,
-    now,
-  });
+  const decisions = decidedInAll(everyMinute, { cursor: now - 48 * HOUR, now });
 
+  expect(new Set(decisions.map(({ moment }) => moment)).size).toBe(48 * 60);
+  expect(decisions.filter(({ is }) => is === 'missed')).toHaveLength(48 * 60 - 60);
+  expect(decisions.filter(({ is }) => is === 'merged')).toHaveLength(58);
   expect(decisions.filter(({ is }) => is === 'fire')).toEqual([
     { is: 'fire', moment: at('11:59:00'), trigger: 'schedule' },
     { is: 'fire', moment: at('12:00:00'), trigger: 'schedule' },
   ]);
-  expect(cursor).toBe(at('12:00:00'));
+});
+
+test('however many moments a standstill left behind, none is caught up on a day of blackout', () => {
+  const everyMinute = hourly({
+    cron: ['* * * * *'],
+    catchupMs: 20 * HOUR,
+    blackout: [{ from: '2026-11-22', to: '2026-11-22' }],
+  });
+  const now = at('12:00:30') + 24 * HOUR;
+
+  const decisions = decidedInAll(everyMinute, { cursor: now - 20 * HOUR, now });
+
+  // The blackout of today leaves no catch-up to be made now.
+  expect(decisions).toHaveLength(20 * 60);
+  expect(new Set(decisions.map(({ is }) => is))).toEqual(new Set(['skip']));
+});
+
+test('with catchup of mode all, each missed moment within the window fires in its turn', () => {
+  const schedule = hourly({ catchupMs: 2 * HOUR, catchesAll: true });
+  const { decisions } = whatIsDue('sweep', schedule, { cursor: at('08:30:00'), now: at('12:00:05') });
+  expect(decisions).toEqual([
+    { is: 'missed', moment: at('09:00:00') },
+    { is: 'missed', moment: at('10:00:00') },
+    { is: 'fire', moment: at('11:00:00'), trigger: 'catch-up', inTurn: true },
+    { is: 'fire', moment: at('12:00:00'), trigger: 'schedule' },
+  ]);
+});
+
+test('what was within the window when its turn began is not missed because the queue was long', () => {
+  const schedule = hourly({ catchupMs: 2 * HOUR, catchesAll: true });
+  const standing = { cursor: at('10:30:00'), now: at('15:00:05') };
+
+  expect(whatIsDue('sweep', schedule, standing).decisions[0]).toEqual({
+    is: 'missed',
+    moment: at('11:00:00'),
+  });
+  expect(whatIsDue('sweep', schedule, { ...standing, owedFrom: at('11:00:00') }).decisions[0]).toMatchObject({
+    is: 'fire',
+    moment: at('11:00:00'),
+  });
+});
+
+test('what was missed before a pause is not caught up while it lasts, and a pause that is over left out what was due in it', () => {
+  const schedule = hourly({ catchupMs: 5 * HOUR });
+  const standing = { cursor: at('10:30:00'), now: at('13:10:00') };
+  const pause = { at: at('11:30:00'), by: 'anna' };
+  const whys = (state: object) =>
+    whatIsDue('sweep', schedule, { ...standing, ...state }).decisions.map((one) =>
+      one.is === 'skip' ? one.why : one.is,
+    );
+
+  expect(whys({ pause })).toEqual(['paused', 'paused', 'paused']);
+  expect(whys({ pauses: [{ ...pause, until: at('12:30:00') }] })).toEqual(['merged', 'paused', 'fire']);
+});
+
+test('a catch-up is not made on a day of blackout', () => {
+  const schedule = hourly({ catchupMs: 5 * HOUR, blackout: [{ from: '2026-11-22', to: '2026-11-22' }] });
+  const now = at('23:00:00') + 2 * HOUR;
+  const { decisions } = whatIsDue('sweep', schedule, { cursor: at('22:30:00'), now });
+  expect(decisions).toMatchObject([{ why: 'blackout' }, { why: 'blackout' }, { why: 'blackout' }]);
+});
+
+test('a disabled policy leaves every moment out', () => {
+  const { decisions } = whatIsDue('sweep', hourly({ disabled: true }), {
+    cursor: at('11:30:00'),
+    now: at('12:00:00'),
+  });
+  expect(decisions).toEqual([
+    { is: 'skip', moment: at('12:00:00'), why: 'disabled', note: 'schedule.enabled: false' },
+  ]);
 });

@@ -1,0 +1,124 @@
+/**
+ * The ledger of firings: for each nominal moment of a policy, one record of what was decided about it.
+ *
+ * A record is written in the same script as what it tells of: with the run that is made, or with the cursor that moves past
+ * the moment. The first record of a moment stays, whoever comes second, so that any number of daemons, killed at any
+ * instant, leave exactly one. A backfill is noted on the record that is there.
+ */
+import { keys } from './keys.ts';
+import { runScript, type Store, toJson } from './redis.ts';
+
+/** Why a moment made no run that did anything. */
+export const leftOutFor = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;
+export type LeftOutFor = (typeof leftOutFor)[number];
+
+/** What became of one moment. */
+export interface FiringRecord {
+  /** The nominal moment, in milliseconds since 1970. */
+  moment: number;
+  is: 'ran' | 'skipped' | 'missed' | 'merged';
+  /** When this was decided. */
+  at: number;
+  why?: LeftOutFor;
+  /** What a person should know besides: who paused it and why, which run was in the way. */
+  note?: string;
+  /** Its run; of a moment that was left out because of overlap, the record of that. */
+  run?: string;
+  /** Of a merged one: the moment whose run makes up for it. */
+  into?: number;
+  /** The latest run that made up for it afterwards. */
+  backfill?: string;
+}
+
+/** Where the scheduler goes on with a policy. */
+export interface CursorMove {
+  to: number;
+  /** The crons and time zone whose moments are counted. */
+  moments: string;
+  /** Moments from here on are still owed a run of their own (`catchup: { mode: all }`); nothing when none is. */
+  owedFrom?: number | undefined;
+}
+
+/** KEYS: ledger, policy, ledgers. ARGV: policy, cursor, its moments, owed from or '', then moment and record by turns. */
+const SETTLE = `
+local new = 0
+for i = 5, #ARGV, 2 do
+  if redis.call('ZCOUNT', KEYS[1], ARGV[i], ARGV[i]) == 0 then
+    redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1])
+    new = new + 1
+  end
+end
+if new > 0 then redis.call('SADD', KEYS[3], ARGV[1]) end
+local cursor, moments = unpack(redis.call('HMGET', KEYS[2], 'cursor', 'moments'))
+if tonumber(ARGV[2]) > tonumber(cursor or 0) then redis.call('HSET', KEYS[2], 'cursor', ARGV[2]) end
+if moments ~= ARGV[3] then redis.call('HSET', KEYS[2], 'moments', ARGV[3], 'since', ARGV[2]) end
+if ARGV[4] == '' then redis.call('HDEL', KEYS[2], 'owedFrom') else redis.call('HSET', KEYS[2], 'owedFrom', ARGV[4]) end
+return new`;
+
+/** So many records go into one script at most. */
+const PAGE = 500;
+/** A policy of every minute keeps a month; the newest stay. */
+const MOST_KEPT = 50_000;
+
+export class LedgerStore {
+  constructor(private readonly store: Store) {}
+
+  /**
+   * Records moments that make no run, and moves the policy's cursor on; it never goes back, whatever the clocks of several
+   * daemons say. A moment that has a record keeps it. Gives how many records are new.
+   */
+  async settle(policy: string, records: readonly FiringRecord[], cursor: CursorMove): Promise<number> {
+    let written = 0;
+    for (let from = 0; from === 0 || from < records.length; from += PAGE) {
+      const page = records.slice(from, from + PAGE);
+      const last = from + PAGE >= records.length;
+      const to = last ? cursor.to : Math.max(...page.map(({ moment }) => moment));
+      written += Number(
+        await runScript(
+          this.store,
+          SETTLE,
+          [keys.ledger(policy), keys.policy(policy), keys.ledgers],
+          [
+            policy,
+            to,
+            cursor.moments,
+            cursor.owedFrom ?? '',
+            ...page.flatMap((record) => [record.moment, toJson(record)]),
+          ],
+        ),
+      );
+    }
+    return written;
+  }
+
+  /** The records of the moments from `from` to `to`, both included, oldest first; at most `limit`, from the oldest on. */
+  async between(policy: string, from: number, to: number, limit: number): Promise<FiringRecord[]> {
+    return read(
+      await this.store.zrange(keys.ledger(policy), String(from), String(to), 'BYSCORE', 'LIMIT', 0, limit),
+    );
+  }
+
+  /** The newest records of moments before `before`, newest first, at most `limit`: a page of the ledger. */
+  async latest(policy: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<FiringRecord[]> {
+    const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`;
+    return read(
+      await this.store.zrange(keys.ledger(policy), below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit),
+    );
+  }
+
+  /** Forgets the records of moments before `before`, and of each policy the oldest beyond 50,000; gives how many. */
+  async prune(before: number): Promise<number> {
+    let removed = 0;
+    for (const policy of await this.store.smembers(keys.ledgers)) {
+      const ledger = keys.ledger(policy);
+      removed += await this.store.zremrangebyscore(ledger, '-inf', `(${before}`);
+      removed += await this.store.zremrangebyrank(ledger, 0, -MOST_KEPT - 1);
+      // A record that comes in between is written with its policy's name: the next hour finds it again.
+      if ((await this.store.zcard(ledger)) === 0) await this.store.srem(keys.ledgers, policy);
+    }
+    return removed;
+  }
+}
+
+const read = (members: string[]): FiringRecord[] =>
+  members.map((member) => JSON.parse(member) as FiringRecord);

@@ -1,0 +1,76 @@
+/** The scripts by which runs are made and moved: each with its indexes, its event and its place in the ledger, or not at all. */
+
+/** What CREATE answers, by number. */
+export const creations = ['there', 'made', 'decided', 'in-the-way'] as const;
+
+/**
+ * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger, ledgers.
+ * ARGV: id, created, active, account, name of this creation, event, policy, which others are in the way or '', where
+ * runs are, moment or '', its record, whether it is a backfill, fields.
+ *
+ * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it is backfilled: then
+ * the record notes that.
+ */
+export const CREATE = `
+local made = redis.call('HGET', KEYS[1], 'lastMove')
+if made == ARGV[5] then return 1 end
+if made then return 0 end
+local moment = ARGV[10]
+local known = moment ~= '' and redis.call('ZRANGEBYSCORE', KEYS[8], moment, moment)[1]
+if known and ARGV[12] == '0' then return 2 end
+if ARGV[8] ~= '' then
+  local begun, queued = 0, 0
+  for _, id in ipairs(redis.call('SMEMBERS', KEYS[5])) do
+    local policy, status = unpack(redis.call('HMGET', ARGV[9] .. id, 'policy', 'status'))
+    if policy == ARGV[7] then
+      if status == 'queued' then queued = queued + 1 else begun = begun + 1 end
+    end
+  end
+  local waiting = begun > 0 and queued or queued - 1
+  if ARGV[8] == 'any' and begun + queued > 0 or ARGV[8] == 'waiting' and waiting > 0 then return 3 end
+end
+redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 13))
+redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
+if ARGV[3] == '1' then
+  redis.call('SADD', KEYS[5], ARGV[1])
+  redis.call('SADD', KEYS[6], ARGV[4])
+end
+if moment ~= '' then
+  local record = ARGV[11]
+  if known then
+    local noted = cjson.decode(known)
+    noted['backfill'] = ARGV[1]
+    record = cjson.encode(noted)
+    redis.call('ZREM', KEYS[8], known)
+  end
+  redis.call('ZADD', KEYS[8], moment, record)
+  redis.call('SADD', KEYS[9], ARGV[7])
+end
+redis.call('PUBLISH', KEYS[7], ARGV[6])
+return 1`;
+
+/**
+ * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, plan step or '',
+ * fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
+ */
+export const MOVE = `
+local from, last, step = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep'))
+if last == ARGV[7] then return 1 end
+if ARGV[8] ~= '' and ARGV[8] ~= step then return 0 end
+local allowed = false
+for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
+if not from or not allowed then return 0 end
+redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 9))
+local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
+redis.call('ZREM', ARGV[6] .. from, ARGV[1])
+redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
+if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
+redis.call('PUBLISH', KEYS[3], ARGV[5])
+return 1`;
+
+export const END = `
+if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
+if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
+return 1`;

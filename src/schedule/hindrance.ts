@@ -1,0 +1,39 @@
+/** What keeps a policy from firing, apart from other runs: asked by whoever fires and by whoever tells of it. */
+import type { Schedule } from '../policy/policy.ts';
+import type { LeftOutFor } from '../records/ledger-store.ts';
+import type { Pause, PolicyState } from '../records/policy-store.ts';
+import { blackoutOn } from './calendar.ts';
+
+export interface Hindrance {
+  why: Exclude<LeftOutFor, 'overlap'>;
+  /** What there is to say besides: who and why, or which days. */
+  note?: string;
+}
+
+/** What is written down of a policy besides its file. */
+export type Hindering = Pick<PolicyState, 'pause' | 'pauses'>;
+
+/**
+ * What keeps a firing that is due at `dueAt` from being made at `now`; by default when it is due. What has begun only after it was
+ * due keeps a late firing from being made, too.
+ */
+export function hindranceOf(
+  schedule: Schedule,
+  state: Hindering,
+  { moment, dueAt, now = dueAt }: { moment: number; dueAt: number; now?: number },
+): Hindrance | undefined {
+  if (schedule.disabled) return { why: 'disabled', note: 'schedule.enabled: false' };
+  const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);
+  if (pause) return { why: 'paused', note: noteOf(pause) };
+  const blackout = blackoutOn(schedule, moment) ?? (now > dueAt ? blackoutOn(schedule, now) : undefined);
+  if (blackout) return { why: 'blackout', note: `${blackout.from} to ${blackout.to}` };
+  return undefined;
+}
+
+/** The pause that held, holds or will hold at a moment. */
+const pauseOver = ({ pause, pauses = [] }: Hindering, at: number): Pause | undefined =>
+  [...pauses, ...(pause ? [pause] : [])].find(
+    (one) => one.at <= at && at < (one.until ?? Number.POSITIVE_INFINITY),
+  );
+
+const noteOf = ({ by, reason }: Pause): string => `by ${by}${reason === undefined ? '' : `: ${reason}`}`;
