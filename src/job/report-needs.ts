@@ -94,8 +94,8 @@ export function snapshotsLack({ backups, created_at }: Site, period: Period, tim
 }
 
 /**
- * Whether a site has a good snapshot of these days, and a sentence with the first; whether that is enough is the
- * service's to say. One request.
+ * Whether a site has a good snapshot of these days, and a sentence with the first and the last; whether they are enough is
+ * the service's to say. One request.
  */
 export async function snapshotsOf(
   api: Reading['api'],
@@ -109,12 +109,14 @@ export async function snapshotsOf(
   const created_at = { gte: new Date(from).toISOString(), lte: new Date(to).toISOString() };
   const filters = { created_at, status: { eq: 'succeeded' } };
   try {
-    const query = { filters, sort: 'created_at,asc', perPage: 1 };
-    const [first] = (await api.listSiteSnapshots({ site_id, ...query })).snapshots;
+    const query = { filters, sort: 'created_at,asc', perPage: 100 };
+    const { snapshots, meta } = await api.listSiteSnapshots({ site_id, ...query });
+    const [first] = snapshots;
     if (!first) return { lacks: `The site has no good snapshot of ${days}.` };
-    const firstAt = Date.parse(first.created_at ?? '');
-    if (Number.isNaN(firstAt)) return { found: '' };
-    return { found: `The first good snapshot of ${days} is of ${dayAt(firstAt, timezone)}.` };
+    const last = (meta?.pagination.totalPages ?? 1) > 1 ? undefined : snapshots.at(-1);
+    const dayOf = (at: string | undefined) => (at === undefined ? '?' : dayAt(Date.parse(at), timezone));
+    const until = last ? `to ${dayOf(last.created_at)}` : 'on';
+    return { found: `Its good snapshots of ${days} are from ${dayOf(first.created_at)} ${until}.` };
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected) throw error;

@@ -101,11 +101,13 @@ describe('snapshots of the days', () => {
     const api = {
       listSiteSnapshots: async (input: unknown) => {
         asked.push(input);
-        return { snapshots: [{ id: 'x', status: 'succeeded', created_at: '2026-10-03T23:30:00Z' }] };
+        return {
+          snapshots: ['2026-10-03T23:30:00Z', '2026-10-29T23:30:00Z'].map((created_at) => ({ created_at })),
+        };
       },
     } as unknown as Reading['api'];
     expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
-      found: 'The first good snapshot of 2026-10-01 to 2026-10-31 is of 2026-10-04.',
+      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 to 2026-10-30.',
     });
     expect(asked).toEqual([
       {
@@ -115,7 +117,7 @@ describe('snapshots of the days', () => {
           status: { eq: 'succeeded' },
         },
         sort: 'created_at,asc',
-        perPage: 1,
+        perPage: 100,
       },
     ]);
   });

@@ -311,7 +311,9 @@ describe('what is missing is named before anything is made:', () => {
       `The site has no good snapshot of ${daysAfter(begins, -20)} to ${daysAfter(begins, -10)}.`,
     );
     expect(some.first?.reason).toBe('not-eligible');
-    expect(some.first?.detail).toContain('The site has no snapshots that cover these days. The first good');
+    expect(some.first?.detail).toContain(
+      'The site has no snapshots that cover these days. Its good snapshots of',
+    );
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
     const asked = now.sandbox.journal.requests.filter(({ operation }) => operation === 'listSiteSnapshots');
     expect(asked.length).toBe(2);
