@@ -8,6 +8,7 @@
 import { AccountRefusedError, UnavailableError } from '../client/errors.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { AnyJob } from '../job/job.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { LeftOut } from '../records/target-store.ts';
 import type { Run, Target } from '../run/run.ts';
@@ -92,6 +93,10 @@ async function failed(parts: Parts, run: Run, planStep: number, error: unknown):
   if (unforeseen && planStep < UNFORESEEN_TRIES) return;
   await concludeRun(parts, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
 }
+
+/** Over how long a run starts its targets; whoever fires one by hand waits for it. */
+const spreadOf = ({ schedule }: Policy, { trigger }: Run): number | undefined =>
+  trigger === 'manual' || trigger === 'retry' ? undefined : schedule?.spreadMs;
 
 class PlanMaking {
   private readonly spent = new Spending();
@@ -189,7 +194,10 @@ class PlanMaking {
   private async letGo(): Promise<void> {
     const { records, clock } = this.parts;
     if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
-    const change = { at: clock.now(), planComplete: true, planStep: this.step } as const;
+    const at = clock.now();
+    const ms = spreadOf(this.planning.policy, this.run);
+    if (ms !== undefined) await records.targets.spread(this.run.id, this.step, { from: at, ms });
+    const change = { at, planComplete: true, planStep: this.step } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
     await admitAccount(this.parts, this.run.account);
     await handOut(this.parts, this.run.id);

@@ -16,6 +16,8 @@ export interface Preview {
   /** Those among them that were asked for by name although the policy does not select them. */
   unselected: string[];
   leftOut: { id: string; label: string; why: string }[];
+  /** Over how long a scheduled run would start them; missing: at once. */
+  spreadMs?: number;
   /** The sentence about the limit that would stop the run, if one would. */
   stoppedBy?: string;
   cost: {
@@ -72,6 +74,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     leftOut: all.flatMap((one) =>
       one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
+    ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     cost: {
       planning,

@@ -35,6 +35,7 @@ const scheduleAsWritten = (schedule: Schedule) => ({
   timezone: schedule.timezone,
   dst: { gap: 'shift', overlap: 'first', ...schedule.dst },
   jitter: lengthAsWritten(schedule.jitterMs),
+  ...(schedule.spreadMs === undefined ? {} : { spread: formatDuration(schedule.spreadMs) }),
   overlap: schedule.overlap,
   catchup: schedule.catchesAll
     ? { window: formatDuration(schedule.catchupMs), mode: 'all' }

@@ -87,6 +87,11 @@ const Schedule = z.strictObject({
   jitter: duration()
     .prefault(0)
     .describe('Spreads firings over so long; the same firing always gets the same delay. Default 0.'),
+  spread: z
+    .optional(duration(1000))
+    .describe(
+      'Starts the targets of a run evenly over so long, each at about the same time in every run; one fired by hand starts them at once. Default: as fast as limits and budget allow.',
+    ),
   overlap: z
     .enum(overlaps)
     .default('skip')
@@ -212,7 +217,7 @@ const Notify = z.strictObject({
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
 
-export const PolicyEntry = z.strictObject({
+const Entry = z.strictObject({
   name: name.describe('The name of the policy, once in all files.'),
   description: z.optional(z.string()).describe('One line for people. Default none.'),
   account: z
@@ -231,6 +236,11 @@ export const PolicyEntry = z.strictObject({
     .optional(z.never({ error: 'is not built yet; leave it out' }))
     .describe('Not built yet: what is written to the site for client reports.'),
 });
+/** Where several keys have to agree. */
+export const PolicyEntry = Entry.refine(
+  ({ schedule, timeout }) => schedule?.spread === undefined || schedule.spread < timeout.run,
+  { path: ['schedule', 'spread'], error: 'takes a duration that is shorter than "timeout.run"' },
+);
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 
 /** A file of policies; its entries are read one by one, so that a broken one does not take the others with it. */

@@ -19,6 +19,8 @@ export interface Schedule {
   /** Missing: a skipped time fires at the first moment after it, one that comes twice the first time. */
   dst?: ClockChange;
   jitterMs: number;
+  /** Scheduled runs start their targets evenly over so long; missing: as fast as limits and budget allow. */
+  spreadMs?: number;
   overlap: Overlap;
   /** A firing missed by no more than this still runs; 0 = never. */
   catchupMs: number;

@@ -297,6 +297,7 @@ function flat({
   planComplete,
   cancelTasks,
   requestsByOperation,
+  spread: _written,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -319,6 +320,9 @@ function fromHash(hash: Record<string, string>): Run | undefined {
     ...(hash['detail'] ? { detail: hash['detail'] } : {}),
     ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
     ...(hash['cancelTasks'] ? { cancelTasks: true as const } : {}),
+    ...(hash['spreadMs']
+      ? { spread: { from: number('spreadFrom'), ms: number('spreadMs'), targets: number('spreadOf') } }
+      : {}),
     ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
   };
   return {

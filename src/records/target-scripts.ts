@@ -36,12 +36,29 @@ redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped'
 return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
 
 /**
+ * KEYS: run, pending. ARGV: plan step, from, window. Puts the pending targets into the order of a hash of their ids, and has
+ * `RELEASE` begin them evenly over the window. Gives 0 when the plan is another's.
+ */
+export const SPREAD = `
+if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
+local ids, places = redis.call('LRANGE', KEYS[2], 0, -1), {}
+for _, id in ipairs(ids) do places[id] = redis.sha1hex(id) end
+table.sort(ids, function(a, b) return places[a] < places[b] end)
+redis.call('DEL', KEYS[2])
+for first = 1, #ids, 1000 do
+  redis.call('RPUSH', KEYS[2], unpack(ids, first, math.min(first + 999, #ids)))
+end
+redis.call('HSET', KEYS[1], 'spreadFrom', ARGV[2], 'spreadMs', ARGV[3], 'spreadOf', #ids)
+return 1`;
+
+/**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun. Gives id, step,
- * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way.
+ * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that is spread,
+ * no more targets are begun than its window has come to.
  */
 export const RELEASE = `
 local now = tonumber(ARGV[1])
-local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending')
+local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf')
 if run[1] ~= 'running' then return {} end
 local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
 free = math.min(free, tonumber(ARGV[2]))
@@ -49,8 +66,14 @@ if free <= 0 then return {} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
 local fresh = ARGV[3] == 'all'
   or redis.call('ZCARD', KEYS[4]) + redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6]) == 0
-if fresh and not run[4] and #ids < free then
-  for _, id in ipairs(redis.call('LPOP', KEYS[3], free - #ids) or {}) do ids[#ids + 1] = id end
+local new = free - #ids
+if run[6] then
+  local all = tonumber(run[7])
+  local come = math.floor(all * (now - tonumber(run[5])) / tonumber(run[6])) + 1
+  new = math.min(new, come - (all - redis.call('LLEN', KEYS[3])))
+end
+if fresh and not run[4] and new > 0 then
+  for _, id in ipairs(redis.call('LPOP', KEYS[3], new) or {}) do ids[#ids + 1] = id end
 end
 local released = {}
 for _, id in ipairs(ids) do

@@ -6,10 +6,19 @@
  */
 import type { CaretakerEvent } from '../events.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Intent, Outcome, Run, Spent, Target, TargetState } from '../run/run.ts';
+import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { runScript, type Store, toJson } from './redis.ts';
-import { ADD_TARGETS, BEGIN_PLAN, CLAIM, NOTE_INTENT, RELEASE, RENEW, SETTLE } from './target-scripts.ts';
+import {
+  ADD_TARGETS,
+  BEGIN_PLAN,
+  CLAIM,
+  NOTE_INTENT,
+  RELEASE,
+  RENEW,
+  SETTLE,
+  SPREAD,
+} from './target-scripts.ts';
 
 /** A target handed out: the step proves it. */
 export interface Released {
@@ -74,6 +83,14 @@ export class TargetStore {
       [String(planStep), ...targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? ''])],
     );
     return added === 1;
+  }
+
+  /**
+   * Has the targets that are still to be begun start evenly over a window, in an order that is the same for the same
+   * ids. Called once the plan is whole; does nothing when it is no longer ours. Holds Redis up for some 5 ms per 1,000.
+   */
+  async spread(run: string, planStep: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
+    await runScript(this.store, SPREAD, [keys.run(run), keys.pending(run)], [String(planStep), from, ms]);
   }
 
   async addLeftOut(run: string, leftOut: readonly LeftOut[]): Promise<void> {

@@ -54,6 +54,8 @@ export interface Run {
   cancelTasks?: true;
   /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
   planComplete?: true;
+  /** Its targets start evenly over a window, each at its place in an order that is the same in every run. */
+  spread?: Spread;
   requests: number;
   /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
   requestsByOperation?: Spent;
@@ -61,6 +63,14 @@ export interface Run {
   retryOf?: string;
   policyJson: string;
   policyHash: string;
+}
+
+/** The window over which a run starts its targets. */
+export interface Spread {
+  from: number;
+  ms: number;
+  /** How many targets share it. */
+  targets: number;
 }
 
 /** Where a target is on its way. Only `ended` has an outcome, and nothing leaves it. */

@@ -21,6 +21,7 @@ test.each([
       timezone: Europe/Berlin
       dst: { gap: skip, overlap: both }
       jitter: 10m
+      spread: 1h
       overlap: cancel-running
       catchup: 2h
       blackout: [{ from: 2026-12-20, to: 2027-01-03 }]

@@ -198,6 +198,14 @@ test.each([
     '1:32 "stop_after_failures" takes a number of targets from 1, or a share such as 10%.',
   ],
   ['retry: { delay: 20m }', '1:8 "max_delay" takes a duration that is not shorter than "delay".'],
+  [
+    'schedule: { cron: "0 2 * * *", spread: 8h }',
+    '1:40 "spread" takes a duration that is shorter than "timeout.run".',
+  ],
+  [
+    'schedule: { cron: "0 2 * * *", dst: { overlap: both, gap: shfit } }',
+    '1:59 "gap" takes shift or skip. did you mean shift?',
+  ],
   ['timeout: { target: 9h }', '1:20 "target" takes a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',

@@ -62,6 +62,76 @@ async function planOf(run: Run): Promise<Target[]> {
   return all;
 }
 
+describe('a run that is spread', () => {
+  const WINDOW = 7_200_000;
+  const MINUTE = 60_000;
+
+  /** Begins to spread a run's targets now. */
+  async function spreading(targets: readonly Target[], concurrency = 100_000): Promise<Run> {
+    const run = aRun();
+    await records.runs.create(run, { concurrency, targetMs: 60_000 });
+    await records.runs.move(run, 'planning', { at: NOW });
+    const step = await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, step, targets);
+    await records.targets.spread(run.id, step, { from: NOW, ms: WINDOW });
+    await records.runs.move(run, 'running', { at: NOW, planComplete: true });
+    return run;
+  }
+
+  /** The targets that begin in each minute of the window, looked at every five seconds. */
+  async function begunByMinute(run: Run): Promise<string[][]> {
+    const minutes: string[][] = [];
+    for (let at = 0; at < WINDOW; at += 5_000) {
+      const minute = Math.floor(at / MINUTE);
+      minutes[minute] = [
+        ...(minutes[minute] ?? []),
+        ...ids(await records.targets.release(run.id, NOW + at, 500)),
+      ];
+    }
+    return minutes;
+  }
+
+  test('starts its targets evenly: the busiest minute has at most 1.2 times the mean', async () => {
+    const run = await spreading(targets(1_300));
+
+    const minutes = await begunByMinute(run);
+
+    expect(minutes.flat()).toHaveLength(1_300);
+    expect(Math.max(...minutes.map(({ length }) => length))).toBeLessThanOrEqual((1_300 / 120) * 1.2);
+    expect(Math.min(...minutes.map(({ length }) => length))).toBeGreaterThanOrEqual(1_300 / 120 / 1.2);
+  });
+
+  test('starts each target at about the same time whatever order they are planned in', async () => {
+    const [one, other] = [
+      await spreading(targets(240)),
+      await spreading([...targets(240).slice(3).reverse(), ...targets(3)]),
+    ];
+
+    expect((await begunByMinute(other)).flat()).toEqual((await begunByMinute(one)).flat());
+  });
+
+  test('makes up for a standstill at once, and never goes over its concurrency', async () => {
+    const run = await spreading(targets(120), 50);
+
+    expect(await records.targets.release(run.id, NOW, 500)).toHaveLength(1);
+    expect(await records.targets.release(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(10);
+    expect(await records.targets.release(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(0);
+    expect(await records.targets.release(run.id, NOW + WINDOW, 500)).toHaveLength(39);
+    expect((await records.runs.get(run.id))?.spread).toEqual({ from: NOW, ms: WINDOW, targets: 120 });
+  });
+
+  test('is spread by nobody whose plan was overtaken', async () => {
+    const run = aRun();
+    await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
+    const overtaken = await records.targets.beginPlan(run.id);
+    await records.targets.beginPlan(run.id);
+
+    await records.targets.spread(run.id, overtaken, { from: NOW, ms: WINDOW });
+
+    expect((await records.runs.get(run.id))?.spread).toBeUndefined();
+  });
+});
+
 describe('a plan', () => {
   test('has its targets in order, and counts at once those that have their outcome already', async () => {
     const unfit = aTarget('c', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });

@@ -1,5 +1,6 @@
 import type { Preview } from '../../engine/preview.ts';
 import { accountOf } from '../../settings/account.ts';
+import { formatDuration } from '../../settings/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { clockTime } from '../show-run.ts';
@@ -25,13 +26,14 @@ export async function plan(
   return exit.ok;
 }
 
-function asJson({ policy, job, targets, settled, leftOut, stoppedBy, cost }: Preview) {
+function asJson({ policy, job, targets, settled, leftOut, spreadMs, stoppedBy, cost }: Preview) {
   return {
     policy,
     job,
     targets,
     settled,
     left_out: leftOut,
+    spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
     stopped_by: stoppedBy ?? null,
     cost: {
       planning: cost.planning,
@@ -43,7 +45,7 @@ function asJson({ policy, job, targets, settled, leftOut, stoppedBy, cost }: Pre
 }
 
 function print(
-  { policy, job, targets, settled, leftOut, stoppedBy, cost }: Preview,
+  { policy, job, targets, settled, leftOut, spreadMs, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
@@ -55,6 +57,10 @@ function print(
         targets.map(({ id, label }) => [id, label]),
         terminal,
       ),
+    );
+  if (spreadMs !== undefined && targets.length > 1)
+    data(
+      `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${everyWords(spreadMs / targets.length)}.`,
     );
   if (settled.length > 0) {
     data(`\n${settled.length} would be recorded without a request:`);
@@ -83,6 +89,10 @@ function print(
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
 }
+
+/** `36s`, `1m12s`; of less than a second, its share. */
+const everyWords = (ms: number): string =>
+  ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
 function rows(headings: string[], all: string[][], { paint }: Terminal): string {
   const shown = table(headings, all.slice(0, ROWS), paint);

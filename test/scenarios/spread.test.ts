@@ -1,0 +1,41 @@
+import { afterEach, expect, test } from 'vitest';
+import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const MINUTE = 60_000;
+
+const spreading = aPolicy({
+  schedule: {
+    cron: ['0 2 * * *'],
+    timezone: 'UTC',
+    jitterMs: 0,
+    overlap: 'allow',
+    catchupMs: 0,
+    blackout: [],
+    spreadMs: 20 * MINUTE,
+  },
+});
+
+test('a scheduled run starts each site at its place in the window, one fired by hand at once', async () => {
+  world = await startWorld({ sites: 20, speedUp: 600 });
+  const scheduledFor = world.clock.now();
+
+  const fired = await world.caretaker.engine.fire(spreading, { trigger: 'schedule', scheduledFor });
+  const run = await world.ended(fired);
+
+  expect(run.status).toBe('succeeded');
+  const { from, ms, targets } = run.spread ?? { from: Number.NaN, ms: 0, targets: 0 };
+  const started = (await world.targets(run)).flatMap(({ startedAt }) => startedAt ?? []);
+  expect(started).toHaveLength(targets);
+  expect(ms).toBe(20 * MINUTE);
+  started
+    .sort((a, b) => a - b)
+    .forEach((at, place) => {
+      expect(at).toBeGreaterThanOrEqual(from + (place * ms) / targets);
+    });
+
+  const manual = await world.ended(await world.fire(spreading));
+  expect(manual.spread).toBeUndefined();
+});
