@@ -4,8 +4,14 @@ import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts'
 let world: World;
 afterEach(() => world.stop());
 
-const syncedAt = () =>
-  world.sandbox.journal.effects.filter(({ operation }) => operation === 'syncSite').map(({ at }) => at);
+const effects = () => world.sandbox.journal.effects;
+/** Another policy that changes sites. */
+const notes = aPolicy({
+  name: 'a-note-for-each',
+  job: 'api-call',
+  select: { from: 'listSites', filters: {} },
+  options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+});
 
 test('two policies are never at work on one site at once: the second waits, says for which run, and uses nothing up', async () => {
   world = await startWorld({ sites: 1 });
@@ -14,7 +20,7 @@ test('two policies are never at work on one site at once: the second waits, says
   const first = await world.fire(aPolicy({ name: 'nightly-sync' }));
   await until(world, () => site.state().syncInProgress);
 
-  const second = await world.fire(aPolicy({ name: 'before-the-report' }));
+  const second = await world.fire(notes);
   await until(world, async () => (await world.targets(second))[0]?.detail !== undefined);
   const [waiting] = await world.targets(second);
   await Promise.all([world.ended(first), world.ended(second)]);
@@ -25,9 +31,9 @@ test('two policies are never at work on one site at once: the second waits, says
     detail: `The run ${first.id} is at work on the site.`,
   });
   expect(await world.reasons(second)).toEqual({ 'site-0001': 'done' });
-  const [before = 0, after = 0, ...more] = syncedAt();
-  expect(more).toEqual([]);
-  expect(after - before).toBeGreaterThanOrEqual(120_000);
+  const [sync, note, ...more] = effects();
+  expect([sync?.operation, note?.operation, more]).toEqual(['syncSite', 'createSiteNote', []]);
+  expect((note?.at ?? 0) - (sync?.at ?? 0)).toBeGreaterThanOrEqual(120_000);
   // Nothing is left behind of who was at work on what.
   expect(await world.caretaker.redis.store.keys('{caretaker}:site:*')).toEqual([]);
 });
