@@ -74,7 +74,7 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     const open = links.get(name);
     if (open) return open;
     const account = accountOf(settings, name);
-    const budget = openBudget(redis.store, clock, name, account.budget);
+    const budget = openBudget(redis.store, clock, name, { ...account.budget, process: owner });
     const client = openClient({
       account,
       budget,

@@ -11,34 +11,23 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
-import { LEARN, TAKE } from './scripts.ts';
-
-/** Who waits for a request, most urgent first. */
-export const priorities = ['person', 'control', 'follow', 'action'] as const;
-export type Priority = (typeof priorities)[number];
-
-/** What an answer said of the window; `resetMs` is the time left, as `X-RateLimit-Reset` gives it in seconds. */
-export interface WindowNews {
-  limit?: number;
-  remaining?: number;
-  resetMs?: number;
-  /**
-   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, or no answer at all: a sign of
-   * trouble, not of life.
-   */
-  kind: 'answered' | 'limited' | 'failed';
-}
-
-/** Proof that a request was let go, and in which window; goes back with what became of it. */
-export interface Ticket {
-  readonly window: number;
-}
+import { Alone } from './alone.ts';
+import { LEARN, ROOM, TAKE } from './scripts.ts';
+import { type BudgetUsage, othersPerMinute, spentIn } from './usage.ts';
+import { type Priority, priorities, type Ticket, type WindowNews } from './words.ts';
 
 export interface BudgetOptions {
   /** What the account is allowed as long as the service has not told its own figure, which counts from then on. */
   requestsPerMinute: number;
   /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
   reserve: number;
+  /**
+   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on with what
+   * is its part of the account when all share alike. Default `stop`.
+   */
+  whenRedisIsDown?: 'stop' | 'share';
+  /** What this process is called in `usage`. */
+  process?: string;
 }
 
 export interface BudgetState {
@@ -51,6 +40,8 @@ export interface BudgetState {
   answeredAt: number;
   /** Since when nobody got a usable answer; nothing while the service answers. */
   failingSince?: number;
+  /** How many new actions may still be sent in this window, as far as one can tell; when it is over, in the next one. */
+  room: number;
 }
 
 /** The budget has nothing left for this priority until `until`: come back then; it is nobody's failure. */
@@ -85,64 +76,66 @@ export interface Budget {
   state(): Promise<BudgetState>;
   /** How many requests were let go for each priority, by every process; starts over when nothing was asked for an hour. */
   letGo(): Promise<Record<Priority, number>>;
-  /** How many requests may still go out in this window, as far as one can tell; when it is over, in the next one. */
-  room(): Promise<number>;
+  /** Who uses the window under way, and what others use. */
+  usage(): Promise<BudgetUsage>;
 }
 
-/** The share of the limit that a priority leaves to the more urgent ones; it melts away towards the window's end. */
-const floors: Record<Priority, number> = { person: 0, control: 0.01, follow: 0.02, action: 0.06 };
+/**
+ * The share of what may be spent that is each one's own in every window: the others leave it what it has not used of it
+ * yet. It is always left to the more urgent, who may come at any time, and to the less urgent while they want something.
+ * What is left is given to all before the window ends.
+ */
+const shares: Record<Priority, number> = { person: 0.12, control: 0.02, follow: 0.06, action: 0.05 };
+const SHARES = JSON.stringify(priorities.map((priority) => [priority, shares[priority]]));
 
 const WINDOW_MS = 60_000;
 /** How long everybody waits for a scout before another one goes. */
 const SCOUT_MS = 10_000;
 /** A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back by then. */
 const SHORT_MS = 400;
+/** An answer of Redis that took longer was given for another moment: Redis was away meanwhile. */
+const STALE_MS = 2_000;
 
-/** Opens the budget of one account. `clock` must agree between the processes that share it. */
+/**
+ * Opens the budget of one account. `clock` must agree between the processes that share it.
+ *
+ * While Redis is away, all but `take` and `takeNow` of a budget with `whenRedisIsDown: 'share'` wait for it.
+ */
 export function openBudget(
   redis: Redis | Cluster,
   clock: Clock,
   account: string,
-  { requestsPerMinute, reserve }: BudgetOptions,
+  { requestsPerMinute, reserve, whenRedisIsDown = 'stop', process = 'unnamed' }: BudgetOptions,
 ): Budget {
   const key = `{caretaker}:budget:${account}`;
+  const uses = `${key}:use:`;
+  const alone = new Alone(clock, { requestsPerMinute, reserve });
+  /** What the connection says; a process that has only just begun to connect is not cut off. */
+  const isAway = () => ['reconnecting', 'close', 'end'].includes(redis.status);
+  const common = () => [clock.now(), requestsPerMinute, reserve, WINDOW_MS, SHARES];
 
   /** `waitMs` is 0 when a request may go, else the time after which to ask again; `awayMs` for those who leave. */
-  const ask = async (priority: Priority): Promise<{ waitMs: number; awayMs: number; ticket: Ticket }> => {
-    const floor = floors[priority];
-    const [waitMs, window, awayMs = waitMs] = (await redis.eval(
-      TAKE,
-      1,
-      key,
-      clock.now(),
-      requestsPerMinute,
-      reserve,
-      floor,
-      WINDOW_MS,
-      SCOUT_MS,
-      priority,
-    )) as [number, number, number | undefined];
-    return { waitMs, awayMs, ticket: { window } };
-  };
-
-  const state = async (): Promise<BudgetState> => {
-    const window = await redis.hgetall(key);
-    const limit = Number(window['limit'] ?? requestsPerMinute);
-    const resetsAt = Number(window['resets'] ?? 0);
-    return {
-      limit,
-      remaining: clock.now() >= resetsAt ? limit : Number(window['remaining']),
-      resetsAt,
-      answeredAt: Number(window['answered'] ?? 0),
-      ...(window['failing'] ? { failingSince: Number(window['failing']) } : {}),
-    };
+  const ask = async (priority: Priority, signal?: AbortSignal): Promise<Asked> => {
+    for (;;) {
+      if (whenRedisIsDown === 'share' && isAway()) return alone.ask();
+      const askedAt = clock.now();
+      const asking = redis.eval(TAKE, 2, key, uses, ...common(), SCOUT_MS, priority, process);
+      const heard = whenRedisIsDown === 'share' ? unlessClosed(redis, asking) : asking;
+      const answer = (await unlessAborted(heard, signal)) as [number, number, number, number] | undefined;
+      if (!answer) continue;
+      // It stands for a request that goes now, not when Redis went away; one too many is counted, which harms nobody.
+      if (clock.now() - askedAt > STALE_MS) continue;
+      const [waitMs, window, awayMs, processes] = answer;
+      alone.processes = processes;
+      return { waitMs, awayMs, ticket: { window } };
+    }
   };
 
   return {
     async take(priority, signal) {
       for (;;) {
         signal?.throwIfAborted();
-        const { waitMs, ticket } = await ask(priority);
+        const { waitMs, ticket } = await ask(priority, signal);
         if (waitMs === 0) return ticket;
         await clock.sleep(waitMs, signal);
       }
@@ -158,6 +151,10 @@ export function openBudget(
       }
     },
     async learn({ window }, news) {
+      alone.learn(news);
+      // Redis would hear of it when it is back, and take it for news of another window.
+      if (isAway() && whenRedisIsDown === 'share') return;
+      if (isAway()) throw new Error('Redis is away');
       const given = (value: number | undefined) => value ?? '';
       await redis.eval(
         LEARN,
@@ -172,17 +169,67 @@ export function openBudget(
         window,
       );
     },
-    state,
+    async state() {
+      const [hash, room] = await Promise.all([
+        redis.hgetall(key),
+        redis.eval(ROOM, 2, key, uses, ...common(), 'action'),
+      ]);
+      const limit = Number(hash['limit'] ?? requestsPerMinute);
+      const resetsAt = Number(hash['resets'] ?? 0);
+      return {
+        limit,
+        remaining: clock.now() >= resetsAt ? limit : Number(hash['remaining']),
+        resetsAt,
+        answeredAt: Number(hash['answered'] ?? 0),
+        ...(hash['failing'] ? { failingSince: Number(hash['failing']) } : {}),
+        room: Number(room),
+      };
+    },
     async letGo() {
       const counts = await redis.hmget(key, ...priorities.map((priority) => `let-go:${priority}`));
       const pairs = priorities.map((priority, index) => [priority, Number(counts[index] ?? 0)] as const);
       return Object.fromEntries(pairs) as Record<Priority, number>;
     },
-    async room() {
-      const { limit, remaining, resetsAt } = await state();
-      const room = remaining - Math.round(limit * reserve);
-      // Somebody has to go ahead into a new window, however little it seems to have.
-      return Math.max(room, clock.now() >= resetsAt ? 1 : 0);
+    async usage() {
+      const hash = await redis.hgetall(key);
+      const now = clock.now();
+      const limit = Number(hash['limit'] ?? requestsPerMinute);
+      const resetsAt = Number(hash['resets'] ?? 0);
+      const others = othersPerMinute(hash, limit, now);
+      const known = hash['known'] === '1' && now < resetsAt;
+      const spent = known ? spentIn(hash, limit, await redis.hgetall(`${uses}${hash['window']}`)) : undefined;
+      return {
+        limit,
+        reserved: Math.round(limit * reserve),
+        ...(spent ? { window: { remaining: Number(hash['remaining']), resetsAt, ...spent } } : {}),
+        ...(others === undefined ? {} : { othersPerMinute: others }),
+      };
     },
   };
+}
+
+interface Asked {
+  waitMs: number;
+  awayMs: number;
+  ticket: Ticket;
+}
+
+/** What `asking` gives, or nothing when the connection closes before: its command is sent again when Redis is back. */
+function unlessClosed(redis: Redis | Cluster, asking: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined);
+    redis.once('close', leave);
+    asking.then(resolve, reject).finally(() => redis.off('close', leave));
+  });
+}
+
+/** What `asking` gives, unless the signal aborts before: nobody can be made to wait for a Redis that is away. */
+function unlessAborted<T>(asking: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return asking;
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }

@@ -1,55 +1,129 @@
 /**
- * The two decisions about a window, each atomic in Redis.
+ * The decisions about a window, each atomic in Redis.
  *
- * The hash holds: `window` (its number, which grows), `limit` (only once the service told it), `remaining`, `resets`
- * (ms since 1970), `known` (1 once an answer of this window was seen), `scout` (until when somebody is finding out),
- * `slack` (ms that `X-RateLimit-Reset` proved to be rounded down by), `answered` (when the service last answered
- * anybody with anything but a failure) and `failing` (since when it has not, while that is so), and how many requests each priority was let go (`let-go:person`, ...).
+ * The hash of an account (KEYS[1]) holds:
+ *
+ * - `window`, its number, which grows; `limit`, only once the service told it; `remaining`; `resets` (ms since 1970) and
+ *   `length` (ms it had left when it was first seen); `known`, 1 once an answer of this window was seen; `scout`, until when
+ *   somebody is finding out; `ours`, what all our processes sent in it;
+ * - `past-others`, `past-length`, `past-ended`: what others spent in the window before, as far as we saw; `processes`, how
+ *   many of ours sent something in it;
+ * - `asked:person`, ...: when a class last wanted something; `let-go:person`, ...: how many requests it was let go in all;
+ * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `answered`, when the service last answered anybody with
+ *   anything but a failure; `failing`, since when it has not, while that is so.
+ *
+ * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
+ * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
  */
 
 /**
- * ARGV: now, default limit, reserve share, floor share, window ms, scout ms, priority.
- * Gives 0 to go, else ms to wait; the number of the window; and how long it is worth to wait elsewhere.
+ * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes with the shares that
+ * are theirs, most urgent first, as JSON `[[class, share], ...]`.
+ *
+ * `kept_from` is what a class leaves to the others: of each one's share what it has not used yet. A share is kept for
+ * the more urgent always, for the less urgent while they lately wanted something. Towards the end of the window all of it
+ * melts away, soon enough that everything gets used.
  */
-export const TAKE = `
+const WINDOW = `
 local now, default_limit, reserve = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local floor, length, scout_ms = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'scout', 'window')
+local default_length, classes = tonumber(ARGV[4]), cjson.decode(ARGV[5])
+local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'scout', 'window', 'length', 'processes')
 local limit, remaining = tonumber(h[1]) or default_limit, tonumber(h[2]) or default_limit
 local resets, known, scout = tonumber(h[3]) or 0, h[4] == '1', tonumber(h[5]) or 0
-local window = tonumber(h[6]) or 0
+local window, length, processes = tonumber(h[6]) or 0, tonumber(h[7]) or default_length, tonumber(h[8]) or 1
+local reserved = math.floor(limit * reserve + 0.5)
+local over, left = now >= resets or not known, resets - now
+local melts_from, melts_to = math.max(length * 0.2, 3000), math.max(length * 0.03, 1200)
 
-if now >= resets or not known then
-  if now < scout then return {math.ceil(math.min(scout - now, 40)), window, math.ceil(math.min(scout - now, 1000))} end
-  -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
-  if known or window == 0 then window = window + 1 end
-  redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + length, 'known', 0,
-    'scout', now + scout_ms)
-  redis.call('HINCRBY', KEYS[1], 'let-go:' .. ARGV[7], 1)
-  redis.call('PEXPIRE', KEYS[1], length * 60)
-  return {0, window}
+local function kept_from(class, used)
+  local kept, urgent = 0, true
+  for _, entry in ipairs(classes) do
+    local other, share = entry[1], entry[2]
+    if other == class then urgent = false
+    else
+      local asked = urgent and now or tonumber(redis.call('HGET', KEYS[1], 'asked:' .. other) or 0)
+      if now - asked <= 2 * length then
+        local spent = used and tonumber(redis.call('HGET', KEYS[2] .. window, other) or 0) or 0
+        kept = kept + math.max(0, share * (limit - reserved) - spent)
+      end
+    end
+  end
+  return math.floor(kept)
 end
-
-local spare = remaining - math.floor(limit * reserve + 0.5)
-local left = resets - now
-if spare < 1 then return {math.ceil(left), window} end
-local kept = floor * limit * math.min(left / length, 1)
-if spare - 1 < kept then
-  local until_enough = left - length * (spare - 1) / (floor * limit)
-  return {math.max(math.ceil(math.min(until_enough, left)), 1), window}
-end
-redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
-redis.call('HINCRBY', KEYS[1], 'let-go:' .. ARGV[7], 1)
-return {0, window}
+local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (melts_from - melts_to))) end
 `;
 
-/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), window ms, its number. */
+/**
+ * ARGV: as above, then scout ms, class, process. Gives 0 to go, else ms to wait; the number of the window; how long it is
+ * worth to wait elsewhere; and how many processes share the account.
+ */
+export const TAKE = `${WINDOW}
+local scout_ms, class, process = tonumber(ARGV[6]), ARGV[7], ARGV[8]
+redis.call('HSET', KEYS[1], 'asked:' .. class, now)
+
+local function let_go(number)
+  redis.call('HINCRBY', KEYS[1], 'ours', 1)
+  redis.call('HINCRBY', KEYS[1], 'let-go:' .. class, 1)
+  local use = KEYS[2] .. number
+  redis.call('HINCRBY', use, class, 1)
+  redis.call('HINCRBY', use, '@' .. process, 1)
+  redis.call('PEXPIRE', use, default_length * 3)
+  return {0, number, 0, processes}
+end
+
+if over then
+  if now < scout then
+    return {math.ceil(math.min(scout - now, 40)), window, math.ceil(math.min(scout - now, 1000)), processes}
+  end
+  if known then
+    local ours = tonumber(redis.call('HGET', KEYS[1], 'ours') or 0)
+    processes = 0
+    for _, name in ipairs(redis.call('HKEYS', KEYS[2] .. window)) do
+      if string.sub(name, 1, 1) == '@' then processes = processes + 1 end
+    end
+    processes = math.max(processes, 1)
+    redis.call('HSET', KEYS[1], 'past-others', math.max(0, limit - remaining - ours), 'past-length', length,
+      'past-ended', resets, 'processes', processes)
+  end
+  -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
+  if known or window == 0 then
+    window = window + 1
+    redis.call('HSET', KEYS[1], 'ours', 0)
+  end
+  redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + default_length, 'known', 0,
+    'scout', now + scout_ms, 'length', default_length)
+  redis.call('PEXPIRE', KEYS[1], default_length * 60)
+  return let_go(window)
+end
+
+local spare = remaining - reserved
+if spare < 1 then return {math.ceil(left), window, math.ceil(left), processes} end
+local kept = kept_from(class, true)
+if spare - 1 < kept * melt(left) then
+  local until_enough = left - melts_to - (spare - 1) / kept * (melts_from - melts_to)
+  local wait = math.max(math.ceil(math.min(until_enough, left)), 1)
+  return {wait, window, wait, processes}
+end
+redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
+return let_go(window)
+`;
+
+/** ARGV: as above, then class. Gives how many requests that class may still send in this window, or in the next. */
+export const ROOM = `${WINDOW}
+local class = ARGV[6]
+-- Somebody has to go ahead into a new window, however little it seems to have.
+if now >= resets then return math.max(1, math.floor(limit - reserved - kept_from(class, false))) end
+return math.floor(math.max(0, remaining - reserved - kept_from(class, true) * melt(left)))
+`;
+
+/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number. */
 export const LEARN = `
 local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window')
+local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length')
 local remaining, resets, known = tonumber(h[1]) or 0, tonumber(h[2]) or 0, h[3] == '1'
 local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
+local half = (tonumber(h[6]) or length) / 2
 local told = said_remaining and said_reset
 
 if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
@@ -66,18 +140,19 @@ local rounded_down = said_reset == 0 and slack == 0
 if rounded_down then slack = 1000 end
 local ends = now + (said_reset or length) + slack
 -- The answer to a request of an earlier window counts only when it is plainly about this one.
-if not current and not (known and said_reset and math.abs(ends - resets) <= length / 2) then return end
+if not current and not (known and said_reset and math.abs(ends - resets) <= half) then return end
 
 if said_limit then redis.call('HSET', KEYS[1], 'limit', said_limit) end
 if rounded_down then redis.call('HSET', KEYS[1], 'slack', slack) end
+if not known and said_reset then redis.call('HSET', KEYS[1], 'length', math.max(ends - now, 1000)) end
 if what == 'limited' then
   redis.call('HSET', KEYS[1], 'remaining', 0, 'known', 1, 'scout', 0, 'resets', ends)
 elseif not told then
   -- An answer without the headers: our own count is all there is.
   redis.call('HSET', KEYS[1], 'known', 1, 'scout', 0)
-elseif not known or ends > resets + length / 2 then
+elseif not known or ends > resets + half then
   redis.call('HSET', KEYS[1], 'remaining', said_remaining, 'resets', ends, 'known', 1, 'scout', 0)
-elseif ends >= resets - length / 2 then
+elseif ends >= resets - half then
   -- Earlier, it would be an answer of the window before, which says nothing of this one.
   redis.call('HSET', KEYS[1], 'remaining', math.min(remaining, said_remaining),
     'resets', rounded_down and ends or math.min(resets, ends))

@@ -54,7 +54,7 @@ export class Hindrances {
     if (now - this.lookedAt < LOOK_MS) return;
     this.lookedAt = now;
     const { budget } = this.caretaker.link(run.account);
-    const [{ failingSince, limit, resetsAt }, room] = await Promise.all([budget.state(), budget.room()]);
+    const { failingSince, limit, resetsAt, room } = await budget.state();
     if (resetsAt > this.window.resetsAt + LASTS_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     this.tell(hindranceOf({ now, failingSince, limit, spent: room < 1, resetsAt, own }), now);

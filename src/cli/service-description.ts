@@ -1,6 +1,7 @@
 /** What the service says of itself in `/openapi.json` and in its headers, compared with what we believe. */
 import { request } from 'undici';
-import type { Budget, WindowNews } from '../budget/budget.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { WindowNews } from '../budget/words.ts';
 import { type OperationId, operationOf, operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
 import type { Account } from '../settings/settings.ts';

@@ -3,7 +3,8 @@
  * means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
  */
 import type { Readable } from 'node:stream';
-import type { Budget, Priority, Ticket, WindowNews } from '../budget/budget.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { Priority, Ticket, WindowNews } from '../budget/words.ts';
 import type { Clock } from '../clock.ts';
 import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';

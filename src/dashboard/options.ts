@@ -1,5 +1,5 @@
 /** What the dashboard is given by whoever starts it. */
-import type { Priority } from '../budget/budget.ts';
+import type { Priority } from '../budget/words.ts';
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';

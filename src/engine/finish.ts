@@ -24,9 +24,10 @@ export async function handOut(parts: Parts, runId: string): Promise<void> {
   if (!parts.serves(run.account)) return;
   const { budget } = parts.link(run.account);
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
-  const away = (await budget.state()).failingSince !== undefined;
+  const state = await budget.state();
+  const away = state.failingSince !== undefined;
   // More than the budget has room for would only be handed out to come back empty-handed.
-  const room = away ? 1 : await budget.room();
+  const room = away ? 1 : state.room;
   if (room < 1) return;
   const released = await records.targets.release(runId, clock.now(), room, away ? 'begun' : 'all');
   if (released.length === 0) return;

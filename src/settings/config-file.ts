@@ -59,6 +59,12 @@ const Account = z.strictObject({
       reserve: percent(0, 90)
         .prefault('10%')
         .describe('Share of them that is left for people using the same account. Default 10%.'),
+      when_redis_is_down: z
+        .enum(['stop', 'share'])
+        .default('stop')
+        .describe(
+          'While Redis is away: requests wait for it (`stop`), or each process goes on with its part (`share`). Default `stop`.',
+        ),
     })
     .prefault({})
     .describe('How many requests we may send.'),

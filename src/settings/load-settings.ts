@@ -180,7 +180,11 @@ function toAccount(
     ...(baseUrl && { baseUrl }),
     ...(token && { token }),
     unset: { ...(unsetUrl && { baseUrl: unsetUrl }), ...(unsetToken && { token: unsetToken }) },
-    budget: { requestsPerMinute: budget.requests_per_minute, reserve: budget.reserve / 100 },
+    budget: {
+      requestsPerMinute: budget.requests_per_minute,
+      reserve: budget.reserve / 100,
+      whenRedisIsDown: budget.when_redis_is_down,
+    },
   };
 }
 

@@ -9,6 +9,8 @@ export interface Account {
     requestsPerMinute: number;
     /** The share of the limit, 0 to 1, that is left for people using the same account. */
     reserve: number;
+    /** Whether requests wait while Redis is away, or this process goes on with its part. */
+    whenRedisIsDown: 'stop' | 'share';
   };
 }
 

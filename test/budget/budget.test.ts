@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Budget, BudgetSpentError, openBudget, type Priority } from '../../src/budget/budget.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
+import type { Priority } from '../../src/budget/words.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -301,28 +302,59 @@ describe('a 429', () => {
 });
 
 describe('priorities', () => {
-  test('the less urgent leave something to the more urgent', async () => {
+  test('the less urgent leave to the more urgent what is theirs', async () => {
     const { budget } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
 
-    expect(1 + (await takeAll(budget, 'action'))).toBe(94);
-    expect(await takeAll(budget, 'follow')).toBe(4);
-    expect(await takeAll(budget, 'control')).toBe(1);
-    expect(await takeAll(budget, 'person')).toBe(1);
+    expect(1 + (await takeAll(budget, 'action'))).toBe(81);
+    expect(await takeAll(budget, 'follow')).toBe(6);
+    expect(await takeAll(budget, 'control')).toBe(2);
+    expect(await takeAll(budget, 'person')).toBe(11);
   });
 
-  test('what was left to the more urgent is given to all towards the end of the window', async () => {
+  test('who is less urgent has a part too, while there is something to do', async () => {
+    const { budget } = open({ perMinute: 100 });
+    await begin(budget, 99, 60_000, 100);
+    await budget.takeNow('follow');
+    await budget.takeNow('action');
+
+    expect(await takeAll(budget, 'person')).toBe(88);
+    expect(await takeAll(budget, 'follow')).toBe(3);
+    expect(await takeAll(budget, 'action')).toBe(2);
+  });
+
+  test('a person who comes late in the window finds requests left by runs that want all of them', async () => {
+    const { budget, clock } = open({ perMinute: 100 });
+    await begin(budget, 99, 60_000, 100);
+    await takeAll(budget, 'action');
+    await clock.advance(45_000);
+
+    expect(await takeAll(budget, 'action')).toBe(0);
+    await budget.takeNow('person');
+  });
+
+  test('what was left to the more urgent is given to all before the window ends', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await takeAll(budget, 'action');
 
     const waiting = budget.take('action');
     await asleep(clock);
-    await clock.advance(10_000);
+    await clock.advance(48_600);
     await waiting;
-    await clock.advance(49_000);
+    await clock.advance(10_000);
 
-    expect(await takeAll(budget, 'action')).toBe(4);
+    expect(await takeAll(budget, 'action')).toBe(18);
+  });
+
+  test('in a window of five seconds all of it is given out in time as well', async () => {
+    const { budget, clock } = open({ perMinute: 100 });
+    await begin(budget, 99, 5_000, 100);
+    await takeAll(budget, 'action');
+    expect((await budget.state()).remaining).toBe(19);
+    await clock.advance(3_900);
+
+    expect(await takeAll(budget, 'action')).toBe(19);
   });
 });
 
@@ -364,7 +396,7 @@ describe('waiting', () => {
   });
 
   test('lasts through a restart of Redis, which forgets nothing of the window', async () => {
-    const own = await startTestRedis();
+    const own = await startTestRedis({ appendfsync: 'always' });
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
     connection.on('error', () => undefined);
     const options = { requestsPerMinute: 20, reserve: 0 };
@@ -382,30 +414,165 @@ describe('waiting', () => {
   });
 });
 
+describe('while Redis is away', () => {
+  /** A Redis that dies, and budgets of two processes on it which have both sent something. */
+  async function openMortal(whenRedisIsDown: 'stop' | 'share') {
+    const own = await startTestRedis();
+    const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
+    connection.on('error', () => undefined);
+    onTestFinished(async () => {
+      connection.disconnect();
+      await own.stop();
+    });
+    const clock = heldClock();
+    const [here, there] = ['here', 'there'].map((process) =>
+      openBudget(connection, clock, 'mortal', {
+        requestsPerMinute: 20,
+        reserve: 0.1,
+        whenRedisIsDown,
+        process,
+      }),
+    );
+    if (!here || !there) throw new Error('There are two.');
+    await begin(here);
+    await there.learn(await there.take('action'), answered(18, 60_000));
+    await clock.advance(60_000);
+    await begin(here);
+    const died = new Promise((resolve) => connection.once('close', resolve));
+    await own.kill();
+    await died;
+    return { own, clock, here };
+  }
+
+  test('requests wait for it, and whoever gives up waiting is let go at once', async () => {
+    const { own, here } = await openMortal('stop');
+    const leaving = new AbortController();
+    const waiting = here.take('person', leaving.signal);
+    const patient = here.take('action');
+
+    leaving.abort(new Error('we are stopping'));
+    await expect(waiting).rejects.toThrow('we are stopping');
+    await expect(here.learn({ window: 2 }, answered(3, 60_000))).rejects.toThrow('Redis is away');
+
+    await own.restart();
+    await patient;
+  });
+
+  test('each process goes on with its part of the account when the settings say so', async () => {
+    const { own, clock, here } = await openMortal('share');
+    expect(await takeAll(here, 'action')).toBe(9);
+
+    await clock.advance(60_000);
+    const ticket = await here.take('person');
+    await here.learn(ticket, { kind: 'limited', resetMs: 30_000 });
+    await expect(here.takeNow('person')).rejects.toMatchObject({ until: clock.now() + 30_000 });
+    await clock.advance(30_000);
+    expect(await takeAll(here, 'action')).toBe(8);
+
+    await own.restart();
+    await here.state();
+    await here.takeNow('action');
+  });
+
+  test('a request that was waiting when it went away goes on as well', async () => {
+    const { own, here, clock } = await openMortal('share');
+    await own.restart();
+    await here.state();
+    await clock.advance(60_000);
+    await begin(here, 9);
+    await own.kill();
+    await here.take('person');
+  });
+});
+
+describe('who uses the window', () => {
+  test('is told by class, by process, and how much of it others take', async () => {
+    const { budget, account, clock } = open({ perMinute: 100, reserve: 0.1 });
+    const named = (process: string) =>
+      openBudget(redis, clock, account, { requestsPerMinute: 100, reserve: 0.1, process });
+    const [east, west] = [named('east'), named('west')];
+    await begin(east, 89, 60_000, 100);
+    const last = await west.take('action');
+    await west.take('action');
+    await west.learn(last, answered(67, 58_000, 100));
+
+    expect(await budget.usage()).toEqual({
+      limit: 100,
+      reserved: 10,
+      window: {
+        remaining: 67,
+        resetsAt: clock.now() + 58_000,
+        classes: { person: 1, control: 0, follow: 0, action: 2 },
+        processes: { west: 2, east: 1 },
+        others: 30,
+      },
+      othersPerMinute: 30,
+    });
+  });
+
+  test('a request of ours that is still on its way is not taken for one of somebody else', async () => {
+    const { budget } = open();
+    const first = await begin(budget);
+    await takeAll(budget, 'action');
+    await budget.learn(first, answered(18, 60_000));
+
+    expect((await budget.usage()).othersPerMinute).toBe(0);
+  });
+
+  test('what others spent in the window before counts until this one shows more', async () => {
+    const { budget, clock } = open();
+    await begin(budget, 9, 60_000);
+    await clock.advance(60_000);
+    await begin(budget, 17, 60_000);
+    expect((await budget.usage()).othersPerMinute).toBe(10);
+
+    await budget.learn(await budget.take('follow'), answered(4, 60_000));
+    expect((await budget.usage()).othersPerMinute).toBe(14);
+  });
+
+  test('is not known when nobody has asked for anything lately', async () => {
+    const { budget, clock } = open();
+    await begin(budget, 9, 60_000);
+    await clock.advance(60_000 * 7);
+    expect(await budget.usage()).toEqual({ limit: 20, reserved: 0 });
+  });
+
+  test('is told in requests a minute, however long the window is', async () => {
+    const { budget } = open();
+    await begin(budget, 14, 5_000);
+    expect((await budget.usage()).othersPerMinute).toBe(60);
+  });
+});
+
 describe('what the budget knows', () => {
   test('before the first request it is the limit of the settings', async () => {
     const { budget } = open({ perMinute: 200, reserve: 0.1 });
 
-    expect(await budget.state()).toEqual({ limit: 200, remaining: 200, resetsAt: 0, answeredAt: 0 });
-    expect(await budget.room()).toBe(180);
+    expect(await budget.state()).toEqual({
+      limit: 200,
+      remaining: 200,
+      resetsAt: 0,
+      answeredAt: 0,
+      room: 144,
+    });
   });
 
-  test('the room is what may still go out; when the window is over, what the next one will have', async () => {
+  test('the room is what actions may still send; when the window is over, what they may in the next one', async () => {
     const { budget, clock } = open({ reserve: 0.25 });
-    await begin(budget, 9);
-    expect(await budget.room()).toBe(4);
+    await begin(budget, 59, 60_000, 100);
+    expect((await budget.state()).room).toBe(20);
     await takeAll(budget, 'person');
-    expect(await budget.room()).toBe(0);
+    expect((await budget.state()).room).toBe(0);
 
     await clock.advance(60_000);
 
-    expect(await budget.room()).toBe(15);
-    expect((await budget.state()).remaining).toBe(20);
+    expect((await budget.state()).room).toBe(60);
+    expect((await budget.state()).remaining).toBe(100);
   });
 
   test('there is always room for one request into a new window, however large the reserve', async () => {
     const { budget } = open({ perMinute: 1, reserve: 0.9 });
-    expect(await budget.room()).toBe(1);
+    expect((await budget.state()).room).toBe(1);
     await budget.takeNow('action');
   });
 

@@ -2,9 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Budget, openBudget, type Priority } from '../../src/budget/budget.ts';
+import { type Budget, openBudget } from '../../src/budget/budget.ts';
+import type { Priority } from '../../src/budget/words.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
-import type { Clock } from '../../src/clock.ts';
+import { type Clock, shiftedClock } from '../../src/clock.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -32,13 +33,20 @@ afterEach(async () => {
 });
 
 /** The service with a fast clock, and as many processes that share the account. */
-async function processes(count: number, reserve: number, options: SandboxOptions): Promise<Client[]> {
+async function processes(
+  count: number,
+  reserve: number,
+  options: SandboxOptions,
+  /** How far the clock of each process is ahead. */
+  aheadMs: readonly number[] = [],
+): Promise<Client[]> {
   sandbox = await startSandbox({ sites: 1, ...options, clock });
   const account = { name: 'shared', baseUrl: sandbox.url, token: sandbox.token };
-  return Array.from({ length: count }, () => {
+  return Array.from({ length: count }, (_, index) => {
     const connection = new Redis(redis.options);
-    const budget = openBudget(connection, clock, account.name, { requestsPerMinute: 200, reserve });
-    const client = openClient({ account, budget, clock, log: keptLog() });
+    const own = shiftedClock(clock, aheadMs[index] ?? 0);
+    const budget = openBudget(connection, own, account.name, { requestsPerMinute: 200, reserve });
+    const client = openClient({ account, budget, clock: own, log: keptLog() });
     watched = budget;
     closing.push(() => client.close().then(() => connection.disconnect()));
     return client;
@@ -169,5 +177,43 @@ test('a service that allows less than the settings say is believed from its firs
 
   // The settings say 200: the service's own figure is what counts.
   expectEachWindow(100);
+  expect(refusals()).toBe(0);
+});
+
+test('processes whose clocks differ by seconds never ask for more than there is', async () => {
+  const clients = await processes(4, 0.1, { rateLimit: 200 }, [0, 2_000, -1_500, 4_000]);
+  const stopping = stopper();
+  const asking = clients.flatMap((client) =>
+    [1, 2, 3].map(() => keepAsking(client, 'action', stopping.signal)),
+  );
+
+  await vi.waitFor(() => expect(windows().length).toBeGreaterThan(2), { timeout: 15_000, interval: 10 });
+  stopping.abort();
+  await Promise.all(asking);
+
+  expect(refusals()).toBe(0);
+});
+
+test('a person is answered at once while four processes want more than there is', async () => {
+  const clients = await processes(4, 0.1, { rateLimit: 200 });
+  const [person, ...others] = clients;
+  if (!person) throw new Error('There is no person.');
+  const stopping = stopper();
+  const asking = others.flatMap((client) =>
+    [1, 2, 3, 4].map(() => keepAsking(client, 'action', stopping.signal)),
+  );
+  // Nothing is left for actions, and the window goes on for most of a minute.
+  await vi.waitFor(async () => expect((await watched.state()).room).toBe(0), { timeout: 5_000, interval: 1 });
+
+  const began = clock.now();
+  await Promise.all([1, 2, 3, 4, 5].map(() => ask(person, 'person')));
+  const tookMs = clock.now() - began;
+  const { classes } = (await watched.usage()).window ?? {};
+  stopping.abort();
+  await Promise.all(asking);
+
+  // The clock runs thirty times as fast as the requests do.
+  expect(tookMs / SPEED).toBeLessThan(1_000);
+  expect(classes?.person).toBe(5);
   expect(refusals()).toBe(0);
 });

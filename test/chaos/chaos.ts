@@ -222,7 +222,7 @@ const settingsFor = (redis: TestRedis, sandbox: Sandbox): Settings => ({
       name: 'default',
       baseUrl: sandbox.url,
       token: sandbox.token,
-      budget: { requestsPerMinute: 1_000_000, reserve: 0 },
+      budget: { requestsPerMinute: 1_000_000, reserve: 0, whenRedisIsDown: 'stop' },
       unset: {},
     },
   },

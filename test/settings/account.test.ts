@@ -16,7 +16,7 @@ test('an account that is complete is handed out', () => {
     name: 'default',
     baseUrl: 'https://x.example/api/v6',
     token: 'sesame-open',
-    budget: { requestsPerMinute: 200, reserve: 0.1 },
+    budget: { requestsPerMinute: 200, reserve: 0.1, whenRedisIsDown: 'stop' },
   });
 });
 

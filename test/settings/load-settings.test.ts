@@ -65,7 +65,7 @@ test('of a file that says nothing, the environment and the defaults hold', () =>
         baseUrl: 'http://127.0.0.1:4010/api/v6',
         token: 'sesame-open',
         unset: {},
-        budget: { requestsPerMinute: 200, reserve: 0.1 },
+        budget: { requestsPerMinute: 200, reserve: 0.1, whenRedisIsDown: 'stop' },
       },
     },
     redis: { kind: 'url', url: 'redis://r:1' },

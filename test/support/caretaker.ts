@@ -59,7 +59,7 @@ export interface World {
 export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** How much faster than the wall clock everything runs; default 60. */
   speedUp?: number;
-  budget?: { requestsPerMinute: number; reserve: number };
+  budget?: { requestsPerMinute: number; reserve: number; whenRedisIsDown?: 'stop' | 'share' };
   token?: string;
   policiesDir?: string;
   /** Whether the Caretaker takes part in the work at once; default yes. */
@@ -78,7 +78,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         name: 'default',
         baseUrl: sandbox.url,
         token: options.token ?? sandbox.token,
-        budget,
+        budget: { whenRedisIsDown: 'stop', ...budget },
         unset: {},
       },
     },
