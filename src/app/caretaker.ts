@@ -22,8 +22,8 @@ import { loadJobs } from './jobs.ts';
 export interface Caretaker {
   /** Those it was opened with, with what was taken over since. */
   readonly settings: Settings;
-  /** Takes over what can be changed while at work: who is told, and how long things are kept. */
-  take(changed: Pick<Settings, 'notifications' | 'retention'>): void;
+  /** Takes over what can be changed while at work: who is told, which days are left out, how long things are kept. */
+  take(changed: Pick<Settings, 'notifications' | 'calendars' | 'retention'>): void;
   readonly records: Records;
   readonly queues: Queues;
   readonly engine: Engine;
@@ -123,8 +123,8 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     get settings() {
       return current;
     },
-    take({ notifications, retention }) {
-      current = { ...current, notifications, retention };
+    take({ notifications, calendars, retention }) {
+      current = { ...current, notifications, calendars, retention };
     },
     records,
     queues,

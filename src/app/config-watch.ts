@@ -18,7 +18,7 @@ export interface ConfigWatch {
 const LOOK_MS = 1_000;
 
 /** Keys of the file by what they became in the settings; those that can be changed while at work come first. */
-const live = { notifications: 'notifications', retention: 'retention' } as const;
+const live = { notifications: 'notifications', calendars: 'calendars', retention: 'retention' } as const;
 const fixed = {
   accounts: 'accounts',
   redis: 'redis',

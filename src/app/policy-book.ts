@@ -28,7 +28,7 @@ export interface PolicyBook {
 }
 
 export interface PolicyBookParts {
-  /** Those in force, asked at every look: names under `notifications` may come and go. */
+  /** Those in force, asked at every look: calendars and names under `notifications` may change. */
   settings: () => Settings;
   registry: Registry;
   clock: Clock;
@@ -85,7 +85,7 @@ interface Looks {
   inodes: Map<string, number>;
 }
 
-function looksOf(dir: string, { notifications }: Settings): Looks {
+function looksOf(dir: string, { notifications, calendars }: Settings): Looks {
   const lines: string[] = [];
   const inodes = new Map<string, number>();
   try {
@@ -99,7 +99,8 @@ function looksOf(dir: string, { notifications }: Settings): Looks {
     lines.push(`unreadable ${(error as { code?: string }).code ?? ''}`);
   }
   // What a policy may name is part of whether it can be used.
-  return { text: [...lines, ...Object.keys(notifications)].join('\n'), inodes };
+  const named = JSON.stringify([Object.keys(notifications), calendars]);
+  return { text: [...lines, named].join('\n'), inodes };
 }
 
 interface Reading {

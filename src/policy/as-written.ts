@@ -1,6 +1,6 @@
 /** A policy in the words of its file, every default filled in: the way back from `to-policy.ts`. */
 import { formatDuration } from '../settings/duration.ts';
-import type { Policy, Schedule, Threshold } from './policy.ts';
+import type { Blackout, Policy, Schedule, Threshold } from './policy.ts';
 
 /** One entry of `policies:` that would be read as this very policy. Durations are exact to the second. */
 export function asWritten(policy: Policy): Record<string, unknown> {
@@ -41,9 +41,18 @@ const scheduleAsWritten = (schedule: Schedule) => ({
     ? { window: formatDuration(schedule.catchupMs), mode: 'all' }
     : lengthAsWritten(schedule.catchupMs),
   ...(schedule.disabled ? { enabled: false } : {}),
-  blackout: schedule.blackout.map(({ from, to }) => ({ from, to })),
+  blackout: blackoutAsWritten(schedule.blackout),
   ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
 });
+
+/** Each calendar by its name, once. */
+const blackoutAsWritten = (blackout: readonly Blackout[]) => [
+  ...new Set(
+    blackout.map(
+      (days) => days.calendar ?? ('weekday' in days ? days.weekday : { from: days.from, to: days.to }),
+    ),
+  ),
+];
 
 const lengthAsWritten = (ms: number) => (ms === 0 ? 0 : formatDuration(ms));
 

@@ -6,6 +6,7 @@ import { candidatesOf } from '../job/candidates.ts';
 import { ExpressionError } from '../job/expression.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
+import { weekdays } from '../settings/calendar-days.ts';
 import type { Finding } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import { schemasAt } from '../settings/schema-walk.ts';
@@ -14,7 +15,7 @@ import { suggestionFor } from '../settings/suggest.ts';
 import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
-import { toPolicy } from './to-policy.ts';
+import { namesCalendar, toPolicy } from './to-policy.ts';
 import { compileWhereOf } from './where.ts';
 
 export interface Known {
@@ -50,7 +51,15 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   const name = parts.name === undefined ? {} : { name: parts.name };
   if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
     return { ...name, findings };
-  return { ...name, findings, policy: toPolicy(read.value, options.value, yaml.file) };
+  return {
+    ...name,
+    findings,
+    policy: toPolicy(
+      read.value,
+      { options: options.value, calendars: known.settings?.calendars ?? {} },
+      yaml.file,
+    ),
+  };
 }
 
 const switches = [
@@ -99,11 +108,17 @@ function namesFindings(parts: Parts, { registry, settings }: Known, place: Place
   };
   const accounts = settings && Object.keys(settings.accounts);
   const notifications = settings && Object.keys(settings.notifications);
+  const calendars = settings && Object.keys(settings.calendars);
   return [
     ...(parts.job === undefined ? [] : unknown(['job'], 'job', parts.job, registry.names())),
     ...(parts.account === undefined || !accounts
       ? []
       : unknown(['account'], 'account', parts.account, accounts)),
+    ...(parts.schedule?.blackout ?? []).flatMap((entry, i) =>
+      calendars && namesCalendar(entry)
+        ? unknown(['schedule', 'blackout', i], 'calendar', entry, [...calendars, ...weekdays])
+        : [],
+    ),
     ...(parts.notify ?? []).flatMap(({ to }, i) =>
       notifications ? unknown(['notify', i, 'to'], 'notification', to, notifications) : [],
     ),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
+import { DayRange } from '../settings/calendar-days.ts';
 import { duration } from '../settings/duration.ts';
 import { parsePercent, percent } from '../settings/percent.ts';
 import { suggestionFor } from '../settings/suggest.ts';
@@ -40,12 +41,9 @@ const name = z
 const timezone = judged(timezoneFault, () => Intl.supportedValuesOf('timeZone'));
 const cron = judged(cronFault);
 
-const Blackout = z
-  .strictObject({
-    from: z.iso.date({ error: 'takes a day such as 2026-12-20' }).describe('First day without firings.'),
-    to: z.iso.date({ error: 'takes a day such as 2027-01-03' }).describe('Last day without firings.'),
-  })
-  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
+const Blackout = z.union([DayRange, z.string()], {
+  error: 'takes the name of a calendar, a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+});
 
 const catchupModes = ['none', 'last', 'all'] as const;
 
@@ -101,7 +99,12 @@ const Schedule = z.strictObject({
   catchup: Catchup.prefault(0).describe(
     'A firing missed by no more than this still runs. Default 0: never. With { window, mode }, mode says which of several: none, last (one run for all, as with a bare duration) or all, one after the other.',
   ),
-  blackout: z.array(Blackout).default([]).describe('Days without firings, in the time zone. Default none.'),
+  blackout: z
+    .array(Blackout)
+    .default([])
+    .describe(
+      'Days without firings, in the time zone: names under calendars in config/caretaker.yaml, days, weekdays (sunday) and ranges. Default none.',
+    ),
   enabled: z
     .boolean({ error: 'takes true or false' })
     .default(true)

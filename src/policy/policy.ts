@@ -1,6 +1,7 @@
 /** What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen. */
 import type { ListQuery } from '../contract/list.ts';
 import type { CandidateList } from '../job/candidates.ts';
+import type { Days } from '../settings/calendar-days.ts';
 
 export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
@@ -12,6 +13,9 @@ export interface ClockChange {
 }
 export const gaps = ['shift', 'skip'] as const;
 export const foldings = ['first', 'last', 'both'] as const;
+
+/** Days without firings; `calendar` is the one in the configuration that they come from. */
+export type Blackout = Days & { calendar?: string };
 
 export interface Schedule {
   cron: string[];
@@ -28,8 +32,8 @@ export interface Schedule {
   catchesAll?: true;
   /** It fires only by hand; the moments are there and are left out. */
   disabled?: true;
-  /** Days, both included, in the schedule's time zone. */
-  blackout: { from: string; to: string }[];
+  /** Days in the schedule's time zone, those of calendars among them. */
+  blackout: Blackout[];
   pauseAfterFailures?: number;
 }
 

@@ -1,19 +1,27 @@
 /** Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it. */
 import { createHash } from 'node:crypto';
+import { type Days, daysOf, isDay, isWeekday } from '../settings/calendar-days.ts';
 import { deepFreeze } from '../settings/freeze.ts';
-import type { Policy, Schedule, Select } from './policy.ts';
+import type { Blackout, Policy, Schedule, Select } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 
 const defaultTargetMs = 2 * 3_600_000;
 
-/** The policy, frozen. `options` is what the job's own schema made of `with`. */
-export function toPolicy(entry: PolicyEntry, options: unknown, file: string): Policy {
+/** Calendars by their names. */
+export type Calendars = Readonly<Record<string, readonly Days[]>>;
+
+/** The policy, frozen. `options` is what the job's own schema made of `with`; of a calendar, its days become the policy's. */
+export function toPolicy(
+  entry: PolicyEntry,
+  { options, calendars }: { options: unknown; calendars: Calendars },
+  file: string,
+): Policy {
   const { limits, retry, timeout } = entry;
   const deciding = {
     name: entry.name,
     account: entry.account,
     job: entry.job,
-    ...(entry.schedule && { schedule: toSchedule(entry.schedule) }),
+    ...(entry.schedule && { schedule: toSchedule(entry.schedule, calendars) }),
     select: toSelect(entry.select),
     options,
     limits: {
@@ -35,7 +43,7 @@ export function toPolicy(entry: PolicyEntry, options: unknown, file: string): Po
   return deepFreeze({ ...deciding, ...description, file, hash: hashOf(deciding) });
 }
 
-function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
+function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: Calendars): Schedule {
   const {
     cron,
     timezone,
@@ -59,10 +67,21 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>): Schedule {
     catchupMs: catchup.mode === 'none' ? 0 : catchup.window,
     ...(catchup.mode === 'all' && catchup.window > 0 && { catchesAll: true as const }),
     ...(!enabled && { disabled: true as const }),
-    blackout,
+    blackout: blackout.flatMap((one) => toBlackout(one, calendars)),
     ...(pause !== undefined && { pauseAfterFailures: pause }),
   };
 }
+
+type BlackoutEntry = NonNullable<PolicyEntry['schedule']>['blackout'][number];
+
+/** Whether an entry of `schedule.blackout` is called by the name of a calendar. */
+export const namesCalendar = (entry: BlackoutEntry): entry is string =>
+  typeof entry === 'string' && !isDay(entry) && !isWeekday(entry);
+
+const toBlackout = (entry: BlackoutEntry, calendars: Calendars): Blackout[] =>
+  namesCalendar(entry)
+    ? (calendars[entry] ?? []).map((days) => ({ ...days, calendar: entry }))
+    : [daysOf(entry)];
 
 function toSelect({ from, filters, where, sort, timezone, limit }: PolicyEntry['select']): Select {
   return {

@@ -12,11 +12,15 @@
  */
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
-import type { Schedule } from '../policy/policy.ts';
+import type { Blackout, Schedule } from '../policy/policy.ts';
+import { weekdays } from '../settings/calendar-days.ts';
 import { comingOf, offsetAt } from './zone.ts';
 
 /** What decides which moments a schedule has. */
 export type Moments = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
+
+const DAY_MS = 86_400_000;
+const TEN_YEARS = 3_653;
 
 /** So many moments are looked at together at most: a week of every five minutes, five years of every day. */
 export const MOST_MOMENTS = 2_000;
@@ -72,28 +76,43 @@ export function dueAt(
   return moment + jitterOf(policyName, moment, Math.min(schedule.jitterMs, next - moment));
 }
 
+type WithBlackout = Pick<Schedule, 'blackout' | 'timezone'>;
+
 /** The blackout that a moment falls into: its days count from midnight to midnight in the schedule's time zone. */
-export function blackoutOn(
-  { blackout, timezone }: Pick<Schedule, 'blackout' | 'timezone'>,
-  moment: number,
-): Schedule['blackout'][number] | undefined {
+export function blackoutOn({ blackout, timezone }: WithBlackout, moment: number): Blackout | undefined {
   if (blackout.length === 0) return undefined;
-  const day = dayOf(moment, timezone);
-  return blackout.find(({ from, to }) => from <= day && day <= to);
+  return blackoutOnDay(blackout, Math.floor((moment + offsetAt(timezone, moment)) / DAY_MS));
 }
 
-/** A day as blackouts write it: 2026-12-24. */
-function dayOf(moment: number, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(moment);
-  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
-  return `${part('year')}-${part('month')}-${part('day')}`;
+/** The first moment after the blackout that `moment` is in; nothing when it goes on for ten years. */
+export function endOfBlackout({ blackout, timezone }: WithBlackout, moment: number): number | undefined {
+  const first = Math.floor((moment + offsetAt(timezone, moment)) / DAY_MS);
+  let day = first;
+  while (day - first < TEN_YEARS && blackoutOnDay(blackout, day)) day += 1;
+  if (day - first >= TEN_YEARS) return undefined;
+  const coming = comingOf(timezone, day * DAY_MS);
+  return coming.is === 'once' ? coming.at : coming.is === 'twice' ? coming.first : coming.changeAt;
+}
+
+/** A blackout in a few words: `calendar holidays, 2026-12-24 to 2026-12-26`. */
+export function blackoutWords(blackout: Blackout): string {
+  const { calendar } = blackout;
+  const days =
+    'weekday' in blackout
+      ? `every ${blackout.weekday}`
+      : blackout.from === blackout.to
+        ? blackout.from
+        : `${blackout.from} to ${blackout.to}`;
+  return calendar === undefined ? days : `calendar ${calendar}, ${days}`;
+}
+
+/** `day` is counted from 1970, which began on a Thursday. */
+function blackoutOnDay(blackout: readonly Blackout[], day: number): Blackout | undefined {
+  const written = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const weekday = weekdays[(day + 4) % 7];
+  return blackout.find((days) =>
+    'weekday' in days ? days.weekday === weekday : days.from <= written && written <= days.to,
+  );
 }
 
 /** One expression of a schedule, with what becomes of its wall times when clocks change. */
@@ -117,7 +136,6 @@ const readersOf = ({ cron, timezone, dst }: Moments): Reader[] =>
 
 const shiftedAndFirst = { gap: 'shift', overlap: 'first' } as const;
 
-const DAY_MS = 86_400_000;
 /** Wall times that are read together: few at first, since most ask for one or two. */
 const FIRST_BATCH = 2;
 const MOST_IN_BATCH = 64;

@@ -2,7 +2,7 @@
 import type { Schedule } from '../policy/policy.ts';
 import type { LeftOutFor } from '../records/ledger-store.ts';
 import type { Pause, PolicyState } from '../records/policy-store.ts';
-import { blackoutOn } from './calendar.ts';
+import { blackoutOn, blackoutWords } from './calendar.ts';
 
 export interface Hindrance {
   why: Exclude<LeftOutFor, 'overlap'>;
@@ -26,7 +26,7 @@ export function hindranceOf(
   const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);
   if (pause) return { why: 'paused', note: noteOf(pause) };
   const blackout = blackoutOn(schedule, moment) ?? (now > dueAt ? blackoutOn(schedule, now) : undefined);
-  if (blackout) return { why: 'blackout', note: `${blackout.from} to ${blackout.to}` };
+  if (blackout) return { why: 'blackout', note: blackoutWords(blackout) };
   return undefined;
 }
 

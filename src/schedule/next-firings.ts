@@ -1,6 +1,6 @@
 /** When a policy fires next: what command line, dashboard and JSON show, by the very calendar that fires. */
-import type { Policy, Schedule } from '../policy/policy.ts';
-import { blackoutOn, dueAt, nextMoments } from './calendar.ts';
+import type { Policy } from '../policy/policy.ts';
+import { blackoutOn, dueAt, endOfBlackout, nextMoments } from './calendar.ts';
 
 /** A firing that is still to come, unless its policy is paused by then. */
 export interface NextFiring {
@@ -9,9 +9,6 @@ export interface NextFiring {
   /** When it fires: the moment and its jitter. */
   at: number;
 }
-
-const DAY_MS = 86_400_000;
-const CLOSE_MS = 60_000;
 
 /**
  * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none without one.
@@ -28,9 +25,10 @@ export function nextFirings(
   while (schedule && firings.length < count) {
     const [moment, following] = nextMoments(schedule, from, 2);
     if (moment === undefined) break;
-    const blackout = blackoutOn(schedule, moment);
-    if (blackout) {
-      from = endOfBlackout(schedule, Math.max(moment, Date.parse(blackout.to) - DAY_MS));
+    if (blackoutOn(schedule, moment)) {
+      const end = endOfBlackout(schedule, moment);
+      if (end === undefined) break;
+      from = end - 1;
       continue;
     }
     const at = dueAt(name, schedule, moment, following);
@@ -38,20 +36,4 @@ export function nextFirings(
     from = moment;
   }
   return firings;
-}
-
-/** A moment in the last minute of the blackout that `moment` is in. */
-function endOfBlackout(schedule: Schedule, moment: number): number {
-  let inside = moment;
-  let outside = moment + DAY_MS;
-  while (blackoutOn(schedule, outside)) {
-    inside = outside;
-    outside += DAY_MS;
-  }
-  while (outside - inside > CLOSE_MS) {
-    const middle = (inside + outside) / 2;
-    if (blackoutOn(schedule, middle)) inside = middle;
-    else outside = middle;
-  }
-  return inside;
 }

@@ -3,6 +3,7 @@
  * Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
  */
 import { z } from 'zod';
+import { DaysEntry, isWeekday } from './calendar-days.ts';
 import { duration } from './duration.ts';
 import { percent } from './percent.ts';
 
@@ -159,6 +160,15 @@ export const ConfigFile = z.strictObject({
     .record(name, Notification)
     .prefault({})
     .describe('Who can be told about a run, by the name that policies use. Default none.'),
+  calendars: z
+    .record(
+      name.refine((text) => !isWeekday(text), 'takes another name: a weekday means that day of every week'),
+      z.array(DaysEntry),
+    )
+    .prefault({})
+    .describe(
+      'Days by name, for `schedule.blackout` of policies: a list of days, weekdays (sunday) and ranges ({ from, to }). Default none.',
+    ),
   retention: z
     .strictObject({
       runs: duration(3_600_000).prefault('90d').describe('How long ended runs are remembered. Default 90d.'),

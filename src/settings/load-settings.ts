@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CaretakerError } from '../errors.ts';
 import { keepSecret } from '../secrets.ts';
+import { daysOf } from './calendar-days.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
 import { type Finding, fileFinding, InvalidFilesError, inOrder } from './finding.ts';
@@ -149,7 +150,7 @@ const missingVariable = (variable: string) => ({
 });
 
 function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, 'file'> {
-  const { accounts, daemon, dashboard, notifications, redis, retention } = config;
+  const { accounts, calendars, daemon, dashboard, notifications, redis, retention } = config;
   const password = secret(dashboard.password);
   return {
     accounts: mapValues(accounts, (account, name) => toAccount(name, account, unset)),
@@ -163,6 +164,7 @@ function toSettings(config: ConfigFile, unset: Record<string, string>, file: str
       // The addresses of chat services are credentials in themselves.
       return { name, webhook: { url: secret(webhook.url) ?? webhook.url, ...(key && { secret: key }) } };
     }),
+    calendars: mapValues(calendars, (entries) => entries.map(daysOf)),
     retention: { runsMs: retention.runs },
   };
 }

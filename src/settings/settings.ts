@@ -1,4 +1,5 @@
 /** `config/caretaker.yaml` and the environment, read once into one frozen value. */
+import type { Days } from './calendar-days.ts';
 
 export interface Account {
   name: string;
@@ -49,5 +50,7 @@ export interface Settings {
   };
   dashboard: { host: string; port: number; password?: string };
   notifications: Record<string, Notification>;
+  /** Days by the name that policies use in `schedule.blackout`. */
+  calendars: Record<string, readonly Days[]>;
   retention: { runsMs: number };
 }

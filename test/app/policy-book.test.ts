@@ -19,7 +19,12 @@ let settings: Settings;
 beforeEach(() => {
   dir = folderWith({ 'a.yaml': policies('one', 'two'), 'b.yaml': policies('three') });
   log = keptLog();
-  settings = { policiesDir: dir, accounts: { default: {} }, notifications: {} } as unknown as Settings;
+  settings = {
+    policiesDir: dir,
+    accounts: { default: {} },
+    notifications: {},
+    calendars: {},
+  } as unknown as Settings;
   book = openPolicyBook({ settings: () => settings, registry, clock: fastClock(40), log });
 });
 afterEach(() => book.close());
@@ -98,6 +103,18 @@ test('while the whole folder is away, everything stays in force', async () => {
   await said(/is no longer broken/);
   await said(/"mistakes":0\}$/);
   expect(log.lines.join('\n')).not.toMatch(/added|removed/);
+});
+
+test('when the days of a calendar change, policies that leave them out change with them', async () => {
+  write(
+    'c.yaml',
+    policies('resting').replace(' }', ', schedule: { cron: "0 2 * * *", blackout: [closed] } }'),
+  );
+  await said(/There is no calendar "closed"/);
+  settings = { ...settings, calendars: { closed: [{ weekday: 'sunday' }] } };
+  await said(/policies read again: added resting/);
+  settings = { ...settings, calendars: { closed: [{ weekday: 'monday' }] } };
+  await said(/policies read again: changed resting/);
 });
 
 test('when a name under notifications comes or goes, the policies are read again', async () => {

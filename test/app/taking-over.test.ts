@@ -8,7 +8,7 @@ test('a receiver that was put into the configuration while at work is told about
   try {
     const { caretaker } = world;
     const ops = { name: 'ops', webhook: { url: receiver.url } };
-    caretaker.take({ notifications: { ops }, retention: { runsMs: 1_000 } });
+    caretaker.take({ notifications: { ops }, calendars: {}, retention: { runsMs: 1_000 } });
 
     const run = await world.fire(
       aPolicy({ notify: [{ on: ['succeeded', 'partial', 'failed'], to: 'ops' }] }),

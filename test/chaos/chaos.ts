@@ -232,5 +232,6 @@ const settingsFor = (redis: TestRedis, sandbox: Sandbox): Settings => ({
   daemon: { concurrency: 20 },
   dashboard: { host: '127.0.0.1', port: 0 },
   notifications: {},
+  calendars: {},
   retention: { runsMs: 90 * 86_400_000 },
 });

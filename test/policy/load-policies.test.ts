@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { asWritten } from '../../src/policy/as-written.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
@@ -364,6 +366,46 @@ test('accounts and notifications have to be in the settings', () => {
   expect(findings.map(({ message, suggestion }) => `${message} ${suggestion}`)).toEqual([
     'There is no account "mian". did you mean main?',
     'There is no notification "opps". did you mean ops?',
+  ]);
+});
+
+const withCalendars = () =>
+  loadSettings({
+    cwd: folderWith({
+      'config/caretaker.yaml':
+        'calendars:\n  holidays: [2026-12-25, { from: 2026-12-31, to: 2027-01-02 }]\n  weekends: [saturday, sunday]\n',
+    }),
+    env: {},
+  });
+
+test('a blackout takes the days of calendars, and days of its own', () => {
+  const blackout = 'blackout: [holidays, friday, 2026-11-30, { from: 2027-02-01, to: 2027-02-07 }]';
+  const dir = folderWith({ 'p.yaml': policyWith(`schedule: { cron: "0 2 * * *", ${blackout} }`) });
+  const settings = withCalendars();
+
+  const { policies, findings } = loadPolicies({ dir, registry, settings });
+
+  expect(findings).toEqual([]);
+  expect(policies[0]?.schedule?.blackout).toEqual([
+    { from: '2026-12-25', to: '2026-12-25', calendar: 'holidays' },
+    { from: '2026-12-31', to: '2027-01-02', calendar: 'holidays' },
+    { weekday: 'friday' },
+    { from: '2026-11-30', to: '2026-11-30' },
+    { from: '2027-02-01', to: '2027-02-07' },
+  ]);
+  const again = folderWith({ 'p.yaml': stringify({ policies: policies.map((one) => asWritten(one)) }) });
+  expect(loadPolicies({ dir: again, registry, settings }).policies[0]?.hash).toBe(policies[0]?.hash);
+});
+
+test('a calendar that is not in the configuration is told with its place, and which one was meant', () => {
+  const blackout = 'blackout: [holydays, weekends, sundays]';
+  const dir = folderWith({ 'p.yaml': policyWith(`schedule: { cron: "0 2 * * *", ${blackout} }`) });
+
+  const { findings } = loadPolicies({ dir, registry, settings: withCalendars() });
+
+  expect(findings.map(({ column, message, suggestion }) => [column, message, suggestion])).toEqual([
+    [47, 'There is no calendar "holydays".', 'did you mean holidays?'],
+    [67, 'There is no calendar "sundays".', 'did you mean sunday?'],
   ]);
 });
 

@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest';
 import {
   blackoutOn,
+  blackoutWords,
   dueAt,
+  endOfBlackout,
   jitterOf,
   MOST_MOMENTS,
   momentsBetween,
   nextMoments,
   previousMoment,
 } from '../../src/schedule/calendar.ts';
+import { nextFirings } from '../../src/schedule/next-firings.ts';
+import { weekdays } from '../../src/settings/calendar-days.ts';
+
+const usual = { cron: ['0 2 * * *'], jitterMs: 0, overlap: 'skip' as const, catchupMs: 0 };
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -194,4 +200,27 @@ test('a blackout holds from the midnight of its first day to the midnight after 
     inside.map(() => holidays.blackout[0]),
   );
   expect(blackoutOn({ blackout: [], timezone: 'UTC' }, at('2026-12-24T00:00:00Z'))).toBeUndefined();
+});
+
+test('a blackout of weekdays and ranges holds on each of their days, and ends with the first day after them', () => {
+  const weekend = [{ weekday: 'saturday' as const }, { weekday: 'sunday' as const }];
+  const holidays = [{ from: '2026-12-28', to: '2026-12-28', calendar: 'holidays' }];
+  const closed = { blackout: [...weekend, ...holidays], timezone: 'America/New_York' };
+
+  // A Saturday, as it is there.
+  expect(blackoutOn(closed, at('2026-12-26T04:59Z'))).toBeUndefined();
+  expect(blackoutOn(closed, at('2026-12-26T05:00Z'))).toEqual({ weekday: 'saturday' });
+  expect(blackoutOn(closed, at('2026-12-29T04:59Z'))).toEqual(holidays[0]);
+  expect(iso(endOfBlackout(closed, at('2026-12-26T12:00Z')) ?? 0)).toBe('2026-12-29T05:00Z');
+  expect(closed.blackout.map(blackoutWords)).toEqual([
+    'every saturday',
+    'every sunday',
+    'calendar holidays, 2026-12-28',
+  ]);
+});
+
+test('a blackout without an end has none', () => {
+  const always = { blackout: weekdays.map((weekday) => ({ weekday })), timezone: 'UTC' };
+  expect(endOfBlackout(always, at('2026-12-26T12:00Z'))).toBeUndefined();
+  expect(nextFirings({ name: 'never', schedule: { ...usual, ...always } }, 0, 3)).toEqual([]);
 });

@@ -74,8 +74,36 @@ test('of a file that says nothing, the environment and the defaults hold', () =>
     daemon: { concurrency: 20 },
     dashboard: { host: '127.0.0.1', port: 8480 },
     notifications: {},
+    calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
   });
+});
+
+test('a calendar takes days, ranges and weekdays', () => {
+  const { calendars } = load(
+    'calendars: { closed: [2026-12-25, sunday, { from: 2026-08-01, to: 2026-08-15 }] }\n',
+  );
+  expect(calendars).toEqual({
+    closed: [
+      { from: '2026-12-25', to: '2026-12-25' },
+      { weekday: 'sunday' },
+      { from: '2026-08-01', to: '2026-08-15' },
+    ],
+  });
+});
+
+test.each([
+  [
+    'closed: [sonday]',
+    'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }. did you mean sunday?',
+  ],
+  ['closed: [2026-02-30]', 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
+  ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" takes a day that is not before "from".'],
+  ['sunday: [2026-12-25]', 'takes another name: a weekday means that day of every week.'],
+])('calendars: { %s } is a mistake', (text, sentence) => {
+  const [mistake, ...others] = mistakesOf(`calendars: { ${text} }\n`);
+  expect(mistake).toContain(sentence);
+  expect(others).toEqual([]);
 });
 
 test('the settings cannot be changed by whoever has them', () => {

@@ -88,6 +88,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     daemon: { concurrency: 50 },
     dashboard: { host: '127.0.0.1', port: 0 },
     notifications: {},
+    calendars: {},
     retention: { runsMs: 90 * 86_400_000 },
   };
   const opened: Caretaker[] = [];

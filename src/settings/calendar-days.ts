@@ -1,0 +1,49 @@
+/** Days as people write them in our files: one day, a range of them, or a day of every week. */
+import { z } from 'zod';
+import { closest } from './suggest.ts';
+
+/** As `Date` counts them. */
+export const weekdays = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Days, the first and the last of them included; or a day of every week. */
+export type Days = { from: string; to: string } | { weekday: Weekday };
+
+export const isWeekday = (text: string): text is Weekday => weekdays.some((one) => one === text);
+export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;
+
+/** A range in a file. */
+export const DayRange = z
+  .strictObject({
+    from: z.iso.date({ error: 'takes a day such as 2026-12-20' }).describe('First day of a range.'),
+    to: z.iso.date({ error: 'takes a day such as 2027-01-03' }).describe('Last day of the range.'),
+  })
+  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
+
+/** An entry of a calendar in a file. */
+export const DaysEntry = z.union([
+  DayRange,
+  z.string().superRefine((text, context) => {
+    if (isDay(text) || isWeekday(text)) return;
+    const meant = closest(text, weekdays);
+    context.addIssue({
+      code: 'custom',
+      message: 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+      params: { suggestion: meant && `did you mean ${meant}?` },
+    });
+  }),
+]);
+
+/** What an entry means: a text that is no weekday is a day. */
+export function daysOf(entry: z.output<typeof DaysEntry>): Days {
+  if (typeof entry !== 'string') return entry;
+  return isWeekday(entry) ? { weekday: entry } : { from: entry, to: entry };
+}
