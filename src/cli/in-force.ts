@@ -3,6 +3,8 @@ import type { Policy } from '../policy/policy.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Records } from '../records/records.ts';
 import { shortFile } from '../settings/finding.ts';
+import type { Settings } from '../settings/settings.ts';
+import { noSuchPolicy, policiesOf } from './context.ts';
 import { moment } from './show-run.ts';
 
 export interface Kept extends KeptPolicy {
@@ -10,7 +12,7 @@ export interface Kept extends KeptPolicy {
 }
 
 /** The policies that a daemon keeps in force although they cannot be read now; of several daemons, the first to tell. */
-export async function keptByDaemons(records: Records, now: number): Promise<Kept[]> {
+export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
   for (const { keeps = [] } of await records.presence.here(now)) {
     // A daemon wrote it, as its own policy.
@@ -18,6 +20,25 @@ export async function keptByDaemons(records: Records, now: number): Promise<Kept
       if (!kept.has(one.name)) kept.set(one.name, { ...one, policy: one.policy as Policy });
   }
   return [...kept.values()];
+}
+
+/**
+ * The policy called `name`: of a file that can be read, or as a daemon keeps it in force.
+ *
+ * @throws {InvalidFilesError} {UsageError} when there is none.
+ */
+export async function policyInForce(
+  name: string,
+  settings: Settings,
+  records: Pick<Records, 'presence'> | undefined,
+  now: number,
+): Promise<Policy> {
+  const loaded = await policiesOf(settings);
+  const own = loaded.policies.find((policy) => policy.name === name);
+  if (own) return own;
+  const kept = records ? (await keptByDaemons(records, now)).find((one) => one.name === name) : undefined;
+  if (!kept) throw noSuchPolicy(name, settings, loaded);
+  return kept.policy;
 }
 
 /** One sentence for each broken file. */

@@ -112,6 +112,24 @@ export async function main(argv: readonly string[]): Promise<number> {
     .action(does(async () => (await import('./commands/pause.ts')).resumePolicy));
 
   const aRun = 'its id, the beginning of it, or "last"';
+  program
+    .command('next')
+    .argument('[policy...]', 'default: all')
+    .description('list the coming firings, in the time zones of the policies and here')
+    .option('--days <n>', 'so many days ahead', wholeNumber(1, 366), 7)
+    .option('--limit <n>', 'at most so many of each policy', wholeNumber(1, 1_000), 20)
+    .addOption(json())
+    .action(does(async () => (await import('./commands/next.ts')).next));
+  program
+    .command('why')
+    .argument('<policy>')
+    .argument(
+      '<when>',
+      "a day or time in the policy's time zone: 2026-11-21, 2026-11-21T02:00, 02:00, yesterday",
+    )
+    .description('tell why a policy fired then or did not, or what it will do')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/why.ts')).why));
   const runs = program
     .command('runs')
     .description('list runs, newest first')

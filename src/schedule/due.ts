@@ -60,7 +60,7 @@ export function whatIsDue(policyName: string, schedule: Schedule, standing: Stan
     moment > now ? [] : (decide(moment, moments[index + 1]) ?? []),
   );
   const decisions = schedule.catchesAll
-    ? judged
+    ? inTurn(judged, standing.owedFrom !== undefined)
     : merged(judged, several ? lastFiring(schedule, start, now, decide) : undefined);
   // Jitter keeps the order of moments, so the first of those left is due next.
   const [next, following] = moments.slice(decisions.length);
@@ -105,6 +105,16 @@ function judge(schedule: Schedule, standing: Standing, moment: number, at: numbe
   if (since) return { is: 'skip', moment, ...since };
   const trigger = onTime ? 'schedule' : 'catch-up';
   return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
+}
+
+/** Behind a backlog that is caught up in turn, firings that are on time wait for their turn as well. */
+function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
+  let waits = owed;
+  return decisions.map((one) => {
+    if (one.is !== 'fire') return one;
+    waits ||= one.inTurn === true;
+    return waits ? { ...one, inTurn: true } : one;
+  });
 }
 
 /** Leaves of several catch-ups the latest, and none beside a firing that is on time: one run makes up for them all. */

@@ -206,7 +206,7 @@ test('with catchup of mode all, each missed moment within the window fires in it
     { is: 'missed', moment: at('09:00:00') },
     { is: 'missed', moment: at('10:00:00') },
     { is: 'fire', moment: at('11:00:00'), trigger: 'catch-up', inTurn: true },
-    { is: 'fire', moment: at('12:00:00'), trigger: 'schedule' },
+    { is: 'fire', moment: at('12:00:00'), trigger: 'schedule', inTurn: true },
   ]);
 });
 

@@ -1,0 +1,93 @@
+import { isoTime } from '../../clock.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { PolicyState } from '../../records/policy-store.ts';
+import type { Records } from '../../records/records.ts';
+import { type Coming, comingFirings } from '../../schedule/coming.ts';
+import { hindranceWords } from '../../schedule/hindrance-words.ts';
+import { wallTime } from '../../schedule/wall-time.ts';
+import {
+  type GlobalOptions,
+  hasRecords,
+  policiesOf,
+  sayFindings,
+  settingsOf,
+  withCaretaker,
+} from '../context.ts';
+import { exit } from '../exit.ts';
+import { keptByDaemons, policyInForce } from '../in-force.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+type Row = Coming & { policy: Policy };
+
+const DAY_MS = 86_400_000;
+
+/** Lists the coming firings of all policies, or of those named, in their order. */
+export async function next(
+  terminal: Terminal,
+  names: readonly string[],
+  options: GlobalOptions & { days: number; limit: number },
+): Promise<number> {
+  const settings = settingsOf(options);
+  const loaded = await policiesOf(settings);
+  const collect = async (records?: Records, now = Date.now()) => {
+    const kept = records ? (await keptByDaemons(records, now)).map(({ policy }) => policy) : [];
+    const own = new Set(loaded.policies.map(({ name }) => name));
+    const all = [...loaded.policies, ...kept.filter(({ name }) => !own.has(name))];
+    const chosen =
+      names.length === 0
+        ? all
+        : await Promise.all(names.map((name) => policyInForce(name, settings, records, now)));
+    const states = await records?.policies.many(chosen.map(({ name }) => name));
+    return chosen.map((policy) => coming(policy, states?.get(policy.name), now, options));
+  };
+  // Somebody who only looks does not get a Redis for it.
+  const found = hasRecords(settings)
+    ? await withCaretaker(options, settings, ({ records, clock }) => collect(records, clock.now()))
+    : await collect();
+  const rows = found.flatMap((one) => one.rows).sort((a, b) => a.at - b.at);
+  if (options.json) terminal.json(rows.map(asJson));
+  else show(terminal, rows, options);
+  for (const { policy, more } of found)
+    if (more) terminal.say(`${policy.name} fires more often than shown: --limit shows more of each.`);
+  if (names.length === 0) sayFindings(loaded.findings, terminal);
+  return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
+}
+
+function coming(
+  policy: Policy,
+  state: PolicyState | undefined,
+  now: number,
+  { days, limit }: { days: number; limit: number },
+): { policy: Policy; rows: Row[]; more: boolean } {
+  const span = { from: now, until: now + days * DAY_MS, limit: limit + 1 };
+  const firings = comingFirings(policy, state ?? { failures: 0 }, span);
+  const rows = firings.slice(0, limit).map((firing) => ({ ...firing, policy }));
+  return { policy, rows, more: firings.length > limit };
+}
+
+const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const asJson = ({ policy, moment, at, hindrance }: Row) => ({
+  policy: policy.name,
+  job: policy.job,
+  moment: isoTime(moment),
+  fires_at: isoTime(at),
+  timezone: policy.schedule?.timezone ?? 'UTC',
+  wall_time: wallTime(at, policy.schedule?.timezone ?? 'UTC'),
+  local_time: wallTime(at, zoneHere()),
+  skipped: hindrance ? { why: hindrance.why, note: hindrance.note ?? null } : null,
+});
+
+function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
+  if (rows.length === 0) {
+    terminal.say(`Nothing fires by itself in the next ${days === 1 ? 'day' : `${days} days`}.`);
+    return;
+  }
+  const here = zoneHere();
+  const cells = rows.map(({ policy, at, hindrance }) => {
+    const zone = policy.schedule?.timezone ?? 'UTC';
+    const note = hindrance ? terminal.paint('yellow', `skipped: ${hindranceWords(hindrance)}`) : '';
+    return [`${wallTime(at, zone)} ${zone}`, wallTime(at, here), policy.name, policy.job, note];
+  });
+  terminal.data(table(["policy's time", `here (${here})`, 'policy', 'job', ''], cells, terminal.paint));
+}

@@ -1,0 +1,41 @@
+import { spansOf } from '../../schedule/wall-time.ts';
+import { explain } from '../../schedule/why.ts';
+import { type GlobalOptions, hasRecords, settingsOf, withCaretaker } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { policyInForce } from '../in-force.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** So many lines a person reads; `--json` prints them all. */
+const MOST_LINES = 60;
+
+/** Explains what became, or will become, of the moments of a policy on a day or at a time. */
+export async function why(
+  terminal: Terminal,
+  name: string,
+  when: string,
+  options: GlobalOptions,
+): Promise<number> {
+  const settings = settingsOf(options);
+  const explained = async (known?: Parameters<typeof explain>[0], now = Date.now()) => {
+    const policy = await policyInForce(name, settings, known, now);
+    const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
+    if (!spans)
+      throw new UsageError(
+        `"${when}" is no day or time. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
+      );
+    return explain(known, policy, spans, now);
+  };
+  // Somebody who only looks does not get a Redis for it.
+  const explanation = hasRecords(settings)
+    ? await withCaretaker(options, settings, ({ records, clock }) => explained(records, clock.now()))
+    : await explained();
+  const { sentences, ...data } = explanation;
+  if (options.json) {
+    terminal.json({ ...data, sentence: sentences[0] ?? null });
+    return exit.ok;
+  }
+  for (const sentence of sentences.slice(0, MOST_LINES)) terminal.data(sentence);
+  if (sentences.length > MOST_LINES)
+    terminal.say(`and ${sentences.length - MOST_LINES} more; --json prints them all.`);
+  return exit.ok;
+}

@@ -1,0 +1,73 @@
+/** Days and times as people say them, in a policy's time zone. */
+import { parseDuration } from '../settings/duration.ts';
+import { comingOf, offsetAt } from './zone.ts';
+
+/** From and to, both included, in milliseconds since 1970. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** A moment by the clocks of a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
+export function wallTime(moment: number, zone: string): string {
+  const wall = new Date(moment + offsetAt(zone, moment));
+  const [day = '', time = ''] = wall.toISOString().split('T');
+  return `${weekdays[wall.getUTCDay()]} ${day} ${time.slice(0, moment % MINUTE_MS < 1_000 ? 5 : 8)}`;
+}
+
+/** The moments of a day, or of the minute, that a text names in a zone; two minutes where clocks show it twice. Nothing when it names none. */
+export function spansOf(text: string, zone: string, now: number): Span[] | undefined {
+  const today = midnight(now + offsetAt(zone, now));
+  const days: Record<string, number> = { yesterday: -1, today: 0, tomorrow: 1 };
+  const word = days[text.trim().toLowerCase()];
+  if (word !== undefined) return [dayFrom(today + word * DAY_MS, zone)];
+  const match =
+    /^(?:(\d{4}-\d\d-\d\d)|(?:(\d{4}-\d\d-\d\d)[T ])?(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)$/i.exec(
+      text.trim(),
+    );
+  if (!match) return undefined;
+  const [, wholeDay, day, time, offset] = match;
+  if (wholeDay !== undefined) {
+    const wall = Date.parse(`${wholeDay}T00:00Z`);
+    return isDay(wholeDay) ? [dayFrom(wall, zone)] : undefined;
+  }
+  if (day !== undefined && !isDay(day)) return undefined;
+  const onDay = day ?? new Date(today).toISOString().slice(0, 10);
+  const wall = Date.parse(`${onDay}T${time}${offset ?? 'Z'}`);
+  if (Number.isNaN(wall)) return undefined;
+  if (offset !== undefined) return [minuteFrom(wall)];
+  const coming = comingOf(zone, wall);
+  if (coming.is === 'twice') return [minuteFrom(coming.first), minuteFrom(coming.last)];
+  return [minuteFrom(coming.is === 'once' ? coming.at : coming.changeAt)];
+}
+
+/** The beginning of what a text names, for the start of a range, or its end. Also `3d`: so long ago. */
+export function edgeOf(text: string, zone: string, now: number, edge: keyof Span): number | undefined {
+  const ago = parseDuration(text);
+  if (ago !== undefined) return now - ago;
+  const spans = spansOf(text, zone, now);
+  return edge === 'from' ? spans?.[0]?.from : spans?.at(-1)?.to;
+}
+
+const midnight = (wall: number): number => Math.floor(wall / DAY_MS) * DAY_MS;
+
+/** `2026-02-30` would be read as the second of March. */
+const isDay = (day: string): boolean =>
+  !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+
+const dayFrom = (wall: number, zone: string): Span => ({
+  from: firstOf(wall, zone),
+  to: firstOf(wall + DAY_MS, zone) - 1,
+});
+
+const minuteFrom = (at: number): Span => ({ from: at, to: at + MINUTE_MS - 1 });
+
+function firstOf(wall: number, zone: string): number {
+  const coming = comingOf(zone, wall);
+  if (coming.is === 'twice') return coming.first;
+  return coming.is === 'once' ? coming.at : coming.changeAt;
+}

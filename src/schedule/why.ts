@@ -1,0 +1,207 @@
+/**
+ * Why a policy fired or did not: one sentence for any moment, past or to come. The past is read from the ledger, the future from
+ * the calendar that fires, so that neither can tell anything else than what was done or will be.
+ */
+import { isoTime } from '../clock.ts';
+import type { Policy, Schedule } from '../policy/policy.ts';
+import type { FiringRecord } from '../records/ledger-store.ts';
+import type { PolicyState } from '../records/policy-store.ts';
+import type { Records } from '../records/records.ts';
+import type { Run } from '../run/run.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { dueAt, momentsBetween, nextMoments, previousMoment } from './calendar.ts';
+import { type Hindrance, hindranceOf } from './hindrance.ts';
+import { hindranceWords } from './hindrance-words.ts';
+import { type Span, wallTime } from './wall-time.ts';
+
+/** One moment explained, as `caretaker why --json` prints it. */
+export interface Explained {
+  moment: string;
+  /** By the clocks of the policy's time zone. */
+  wall_time: string;
+  is: FiringRecord['is'] | 'coming' | 'due' | 'unknown';
+  why: FiringRecord['why'] | null;
+  run: string | null;
+  run_status: Run['status'] | null;
+  backfill: string | null;
+  /** When it fires or would have fired: the moment and its jitter. */
+  fires_at: string;
+  decided_at: string | null;
+  sentence: string;
+}
+
+export interface Explanation {
+  policy: string;
+  timezone: string | null;
+  moments: Explained[];
+  /** When nothing is due: the firings around it. */
+  around: Explained[];
+  /** All of it in words, a line each. */
+  sentences: string[];
+}
+
+/** What is looked up; without it, nothing was ever recorded. */
+export type Known = Pick<Records, 'ledger' | 'runs' | 'policies' | 'presence'>;
+
+/** A day of a policy of every minute, and a little. */
+const MOST = 2_000;
+
+/** Explains what a policy does in the spans of time given. Costs no request to the service. */
+export async function explain(
+  records: Known | undefined,
+  policy: Policy,
+  spans: readonly Span[],
+  now: number,
+): Promise<Explanation> {
+  const { name, schedule } = policy;
+  const empty = { policy: name, timezone: schedule?.timezone ?? null, moments: [], around: [] };
+  const told = records ? await recordsOf(records, name, spans) : [];
+  if (!schedule && told.length === 0)
+    return { ...empty, sentences: [`${name} has no schedule: it fires only by hand.`] };
+  const view = await viewOf(records, policy, now);
+  const named = schedule ? spans.flatMap(({ from, to }) => momentsBetween(schedule, from - 1, to)) : [];
+  const known = new Map(told.map((record) => [record.moment, record]));
+  const all = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b);
+  const explainAll = (some: readonly number[]) =>
+    Promise.all(some.map((moment) => explainOne(view, moment, known.get(moment))));
+  if (all.length > 0 || !schedule) {
+    const moments = await explainAll(all);
+    return { ...empty, moments, sentences: moments.map(({ sentence }) => sentence) };
+  }
+  const [first, last] = [spans[0]?.from ?? now, spans.at(-1)?.to ?? now];
+  const neighbours = [previousMoment(schedule, first), nextMoments(schedule, last, 1)[0]].flatMap(
+    (moment) => moment ?? [],
+  );
+  for (const moment of neighbours)
+    for (const record of await (records?.ledger.between(name, moment, moment, 1) ?? []))
+      known.set(moment, record);
+  const around = await explainAll(neighbours);
+  const cron = schedule.cron.map((one) => `"${one}"`).join(' and ');
+  return {
+    ...empty,
+    around,
+    sentences: [
+      `${name} is not due then: ${cron} (${schedule.timezone}) names no such moment. ${
+        around.length > 0 ? 'The firings around it are:' : 'It names no other either.'
+      }`,
+      ...around.map(({ sentence }) => `  ${sentence}`),
+    ],
+  };
+}
+
+async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]): Promise<FiringRecord[]> {
+  return (await Promise.all(spans.map(({ from, to }) => ledger.between(name, from, to, MOST)))).flat();
+}
+
+/** All that is asked of records besides the ledger. */
+interface View {
+  policy: Policy;
+  state: PolicyState;
+  now: number;
+  runOf: (id: string) => Promise<Run | undefined>;
+  recordOf: (moment: number) => Promise<FiringRecord | undefined>;
+  someSchedules: boolean;
+}
+
+async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<View> {
+  const [state, here] = records
+    ? await Promise.all([records.policies.state(policy.name), records.presence.here(now)])
+    : [{ failures: 0 }, []];
+  return {
+    policy,
+    state,
+    now,
+    runOf: async (id) => records?.runs.get(id),
+    recordOf: async (moment) => (await records?.ledger.between(policy.name, moment, moment, 1))?.[0],
+    someSchedules: here.some(({ roles }) => roles.includes('scheduler')),
+  };
+}
+
+async function explainOne(view: View, moment: number, record?: FiringRecord): Promise<Explained> {
+  const { policy, now } = view;
+  const { schedule, name } = policy;
+  const zone = schedule?.timezone ?? 'UTC';
+  const at = schedule ? dueAt(name, schedule, moment) : moment;
+  const wall = wallTime(moment, zone);
+  const begin = `${name} ${wall} ${zone}`;
+  const [run, backfill] = await Promise.all(
+    [record?.run, record?.backfill].map((id) => (id === undefined ? undefined : view.runOf(id))),
+  );
+  const rest = {
+    moment: isoTime(moment),
+    wall_time: wall,
+    run: record?.run ?? null,
+    run_status: run?.status ?? null,
+    backfill: record?.backfill ?? null,
+    fires_at: isoTime(at),
+    decided_at: record ? isoTime(record.at) : null,
+  };
+  if (record) {
+    const made = record.backfill ? ` It was backfilled: ${runWords(record.backfill, backfill)}.` : '';
+    const sentence = `${begin}: ${await pastWords(view, record, run, zone)}.${made}`;
+    return { ...rest, is: record.is, why: record.why ?? null, sentence };
+  }
+  if (!schedule) return { ...rest, is: 'unknown', why: null, sentence: `${begin}: there is no record.` };
+  if (at > now) {
+    const hindrance = hindranceOf(schedule, view.state, { moment, dueAt: at });
+    const sentence = `${begin}: ${comingWords(moment, at, zone, hindrance)}.`;
+    return { ...rest, is: 'coming', why: hindrance?.why ?? null, sentence };
+  }
+  const is = moment > (view.state.cursor ?? now) ? 'due' : 'unknown';
+  return { ...rest, is, why: null, sentence: `${begin}: ${unrecordedWords(view, schedule, moment)}.` };
+}
+
+async function pastWords(
+  view: View,
+  record: FiringRecord,
+  run: Run | undefined,
+  zone: string,
+): Promise<string> {
+  switch (record.is) {
+    case 'ran': {
+      const late = record.at - record.moment;
+      const how = run?.trigger === 'catch-up' ? `, caught up ${formatDuration(late)} late` : '';
+      const backfilled = run?.trigger === 'backfill' ? ', as a backfill' : '';
+      return `ran at ${wallTime(record.at, zone)}${how}${backfilled}: ${runWords(record.run ?? '', run)}`;
+    }
+    case 'skipped':
+      if (record.why === 'overlap')
+        return `was skipped. ${(record.note ?? 'Another run was under way.').replace(/\.$/, '')}`;
+      return `was skipped: ${hindranceWords({ why: record.why ?? 'paused', ...(record.note ? { note: record.note } : {}) })}`;
+    case 'missed':
+      return `was missed. Nothing was there to fire it before ${wallTime(record.at, zone)}, which was later than its catchup allowed`;
+    case 'merged': {
+      const into = record.into ?? record.moment;
+      const heir = await view.recordOf(into);
+      const by = heir?.run ? ` (${runWords(heir.run, await view.runOf(heir.run))})` : '';
+      return `was missed, and the run of ${wallTime(into, zone)} made up for it${by}`;
+    }
+  }
+}
+
+const runWords = (id: string, run: Run | undefined): string => {
+  if (!run) return `${id}, which is no longer kept`;
+  const { succeeded, failed, skipped, cancelled } = run.counts;
+  const counts = Object.entries({ succeeded, failed, skipped, cancelled })
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`);
+  return `${id}, ${run.status}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
+};
+
+function comingWords(moment: number, at: number, zone: string, hindrance?: Hindrance): string {
+  if (hindrance) return `will be skipped as things stand: ${hindranceWords(hindrance)}`;
+  if (at === moment) return 'will fire on the minute';
+  return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its moment`;
+}
+
+function unrecordedWords({ state, someSchedules }: View, schedule: Schedule, moment: number): string {
+  if (moment > (state.cursor ?? Number.POSITIVE_INFINITY)) {
+    return someSchedules
+      ? 'is due and about to be decided about'
+      : 'is due, but no daemon with the role scheduler is at work; "caretaker daemon" starts one';
+  }
+  if (state.cursor === undefined) return 'has no record: no daemon has looked after this policy yet';
+  if (state.since !== undefined && moment <= state.since)
+    return `has no record: this schedule is in force since ${wallTime(state.since, schedule.timezone)}`;
+  return 'has no record any more: it is older than what is kept (retention.runs)';
+}

@@ -1,0 +1,299 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Policy, Schedule } from '../../src/policy/policy.ts';
+import type { FiringRecord } from '../../src/records/ledger-store.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import { momentsBetween } from '../../src/schedule/calendar.ts';
+import { type SchedulerParts, tickOnce } from '../../src/schedule/scheduler.ts';
+import { spansOf } from '../../src/schedule/wall-time.ts';
+import { explain } from '../../src/schedule/why.ts';
+import { aPolicy } from '../support/caretaker.ts';
+import { type HeldClock, heldClock } from '../support/held-clock.ts';
+import { keptLog } from '../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+let redis: TestRedis;
+let store: Redis;
+let records: Records;
+
+beforeAll(async () => {
+  redis = await startTestRedis();
+  store = new Redis(redis.options);
+  records = openRecords(store);
+});
+beforeEach(() => store.flushall());
+afterAll(async () => {
+  store.disconnect();
+  await redis.stop();
+});
+
+const scheduled = (changes: Partial<Schedule> = {}): Policy =>
+  aPolicy({
+    name: 'sweep',
+    schedule: {
+      cron: ['*/10 * * * *'],
+      timezone: 'UTC',
+      jitterMs: 0,
+      overlap: 'allow',
+      catchupMs: 0,
+      blackout: [],
+      ...changes,
+    },
+  });
+
+/** Fires as the engine does, as far as a firing goes; its runs end at once, unless `lasting`. */
+function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false } = {}) {
+  const parts: SchedulerParts = {
+    policies: () => policies,
+    records,
+    clock,
+    log: keptLog(),
+    async fire(policy, { trigger, scheduledFor }) {
+      const id = `${policy.name}.${scheduledFor}`;
+      const run = {
+        id,
+        policy: policy.name,
+        job: policy.job,
+        account: policy.account,
+        status: lasting ? ('queued' as const) : ('succeeded' as const),
+        trigger,
+        scheduledFor,
+        createdAt: clock.now(),
+        requests: 0,
+        counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+        policyJson: '{}',
+        policyHash: policy.hash,
+      };
+      const firing = { moment: scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
+      await records.runs.create(run, { concurrency: 1, targetMs: 1 }, { firing });
+    },
+  };
+  return { policies, clock, parts, tick: () => tickOnce(parts) };
+}
+
+const ledger = () => records.ledger.between('sweep', 0, Number.MAX_SAFE_INTEGER, 100_000);
+const inWords = ({ moment, is, why }: FiringRecord) =>
+  `${new Date(moment).toISOString().slice(11, 16)} ${why ?? is}`;
+
+/** The same numbers for the same seed, each below `below`. */
+function randomFrom(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((state / 2 ** 31) * below);
+  };
+}
+
+const schedules: [string, Partial<Schedule>][] = [
+  ['without catchup', {}],
+  ['with jitter', { jitterMs: 8 * MINUTE, catchupMs: HOUR }],
+  ['catching the last one up', { catchupMs: HOUR }],
+  ['catching all up', { catchupMs: HOUR, catchesAll: true }],
+  ['with days of blackout', { blackout: [{ from: '2026-11-22', to: '2026-11-22' }], catchupMs: 2 * HOUR }],
+];
+
+test.each(schedules)(
+  'through outages, pauses and daemons cut off anywhere, each moment of a policy %s has exactly one record',
+  async (_, schedule) => {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      await store.flushall();
+      const random = randomFrom(seed);
+      const policy = scheduled(schedule);
+      const clock = heldClock(NOON);
+      const daemons = [aDaemon([policy], { clock }), aDaemon([policy], { clock })];
+      await daemons[0]?.tick();
+      await live(daemons, clock, random);
+      // What is caught up in turn takes some ticks.
+      for (let tick = 0; tick < 40; tick += 1) await daemons[0]?.tick();
+
+      const { cursor = 0 } = await records.policies.state('sweep');
+      const due = momentsBetween(policy.schedule as Schedule, NOON, cursor);
+      const written = await ledger();
+      expect(written.map(({ moment }) => moment)).toEqual(due);
+      const runs = await records.runs.list({ policy: 'sweep', limit: 10_000 });
+      expect(
+        written
+          .filter(({ is }) => is === 'ran')
+          .map(({ run }) => run)
+          .sort(),
+      ).toEqual(runs.map(({ id }) => id).sort());
+    }
+  },
+);
+
+/** Some hours of two daemons that are away, paused, resumed, cut off, and look at the same moment or one after the other. */
+async function live(
+  daemons: readonly ReturnType<typeof aDaemon>[],
+  clock: HeldClock,
+  random: (below: number) => number,
+): Promise<void> {
+  for (let step = 0; step < 40; step += 1) {
+    await clock.advance(random(4) === 0 ? random(5 * HOUR) : random(12 * MINUTE));
+    if (random(8) === 0) await records.policies.pause('sweep', { at: clock.now(), by: 'anna' });
+    if (random(4) === 0) await records.policies.resume('sweep', clock.now());
+    const cut = random(3) === 0;
+    const tick = ({ parts }: (typeof daemons)[number]) => tickOnce(cut ? cutOff(parts, random(3)) : parts);
+    if (random(2) === 0) await Promise.all(daemons.map(tick));
+    else for (const one of daemons.slice(random(2))) await tick(one);
+  }
+}
+
+/** A daemon whose Redis is gone after so many writes: what was killed there. */
+function cutOff(parts: SchedulerParts, after: number): SchedulerParts {
+  let left = after;
+  const mayGoOn = () => {
+    left -= 1;
+    if (left < 0) throw new Error('killed');
+  };
+  const { ledger: whole } = parts.records;
+  return {
+    ...parts,
+    async fire(policy, firing) {
+      mayGoOn();
+      return parts.fire(policy, firing);
+    },
+    records: {
+      ...parts.records,
+      ledger: Object.assign(Object.create(whole), {
+        async settle(...args: Parameters<typeof whole.settle>) {
+          mayGoOn();
+          return whole.settle(...args);
+        },
+      }),
+    },
+  };
+}
+
+test('a catch-up of all goes one run after the other, and what comes due meanwhile waits behind it', async () => {
+  const policy = scheduled({ catchupMs: HOUR, catchesAll: true });
+  const daemon = aDaemon([policy], { lasting: true });
+  await daemon.tick();
+  await daemon.clock.advance(35 * MINUTE);
+  const endRuns = async () => {
+    for (const run of await records.runs.active('default'))
+      await records.runs.move(run, 'cancelled', { at: daemon.clock.now() });
+  };
+  const seen: string[][] = [];
+  for (let round = 0; round < 4; round += 1) {
+    await daemon.tick();
+    await daemon.tick();
+    seen.push((await ledger()).map(inWords));
+    await daemon.clock.advance(3 * MINUTE);
+    await endRuns();
+  }
+  expect(seen).toEqual([
+    ['12:10 ran'],
+    ['12:10 ran', '12:20 ran'],
+    ['12:10 ran', '12:20 ran', '12:30 ran'],
+    ['12:10 ran', '12:20 ran', '12:30 ran', '12:40 ran'],
+  ]);
+});
+
+test('a firing that another daemon has left out meanwhile makes no run', async () => {
+  const policy = scheduled();
+  const late = aDaemon([policy]);
+  await late.tick();
+  await late.clock.advance(10 * MINUTE);
+  const record = { moment: NOON + 10 * MINUTE, is: 'skipped' as const, why: 'paused' as const, at: NOON };
+  await records.ledger.settle('sweep', [record], { to: NOON, moments: 'UTC */10 * * * *' });
+
+  await late.tick();
+
+  expect(await records.runs.list({ policy: 'sweep', limit: 10 })).toEqual([]);
+  expect(await ledger()).toEqual([record]);
+});
+
+test('the ledger is paged, newest first, and forgets what is older than retention', async () => {
+  const policy = scheduled();
+  const daemon = aDaemon([policy]);
+  await daemon.tick();
+  await daemon.clock.advance(5 * HOUR);
+  await daemon.tick();
+  const first = await records.ledger.latest('sweep', 2);
+  const second = await records.ledger.latest('sweep', 2, first.at(-1)?.moment);
+  expect([...first, ...second].map(inWords)).toEqual([
+    '17:00 ran',
+    '16:50 missed',
+    '16:40 missed',
+    '16:30 missed',
+  ]);
+
+  expect(await records.ledger.prune(NOON + 4 * HOUR)).toBe(23);
+  expect((await ledger()).map(inWords)[0]).toBe('16:00 missed');
+});
+
+describe('why a policy fired or did not is told in a sentence', () => {
+  const asked = async (policy: Policy, when: string, now: number) => {
+    const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
+    const { sentences } = await explain(records, policy, spans ?? [], now);
+    return sentences;
+  };
+
+  test('for what ran, was paused, missed, merged and is still to come', async () => {
+    const policy = scheduled({ cron: ['0 * * * *'], timezone: 'Europe/Berlin', catchupMs: 2 * HOUR });
+    const daemon = aDaemon([policy]);
+    await daemon.tick();
+    await daemon.clock.advance(HOUR);
+    await daemon.tick();
+    await records.policies.pause('sweep', { at: daemon.clock.now(), by: 'anna', reason: 'the sale' });
+    await daemon.clock.advance(HOUR);
+    await daemon.tick();
+    await records.policies.resume('sweep', daemon.clock.now());
+    await daemon.clock.advance(4.5 * HOUR);
+    await daemon.tick();
+    const now = daemon.clock.now();
+    const about = async (when: string) =>
+      (await asked(policy, when, now)).map((one) => one.replace(/^sweep Sat 2026-11-21 /, ''));
+
+    expect(await about('14:00')).toEqual([
+      `14:00 Europe/Berlin: ran at Sat 2026-11-21 14:00: sweep.${NOON + HOUR}, succeeded.`,
+    ]);
+    expect(await about('15:00')).toEqual(['15:00 Europe/Berlin: was skipped: paused by anna: the sale.']);
+    expect(await about('16:00')).toEqual([
+      '16:00 Europe/Berlin: was missed. Nothing was there to fire it before Sat 2026-11-21 19:30, which was later than its catchup allowed.',
+    ]);
+    expect(await about('18:00')).toEqual([
+      `18:00 Europe/Berlin: was missed, and the run of Sat 2026-11-21 19:00 made up for it (sweep.${NOON + 6 * HOUR}, succeeded).`,
+    ]);
+    expect(await about('2026-11-21T18:00Z')).toEqual([
+      `19:00 Europe/Berlin: ran at Sat 2026-11-21 19:30, caught up 30m late: sweep.${NOON + 6 * HOUR}, succeeded.`,
+    ]);
+    expect(await about('20:00')).toEqual(['20:00 Europe/Berlin: will fire on the minute.']);
+    expect((await about('14:07')).slice(0, 2)).toEqual([
+      'sweep is not due then: "0 * * * *" (Europe/Berlin) names no such moment. The firings around it are:',
+      `  sweep Sat 2026-11-21 14:00 Europe/Berlin: ran at Sat 2026-11-21 14:00: sweep.${NOON + HOUR}, succeeded.`,
+    ]);
+    expect(await about('13:00')).toEqual([
+      '13:00 Europe/Berlin: has no record: this schedule is in force since Sat 2026-11-21 13:00.',
+    ]);
+    expect(await about('today')).toHaveLength(24);
+  });
+
+  test('for what is due while no daemon is there, and what a blackout will leave out', async () => {
+    const policy = scheduled({ cron: ['0 * * * *'], blackout: [{ from: '2026-11-22', to: '2026-11-23' }] });
+    await aDaemon([policy]).tick();
+    expect(await asked(policy, '13:00', NOON + HOUR + 1)).toEqual([
+      'sweep Sat 2026-11-21 13:00 UTC: is due, but no daemon with the role scheduler is at work; "caretaker daemon" starts one.',
+    ]);
+    expect(await asked(policy, '2026-11-22T02:00', NOON)).toEqual([
+      'sweep Sun 2026-11-22 02:00 UTC: will be skipped as things stand: blackout 2026-11-22 to 2026-11-23.',
+    ]);
+  });
+
+  test('for days in words, times that come twice, and nothing else', () => {
+    expect(spansOf('yesterday', 'Europe/Berlin', NOON)?.[0]?.from).toBe(Date.parse('2026-11-19T23:00Z'));
+    expect(spansOf('2026-10-25', 'Europe/Berlin', NOON)).toEqual([
+      { from: Date.parse('2026-10-24T22:00Z'), to: Date.parse('2026-10-25T23:00Z') - 1 },
+    ]);
+    expect(spansOf('2026-10-25T02:30', 'Europe/Berlin', NOON)?.map(({ from }) => from)).toEqual([
+      Date.parse('2026-10-25T00:30Z'),
+      Date.parse('2026-10-25T01:30Z'),
+    ]);
+    for (const nonsense of ['soon', '2026-02-30', '25:00', '', '2026-11-21T1:00'])
+      expect(spansOf(nonsense, 'UTC', NOON)).toBeUndefined();
+  });
+});
