@@ -77,7 +77,8 @@ export async function onStage(
       dataDir: '/nowhere',
       daemon: { concurrency },
       dashboard: { host: '127.0.0.1', port: 0 },
-      notifications: {}, calendars: {},
+      notifications: {},
+      calendars: {},
       retention: { runsMs: 90 * 86_400_000 },
     };
     const open = async () => {
