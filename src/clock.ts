@@ -21,6 +21,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** Counts on from the time at which the process began, whatever becomes of the machine's clock since. */
+export const steadyClock: Clock = {
+  now: () => Math.round(performance.timeOrigin + performance.now()),
+  sleep: systemClock.sleep,
+};
+
 const timer = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { openBudget } from '../budget/budget.ts';
 import { openClient } from '../client/client.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, steadyClock } from '../clock.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import type { AccountLink } from '../engine/parts.ts';
 import type { Registry } from '../job/registry.ts';
@@ -16,8 +16,9 @@ import { openQueues, type Queues } from '../queue/queues.ts';
 import { openRecords, type Records } from '../records/records.ts';
 import { accountOf } from '../settings/account.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Connected, connectRedis, redisClock } from './connect.ts';
+import { type Connected, connectRedis } from './connect.ts';
 import { loadJobs } from './jobs.ts';
+import { keepRight, redisClock } from './redis-clock.ts';
 
 export interface Caretaker {
   /** Those it was opened with, with what was taken over since. */
@@ -63,7 +64,9 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     connectRedis(settings.redis, settings.dataDir, log),
     loadJobs(),
   ]);
-  const clock = given ?? (await redisClock(redis.store, systemClock));
+  const shared = given ? undefined : await redisClock(redis.store, steadyClock);
+  const clock = given ?? shared ?? steadyClock;
+  const letClockBe = shared && keepRight(shared, log);
   const records = openRecords(redis.store);
   const queues = openQueues(redis.store, log);
   const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`;
@@ -139,6 +142,7 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     drift,
     async close() {
       await Promise.all(tellings);
+      letClockBe?.();
       await Promise.all([...links.values()].map(({ client }) => client.close()));
       await queues.close();
       await redis.close();

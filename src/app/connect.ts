@@ -1,6 +1,5 @@
 /** Connections to Redis, wherever the settings say it is. */
 import { Cluster, Redis } from 'ioredis';
-import { type Clock, shiftedClock } from '../clock.ts';
 import { CaretakerError, messageOf, systemCodeOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../records/redis.ts';
@@ -126,15 +125,4 @@ async function hangUp(store: Store): Promise<void> {
     new Promise((done) => setTimeout(done, 1_000).unref()),
   ]);
   store.disconnect();
-}
-
-/**
- * A clock that shows Redis's time, so that machines whose clocks differ agree on what is due. Costs one command; the
- * difference is measured once, since clocks drift by milliseconds a day.
- */
-export async function redisClock(store: Store, clock: Clock): Promise<Clock> {
-  const before = clock.now();
-  const [seconds = 0, micros = 0] = (await store.time()).map(Number);
-  const middle = (before + clock.now()) / 2;
-  return shiftedClock(clock, Math.round(seconds * 1000 + micros / 1000 - middle));
 }

@@ -5,7 +5,7 @@
  * what is due is read from Redis each time.
  */
 import { randomUUID } from 'node:crypto';
-import { createTask, type Logger, type RunCoordinator } from 'node-cron';
+import { createTask, type Logger, type ScheduledTask } from 'node-cron';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { LockStore } from '../records/lock-store.ts';
@@ -30,43 +30,83 @@ export interface CronTickOptions {
 
 /** A call that comes later than this, because the process stood still, is left to the next. */
 const TOLERANCE_MS = 60_000;
+const LOOK_MS = 1_000;
 
 /** Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis. */
-export function startCronTick({
-  answer,
-  onBeat,
-  locks,
-  clock,
-  log,
-  everySeconds = 5,
-}: CronTickOptions): Tick {
-  let stopped = false;
-  let atWork: Promise<void> = Promise.resolve();
+export function startCronTick(options: CronTickOptions): Tick {
+  const { log, everySeconds = 5 } = options;
+  const silentMs = everySeconds * 1_000 + LOOK_MS;
+  const beat: Beat = { calledAt: performance.now(), busy: 0, stopped: false };
+  let task = cronTask(options, beat);
+  // When the machine's clock is put back, node-cron waits until it is as late again as it was.
+  const looking = setInterval(() => {
+    if (beat.busy > 0 || performance.now() - beat.calledAt <= silentMs) return;
+    beat.calledAt = performance.now();
+    log.debug('the machine’s clock was put back: the tick begins anew');
+    void task.destroy();
+    task = cronTask(options, beat);
+    void task.execute().catch(() => undefined); // node-cron has told the log
+  }, LOOK_MS);
+  looking.unref();
+  return {
+    async stop() {
+      beat.stopped = true;
+      clearInterval(looking);
+      await task.destroy();
+      await beat.atWork?.catch(() => undefined);
+    },
+  };
+}
+
+/** What is known of the calls, by time that is steady. */
+interface Beat {
+  calledAt: number;
+  /** Calls that wait for the coordinator or are being answered. */
+  busy: number;
+  stopped: boolean;
+  atWork?: Promise<void>;
+}
+
+function cronTask(
+  { answer, onBeat, locks, clock, log, everySeconds = 5 }: CronTickOptions,
+  beat: Beat,
+): ScheduledTask {
+  const during = async <T>(work: () => Promise<T>): Promise<T> => {
+    beat.calledAt = performance.now();
+    beat.busy += 1;
+    try {
+      return await work();
+    } finally {
+      beat.busy -= 1;
+    }
+  };
+  const coordinator = coordinatorOver({ locks, clock, spanMs: everySeconds * 1_000 });
   const task = createTask(
     `*/${everySeconds} * * * * *`,
     () => {
       // The coordinator may have been asked before the stop and have answered after it.
-      if (!stopped) atWork = answer();
-      return atWork;
+      if (!beat.stopped) beat.atWork = during(answer);
+      return beat.atWork;
     },
     {
       name: 'caretaker-tick',
       timezone: 'UTC',
       noOverlap: true,
       distributed: true,
-      runCoordinator: coordinatorOver({ locks, clock, onBeat, spanMs: everySeconds * 1_000 }),
+      runCoordinator: {
+        shouldRun: () =>
+          during(async () => {
+            const ours = await coordinator();
+            onBeat?.();
+            return ours;
+          }),
+      },
       missedExecutionTolerance: TOLERANCE_MS,
       logger: loggerTo(log),
     },
   );
   void task.start();
-  return {
-    async stop() {
-      stopped = true;
-      await task.destroy();
-      await atWork.catch(() => undefined); // node-cron has told the log
-    },
-  };
+  return task;
 }
 
 /**
@@ -77,21 +117,10 @@ export function startCronTick({
 function coordinatorOver({
   locks,
   clock,
-  onBeat,
   spanMs,
-}: Pick<CronTickOptions, 'locks' | 'clock'> & {
-  onBeat: (() => void) | undefined;
-  spanMs: number;
-}): RunCoordinator {
+}: Pick<CronTickOptions, 'locks' | 'clock'> & { spanMs: number }): () => Promise<boolean> {
   const owner = randomUUID();
-  return {
-    async shouldRun() {
-      const call = Math.floor(clock.now() / spanMs);
-      const ours = await locks.take(`tick:${call}`, owner, 2 * spanMs);
-      onBeat?.();
-      return ours;
-    },
-  };
+  return () => locks.take(`tick:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
 }
 
 /** node-cron's own words are for the author: nothing is lost by a call that is late or left out. */

@@ -10,4 +10,6 @@ const words: Record<LeftOutFor, string> = {
 };
 
 export const hindranceWords = ({ why, note }: { why: LeftOutFor; note?: string }): string =>
-  note === undefined ? words[why] : `${words[why]} ${/^(by |\d|until |calendar |every )/.test(note) ? note : `(${note})`}`;
+  note === undefined
+    ? words[why]
+    : `${words[why]} ${/^(by |\d|until |calendar |every )/.test(note) ? note : `(${note})`}`;

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { connectRedis, redisClock } from '../../app/connect.ts';
+import { connectRedis } from '../../app/connect.ts';
 import { loadJobs } from '../../app/jobs.ts';
+import { redisClock } from '../../app/redis-clock.ts';
 import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
 import { systemClock } from '../../clock.ts';

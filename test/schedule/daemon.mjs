@@ -1,0 +1,49 @@
+/**
+ * `node daemon.mjs <JSON>`: a scheduler in a process of its own, on a machine whose clock is wrong and jumps by an hour now and
+ * then. Its time is Redis's, sped up; it says on standard output when it begins to fire, and works until it is killed.
+ */
+const { settings, from, speed, wrongByMs, policies } = JSON.parse(process.argv[2]);
+
+const MachineDate = Date;
+let wrong = wrongByMs;
+globalThis.Date = class extends MachineDate {
+  constructor(...parts) {
+    if (parts.length > 0) super(...parts);
+    else super(MachineDate.now() + wrong);
+  }
+  static now() {
+    return MachineDate.now() + wrong;
+  }
+};
+setInterval(() => {
+  wrong = wrong === wrongByMs ? wrongByMs + 3_600_000 : wrongByMs;
+}, 3_500);
+
+const { openCaretaker } = await import('../../dist/src/app/caretaker.js');
+const { connectRedis } = await import('../../dist/src/app/connect.js');
+const { redisClock } = await import('../../dist/src/app/redis-clock.js');
+const { steadyClock } = await import('../../dist/src/clock.js');
+const { openLog } = await import('../../dist/src/log.js');
+const { startCronTick } = await import('../../dist/src/schedule/cron-tick.js');
+const { startScheduler } = await import('../../dist/src/schedule/scheduler.js');
+
+const log = await openLog({ level: 'error', form: 'json' });
+const { store } = await connectRedis(settings.redis, settings.dataDir, log);
+const shared = await redisClock(store, steadyClock);
+const clock = {
+  now: () => Math.round(from + (shared.now() - from) * speed),
+  sleep: (ms, signal) => steadyClock.sleep(ms / speed, signal),
+};
+const { engine, records } = await openCaretaker({ settings, log, clock });
+startScheduler({
+  policies: () => policies,
+  fire(policy, firing) {
+    process.stdout.write('fires\n');
+    return engine.fire(policy, firing);
+  },
+  records,
+  clock,
+  log,
+  tick: (answer) => startCronTick({ answer, locks: records.locks, clock: shared, log, everySeconds: 1 }),
+});
+process.stdout.write('ready\n');
