@@ -57,5 +57,5 @@ async function callOffTasks(parts: Parts, run: Run): Promise<void> {
       at,
     });
   }
-  await handOut(parts, run.id);
+  await handOut(parts, run.account);
 }

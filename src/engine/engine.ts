@@ -9,7 +9,7 @@ import { probeAccount } from './block.ts';
 import { cancelRun } from './call-off.ts';
 import { type Firing, fire } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
-import { planRun } from './plan-run.ts';
+import { Planner } from './planner.ts';
 import { type Preview, previewPlan } from './preview.ts';
 import { lease, Steward } from './steward.ts';
 
@@ -114,17 +114,16 @@ export function createEngine(parts: Parts): Engine {
     preview: (policy, only) => previewPlan(parts, policy, only),
     work(concurrency) {
       const steward = new Steward(parts);
-      const stopping = new AbortController();
+      const planner = new Planner(parts);
       const working = parts.queues.work(
-        { plan: (entry) => planRun(parts, entry, stopping.signal), act: (entry) => act(parts, entry) },
+        { plan: (entry) => planner.begin(entry), act: (entry) => act(parts, entry) },
         concurrency,
       );
       steward.start();
       return {
         beatAt: () => steward.beatAt,
         async stop() {
-          stopping.abort();
-          await Promise.all([steward.stop(), working.stop()]);
+          await Promise.all([planner.stop(), steward.stop(), working.stop()]);
         },
       };
     },

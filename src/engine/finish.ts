@@ -13,25 +13,31 @@ export async function afterTarget(parts: Parts, run: Run, target: Target): Promi
     if (target.outcome === 'failed') await stopIfTooManyFailed(parts, run.id);
     await finishIfDone(parts, run.id);
   }
-  if (target.state !== 'following') await handOut(parts, run.id);
+  if (target.state !== 'following') await handOut(parts, run.account);
 }
 
-/** Hands out what the run's concurrency has room for. Safe to call by anybody at any time. */
-export async function handOut(parts: Parts, runId: string): Promise<void> {
-  const { records, queues, clock } = parts;
-  const run = await records.runs.get(runId);
-  if (run?.status !== 'running') return;
-  if (!parts.serves(run.account)) return;
-  const { budget } = parts.link(run.account);
+/**
+ * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any time.
+ *
+ * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window.
+ */
+export async function handOut(parts: Parts, account: string): Promise<void> {
+  const { records, clock } = parts;
+  if (!parts.serves(account)) return;
+  const { failingSince, room } = await parts.link(account).budget.state();
+  if (failingSince === undefined) {
+    const allotted = await records.targets.allot(account, clock.now(), room);
+    await Promise.all(allotted.map(({ run, count }) => release(parts, run, count, 'all')));
+    return;
+  }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
-  const state = await budget.state();
-  const away = state.failingSince !== undefined;
-  // More than the budget has room for would only be handed out to come back empty-handed.
-  const room = away ? 1 : state.room;
-  if (room < 1) return;
-  const released = await records.targets.release(runId, clock.now(), room, away ? 'begun' : 'all');
+  for (const run of await records.runs.active(account)) await release(parts, run.id, 1, 'begun');
+}
+
+async function release(parts: Parts, run: string, count: number, which: 'all' | 'begun'): Promise<void> {
+  const released = await parts.records.targets.release(run, parts.clock.now(), count, which);
   if (released.length === 0) return;
-  await queues.put(released.map(({ id, step }) => ({ kind: 'act', run: runId, target: id, step })));
+  await parts.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
 }
 
 /** A share says something of the service or the policy only when it is not the bad luck of one or two targets. */

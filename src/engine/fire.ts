@@ -1,6 +1,6 @@
 /** Firing a policy: one firing makes one run, however many processes fire it. */
 import { randomBytes } from 'node:crypto';
-import type { Overlap, Policy } from '../policy/policy.ts';
+import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import type { Parts } from './parts.ts';
@@ -47,7 +47,11 @@ export async function fire(
     policyHash: policy.hash,
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
   };
-  const limits = { concurrency: policy.limits.concurrency, targetMs: policy.timeout.targetMs };
+  const limits = {
+    concurrency: policy.limits.concurrency,
+    targetMs: policy.timeout.targetMs,
+    weight: weights[policy.priority],
+  };
   let made = await records.runs.create(run, limits, {
     only: firing.only,
     firing: recordOf(run),

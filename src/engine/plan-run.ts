@@ -200,7 +200,7 @@ class PlanMaking {
     const change = { at, planComplete: true, planStep: this.step } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
     await admitAccount(this.parts, this.run.account);
-    await handOut(this.parts, this.run.id);
+    await handOut(this.parts, this.run.account);
     await finishIfDone(this.parts, this.run.id);
   }
 }

@@ -9,6 +9,7 @@ import { messageOf } from '../errors.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { FIRST_PROBE_MS, PROBE_MS, probeAccount } from './block.ts';
+import { handOut } from './finish.ts';
 import { Follower } from './follow.ts';
 import type { Parts } from './parts.ts';
 import { tend } from './tend.ts';
@@ -74,7 +75,9 @@ export class Steward {
 
   private async tick(): Promise<void> {
     const { records, owner, log, serves } = this.parts;
-    for (const account of await records.runs.activeAccounts()) {
+    const active = await records.runs.activeAccounts();
+    await this.layDown(active);
+    for (const account of active) {
       if (!serves(account)) continue;
       if (!(await records.locks.take(lease(account), owner, LEASE_MS))) {
         this.charges.delete(account);
@@ -90,6 +93,16 @@ export class Steward {
         )
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
+    }
+  }
+
+  /** Gives the accounts back that have no runs any more. */
+  private async layDown(active: readonly string[]): Promise<void> {
+    const { records, owner } = this.parts;
+    for (const account of this.charges.keys()) {
+      if (active.includes(account) || this.rounds.has(account)) continue;
+      this.charges.delete(account);
+      await records.locks.giveBack(lease(account), owner);
     }
   }
 
@@ -109,7 +122,7 @@ export class Steward {
     for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
     if (!charge.known) this.tellTakenOver(runs);
     charge.known = true;
-    if (runs.length === 0) return;
+    if (runs.length === 0) return records.runs.retire(account);
     await this.probe(
       account,
       charge,
@@ -122,6 +135,7 @@ export class Steward {
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
       );
     }
+    await handOut(this.parts, account);
   }
 
   private tellTakenOver(runs: readonly Run[]): void {

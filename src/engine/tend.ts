@@ -4,7 +4,7 @@ import { endOpen } from './abandon.ts';
 import { carryOutEnding } from './call-off.ts';
 import { timedOut } from './decide.ts';
 import { endPending } from './drain.ts';
-import { afterTarget, concludeRun, finishIfDone, handOut, stopIfTooManyFailed } from './finish.ts';
+import { afterTarget, concludeRun, finishIfDone, stopIfTooManyFailed } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import type { Charge } from './steward.ts';
@@ -35,7 +35,6 @@ export async function tend(parts: Parts, run: Run, active: readonly Run[], charg
   await endLate(parts, run, charge);
   await stopIfTooManyFailed(parts, run.id);
   await rescue(parts, run);
-  await handOut(parts, run.id);
   await finishIfDone(parts, run.id);
 }
 

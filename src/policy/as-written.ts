@@ -10,6 +10,7 @@ export function asWritten(policy: Policy): Record<string, unknown> {
     ...(policy.description === undefined ? {} : { description: policy.description }),
     account: policy.account,
     job: policy.job,
+    priority: policy.priority,
     ...(schedule && { schedule: scheduleAsWritten(schedule) }),
     select: { ...select },
     ...(isEmpty(policy.options) ? {} : { with: policy.options }),

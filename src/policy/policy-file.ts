@@ -15,7 +15,7 @@ import { parsePercent, percent } from '../settings/percent.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 import { timezoneFault } from '../settings/timezone.ts';
 import { cronFault } from './cron.ts';
-import { foldings, gaps, overlaps } from './policy.ts';
+import { foldings, gaps, overlaps, priorities } from './policy.ts';
 
 /** A schema that refuses what `fault` finds words for, and looks for what was meant among `names`. */
 const judged = (fault: (text: string) => string | undefined, names: () => readonly string[] = () => []) =>
@@ -228,6 +228,12 @@ const Entry = z.strictObject({
     .default('default')
     .describe('A name under accounts in config/caretaker.yaml. Default default.'),
   job: z.string().describe('The kind of work: the name of a file in jobs/.'),
+  priority: z
+    .enum(priorities)
+    .default('normal')
+    .describe(
+      'Against other runs of the account: high has three times as much in flight as normal, and normal as low. Default normal.',
+    ),
   schedule: z.optional(Schedule).describe('When it fires. Default: only by `caretaker run`.'),
   select: Select.prefault({}).describe('Which candidates become targets. Default all.'),
   with: z.optional(z.record(z.string(), z.unknown())).describe("The job's own options. Default none."),

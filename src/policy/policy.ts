@@ -17,6 +17,13 @@ export const foldings = ['first', 'last', 'both'] as const;
 /** Days without firings; `calendar` is the one in the configuration that they come from. */
 export type Blackout = Days & { calendar?: string };
 
+/** Which of the runs that want the same requests goes ahead. */
+export const priorities = ['high', 'normal', 'low'] as const;
+export type Priority = (typeof priorities)[number];
+
+/** What each priority weighs when runs share an account: how much of them is in flight at the same time. */
+export const weights: Record<Priority, number> = { high: 9, normal: 3, low: 1 };
+
 export interface Schedule {
   cron: string[];
   timezone: string;
@@ -56,6 +63,7 @@ export interface Policy {
   description?: string;
   account: string;
   job: string;
+  priority: Priority;
   schedule?: Schedule;
   select: Select;
   /** The job's own options, as its schema read them. JSON. */

@@ -21,6 +21,7 @@ export function toPolicy(
     name: entry.name,
     account: entry.account,
     job: entry.job,
+    priority: entry.priority,
     ...(entry.schedule && { schedule: toSchedule(entry.schedule, calendars) }),
     select: toSelect(entry.select),
     options,

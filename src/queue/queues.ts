@@ -40,7 +40,7 @@ export interface Queues {
 const PREFIX = '{caretaker}';
 /** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
-/** A plan waits for the budget in its slot: plans of a drained account must not keep those of others from being made. */
+/** An entry of a plan only begins it. */
 const PLANS_AT_ONCE = 20;
 const PAGE = 500;
 /** Where entries are that have not ended; `active` ones may belong to a worker that died. */

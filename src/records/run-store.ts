@@ -17,6 +17,8 @@ import { CREATE, creations, END, MOVE } from './run-scripts.ts';
 export interface RunLimits {
   concurrency: number;
   targetMs: number;
+  /** How much of the run is in flight at the same time as of others of the account, in proportion. Default 1. */
+  weight?: number;
 }
 
 /** What besides the run is decided when it is made. */
@@ -50,6 +52,10 @@ export interface RunChange {
   planStep?: number;
 }
 
+/** KEYS: active runs of an account, accounts with any. ARGV: account. */
+const RETIRE = `
+if redis.call('SCARD', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[1]) end`;
+
 /** KEYS: run. ARGV: requests by operation, JSON. */
 const COUNT = `${COUNT_REQUESTS}\ncount_requests(KEYS[1], ARGV[1])`;
 
@@ -75,6 +81,7 @@ export class RunStore {
       ...flat(run),
       concurrency: limits.concurrency,
       targetMs: limits.targetMs,
+      weight: limits.weight ?? 1,
     }).flat();
     const made = await runScript(
       this.store,
@@ -184,7 +191,12 @@ export class RunStore {
     );
   }
 
-  /** The accounts that have, or lately had, runs under way. */
+  /** Takes an account off `activeAccounts` when it has no run under way. */
+  async retire(account: string): Promise<void> {
+    await runScript(this.store, RETIRE, [keys.activeRuns(account), keys.activeAccounts], [account]);
+  }
+
+  /** The accounts that have runs under way. */
   activeAccounts(): Promise<string[]> {
     return this.store.smembers(keys.activeAccounts);
   }

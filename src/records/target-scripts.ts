@@ -52,6 +52,52 @@ redis.call('HSET', KEYS[1], 'spreadFrom', ARGV[2], 'spreadMs', ARGV[3], 'spreadO
 return 1`;
 
 /**
+ * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives id, count, id, ...:
+ * how many targets each run may hand out.
+ *
+ * The next place belongs to the run that has least in flight for its weight: so a run of five passes one of five thousand
+ * that began before. What is handed out and not settled may not have sent its request yet.
+ */
+export const ALLOT = `
+local now, room, runs = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
+for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  local key = ARGV[3] .. id
+  local run = redis.call('HMGET', key, 'status', 'concurrency', 'weight', 'ending', 'createdAt')
+  if run[1] == 'running' then
+    local acting = redis.call('ZCARD', key .. ':acting')
+    local busy = acting + redis.call('ZCARD', key .. ':following')
+    local wants = redis.call('ZCOUNT', key .. ':waiting', '-inf', now)
+    if not run[4] then wants = wants + redis.call('LLEN', key .. ':pending') end
+    wants = math.min(wants, tonumber(run[2]) - busy)
+    room = room - acting
+    if wants > 0 then
+      runs[#runs + 1] = {id = id, wants = wants, busy = busy, weight = tonumber(run[3]) or 1, age = tonumber(run[5]) or 0, given = 0}
+    end
+  end
+end
+while room > 0 do
+  local first, load
+  for _, run in ipairs(runs) do
+    if run.given < run.wants then
+      local its = (run.busy + run.given + 1) / run.weight
+      if not first or its < load or (its == load and run.age < first.age) then first, load = run, its end
+    end
+  end
+  if not first then break end
+  -- Alone, it gets all at once.
+  first.given = #runs == 1 and math.min(first.wants, room) or first.given + 1
+  room = room - (#runs == 1 and first.given or 1)
+end
+local allotted = {}
+for _, run in ipairs(runs) do
+  if run.given > 0 then
+    allotted[#allotted + 1] = run.id
+    allotted[#allotted + 1] = tostring(run.given)
+  end
+end
+return allotted`;
+
+/**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun. Gives id, step,
  * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that is spread,
  * no more targets are begun than its window has come to.

@@ -11,6 +11,7 @@ import { keys } from './keys.ts';
 import { runScript, type Store, toJson } from './redis.ts';
 import {
   ADD_TARGETS,
+  ALLOT,
   BEGIN_PLAN,
   CLAIM,
   NOTE_INTENT,
@@ -102,6 +103,16 @@ export class TargetStore {
   async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {
     const page = await this.store.lrange(keys.leftOut(run), offset, offset + count - 1);
     return page.map((json) => JSON.parse(json) as LeftOut);
+  }
+
+  /**
+   * Divides what the account may send among its runs, by their weight and what each has in flight: how many targets each
+   * may hand out. At most `room` and a page in all.
+   */
+  async allot(account: string, now: number, room: number): Promise<{ run: string; count: number }[]> {
+    const args = [now, Math.min(room, PAGE), keys.run('')];
+    const flat = (await runScript(this.store, ALLOT, [keys.activeRuns(account)], args)) as string[];
+    return flat.flatMap((run, at) => (at % 2 === 0 ? [{ run, count: Number(flat[at + 1]) }] : []));
   }
 
   /**

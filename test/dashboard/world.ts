@@ -177,6 +177,7 @@ export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy => 
   name,
   account: 'default',
   job: 'site-sync',
+  priority: 'normal',
   select: { filters: {} },
   options: {},
   limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },

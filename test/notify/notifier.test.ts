@@ -16,6 +16,7 @@ function aPolicy(...notify: Policy['notify']): Policy {
     name: 'nightly-sync',
     account: 'default',
     job: 'site-sync',
+    priority: 'normal',
     select: { filters: {} },
     options: {},
     limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },

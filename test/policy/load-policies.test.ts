@@ -122,6 +122,7 @@ notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`);
     description: 'One',
     account: 'default',
     job: 'site-sync',
+    priority: 'normal',
     schedule: {
       cron: ['0 2 * * *', '0 14 * * 6'],
       timezone: 'Europe/Berlin',

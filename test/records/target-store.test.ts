@@ -502,3 +502,53 @@ describe('a Redis whose answer is lost with the connection', () => {
     expect(cut.lost()).toBe(1);
   });
 });
+
+describe('what an account may send', () => {
+  /** A run under way with so many targets to begin, and so many in the service. */
+  async function underWay(account: string, pending: number, following: number, weight = 1): Promise<Run> {
+    const run = aRun({ account });
+    await records.runs.create(run, { concurrency: 1_000, targetMs: 60_000, weight });
+    await records.runs.move(run, 'planning', { at: NOW });
+    const step = await records.targets.beginPlan(run.id);
+    const names = Array.from({ length: pending + following }, (_, index) => aTarget(`site-${index}`));
+    await records.targets.add(run.id, step, names);
+    await records.runs.move(run, 'running', { at: NOW, planComplete: true, planStep: step });
+    for (const released of await records.targets.release(run.id, NOW, Math.max(following, 1))) {
+      const target = await records.targets.claim(run, released, NOW);
+      if (target)
+        await records.targets.settle(run, { ...target, state: 'following' }, { from: ['acting'], at: NOW });
+    }
+    return run;
+  }
+  const allotted = async (account: string, room: number) =>
+    Object.fromEntries(
+      (await records.targets.allot(account, NOW, room)).map(({ run, count }) => [run, count]),
+    );
+
+  test('goes first to the run that has least in flight, so that a small one passes a large one', async () => {
+    const large = await underWay('shared-a', 500, 100);
+    const small = await underWay('shared-a', 5, 1);
+
+    expect(await allotted('shared-a', 5)).toEqual({ [small.id]: 5 });
+    expect(await allotted('shared-a', 50)).toEqual({ [small.id]: 5, [large.id]: 45 });
+  });
+
+  test('is divided by the priorities of the policies', async () => {
+    const high = await underWay('shared-b', 500, 9, 9);
+    const normal = await underWay('shared-b', 500, 3, 3);
+    const low = await underWay('shared-b', 500, 1, 1);
+
+    expect(await allotted('shared-b', 130)).toEqual({ [high.id]: 90, [normal.id]: 30, [low.id]: 10 });
+  });
+
+  test('goes to one run whole when no other wants anything, and not twice for what is on its way', async () => {
+    const only = await underWay('shared-c', 100, 1);
+    expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 60 });
+
+    await records.targets.release(only.id, NOW, 40);
+
+    expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 20 });
+    await records.runs.end(only, 'cancelled', 'It was cancelled by hand.');
+    expect(await allotted('shared-c', 60)).toEqual({});
+  });
+});

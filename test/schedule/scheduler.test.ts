@@ -43,6 +43,7 @@ function aPolicy(name: string, schedule: Partial<Schedule>, changes: Partial<Pol
     name,
     account: 'default',
     job: 'site-sync',
+    priority: 'normal',
     schedule: {
       cron: ['0 2 * * *'],
       timezone: 'UTC',

@@ -179,6 +179,7 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
     name: 'nightly-sync',
     account: 'default',
     job: 'site-sync',
+    priority: 'normal',
     select: { filters: {} },
     options: {},
     limits: { concurrency: 20, maxTargets: 10_000, maxPercent: 100 },

@@ -1,0 +1,95 @@
+/** Runs that share an account's requests: who goes ahead, who waits, and what is left when they are over. */
+import { Redis } from 'ioredis';
+import { afterEach, expect, test } from 'vitest';
+import { keys, keysOfRun } from '../../src/records/keys.ts';
+import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
+
+test('a run of five ends while one of a hundred and fifty, which began before it, uses up every window', async () => {
+  world = await startWorld({ sites: 160, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
+  const sites = world.sandbox.siteIds();
+  const large = await world.fire(aPolicy({ name: 'large', limits }), sites.slice(0, 150));
+  await world.ended(large, ({ status }) => status === 'running');
+  await until(world, async () => world.sandbox.journal.effectsOf('syncSite').length > 20);
+
+  const small = await world.fire(aPolicy({ name: 'small', limits }), sites.slice(150, 155));
+  await world.ended(small);
+
+  const synced = world.sandbox.journal.effectsOf('syncSite').length;
+  expect(synced).toBeLessThan(140);
+  expect((await world.ended(large)).counts.planned).toBe(150);
+});
+
+test('no more of a run is in the queue than the budget lets go in a window', async () => {
+  world = await startWorld({ sites: 120, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
+  let most = 0;
+  const run = await world.fire(aPolicy({ limits }));
+  await world.ended(run, ({ status }) => status === 'running');
+  await until(world, async () => {
+    const { actions } = await world.caretaker.queues.counts();
+    most = Math.max(most, (actions?.waiting ?? 0) + (actions?.active ?? 0));
+    return (await world.caretaker.records.runs.get(run.id))?.status !== 'running';
+  });
+  expect(most).toBeLessThanOrEqual(60);
+});
+
+test('plans that wait for the budget hold no slot of the queue, and each asks for its pages once', async () => {
+  world = await startWorld({
+    sites: 3,
+    rateLimit: 60,
+    budget: { requestsPerMinute: 60, reserve: 0 },
+    work: false,
+  });
+  const { engine, queues, records } = world.caretaker;
+  const other = await world.another({ work: false });
+  world.sandbox.account.useUpRequests(60);
+  const runs = await Promise.all(
+    Array.from({ length: 25 }, (_, index) => world.fire(aPolicy({ name: `policy-${index}` }))),
+  );
+  const working = [engine.work(50), other.engine.work(50)];
+  const statuses = async () =>
+    (await Promise.all(runs.map(({ id }) => records.runs.get(id)))).map((run) => run?.status);
+
+  await until(world, async () => (await statuses()).every((status) => status === 'planning'));
+  await until(world, async () => (await queues.counts())['plans']?.active === 0);
+  const ended = await Promise.all(runs.map((run) => world.ended(run)));
+  await Promise.all(working.map((one) => one.stop()));
+
+  expect(ended.map(({ status }) => status)).toEqual(runs.map(() => 'succeeded'));
+  expect(
+    ended
+      .map(({ requestsByOperation }) => requestsByOperation?.['listSites'] ?? 0)
+      .filter((count) => count < 1),
+  ).toEqual([]);
+  const answered = world.sandbox.journal.requests.filter(({ status }) => status === 200);
+  expect(answered.length).toBeGreaterThan(0);
+});
+
+test('runs that ended or were cancelled leave nothing behind but what is remembered of them', async () => {
+  world = await startWorld({ sites: 8 });
+  const redis = new Redis(world.redis.options);
+  const keysNow = async () => (await redis.keys('*')).sort();
+  await world.ended(await world.fire(aPolicy()));
+  const settled = async () => (await world.caretaker.records.runs.activeAccounts()).length === 0;
+  await until(world, settled);
+  const before = await keysNow();
+
+  const finished = await world.fire(aPolicy());
+  await world.ended(finished);
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
+  const cancelled = await world.fire(aPolicy({ limits: { ...limits, concurrency: 3 } }));
+  await world.ended(cancelled, ({ status }) => status === 'running');
+  await world.caretaker.engine.abandon(cancelled.id);
+  await until(world, settled);
+
+  const index = keys.runsInStatus('cancelled');
+  const remembered = new Set([index, ...[finished, cancelled].flatMap(({ id }) => keysOfRun(id))]);
+  const added = (await keysNow()).filter((key) => !before.includes(key) && !remembered.has(key));
+  const passing = await Promise.all(added.map(async (key) => [key, await redis.pttl(key)] as const));
+  redis.disconnect();
+  expect(passing.filter(([, ttl]) => ttl < 0)).toEqual([]);
+});
