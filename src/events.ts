@@ -6,4 +6,5 @@
 export type CaretakerEvent =
   | { type: 'run.moved'; run: string; policy: string; status: string; at: number }
   | { type: 'target.ended'; run: string; target: string; outcome: string; reason: string; at: number }
-  | { type: 'policy.changed'; policy: string; at: number };
+  | { type: 'policy.changed'; policy: string; at: number }
+  | { type: 'freeze.changed'; at: number };

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
+import { freezeWords } from '../records/freeze-store.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
 import { type ConfigWatch, watchConfig } from './config-watch.ts';
@@ -129,8 +130,16 @@ function keepHouse(
   const startedAt = clock.now();
   const leaving = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
+  let frozen: string | undefined;
   const round = async () => {
     const seenAt = clock.now();
+    const freeze = await records.freeze.at(seenAt);
+    const words = freeze && freezeWords(freeze);
+    if (words !== frozen) {
+      if (words === undefined) log.info('no longer frozen: policies fire again');
+      else log.warn(`everything is ${words}: no run begins`);
+    }
+    frozen = words;
     await records.presence.show({
       id: owner,
       pid: process.pid,

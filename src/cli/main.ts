@@ -48,6 +48,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => process.stderr.write(text) })
     .exitOverride();
+  const despiteFreeze = () => new Option('--despite-freeze', 'also while everything is frozen');
   const json = () => new Option('--json', 'print JSON to standard output');
 
   program
@@ -74,6 +75,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .option('--dry-run', 'only plan')
     .option('--target <id...>', 'only these targets')
     .option('--detach', 'leave the work to the daemon')
+    .addOption(despiteFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/run.ts')).run));
   program
@@ -83,6 +85,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .option('--port <n>', "the dashboard's port, 0 = any free one (default: dashboard.port)", wholeNumber(0))
     .action(does(async () => (await import('./commands/daemon.ts')).daemon));
 
+  const whichPolicies = 'names, or patterns such as "nightly-*"';
   const policies = program
     .command('policies')
     .description('list policies with their next and last runs')
@@ -96,20 +99,38 @@ export async function main(argv: readonly string[]): Promise<number> {
     .action(does(async () => (await import('./commands/policies.ts')).showPolicy));
   policies
     .command('pause')
-    .argument('<name>')
-    .description('let it fire no more until it is resumed, or until a moment')
+    .argument('[name...]', whichPolicies)
+    .description('let policies fire no more until they are resumed, or until a moment')
+    .option('--job <name>', 'those of this job')
+    .option('--account <name>', 'those of this account')
+    .option('--all', 'all of them')
     .option('--reason <text>', 'why, for whoever asks later')
     .option(
       '--until <when>',
       'let it fire again by itself then: 2026-12-01, 2026-12-01T08:00Z, or 3d from now',
     )
     .option('--for <duration>', 'let it fire again by itself after so long: 3d')
-    .action(does(async () => (await import('./commands/pause.ts')).pausePolicy));
+    .action(does(async () => (await import('./commands/pause.ts')).pausePolicies));
   policies
     .command('resume')
-    .argument('<name>')
-    .description('let it fire again')
-    .action(does(async () => (await import('./commands/pause.ts')).resumePolicy));
+    .argument('[name...]', whichPolicies)
+    .description('let policies fire again')
+    .option('--job <name>', 'those of this job')
+    .option('--account <name>', 'those of this account')
+    .option('--all', 'all of them')
+    .action(does(async () => (await import('./commands/pause.ts')).resumePolicies));
+
+  program
+    .command('freeze')
+    .description('begin no run of any policy until a moment; ends by itself')
+    .option('--until <when>', 'when it ends: 2026-12-01, 2026-12-01T08:00Z, or 3d from now')
+    .option('--for <duration>', 'how long it lasts: 3d')
+    .option('--reason <text>', 'why, for whoever asks later')
+    .action(does(async () => (await import('./commands/freeze.ts')).freeze));
+  program
+    .command('unfreeze')
+    .description('end a freeze before its time')
+    .action(does(async () => (await import('./commands/freeze.ts')).unfreeze));
 
   const aRun = 'its id, the beginning of it, or "last"';
   program
@@ -158,6 +179,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .argument('<run>', aRun)
     .description('fire again for the targets that failed, and follow them to the end')
     .option('--detach', 'leave the work to the daemon')
+    .addOption(despiteFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/runs-act.ts')).retryRun));
   runs

@@ -46,7 +46,7 @@ export interface Engine {
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
-  retry(runId: string): Promise<Run>;
+  retry(runId: string, options?: Pick<Firing, 'despiteFreeze'>): Promise<Run>;
   /**
    * Has a run that stands still tried again at once, instead of at the next probe: after its cause was mended.
    *
@@ -87,7 +87,7 @@ export function createEngine(parts: Parts): Engine {
       return runOf(runId);
     },
     attendant: (account) => records.locks.holder(lease(account)),
-    async retry(runId) {
+    async retry(runId, options = {}) {
       const run = await runOf(runId);
       if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
       const failed: string[] = [];
@@ -99,7 +99,7 @@ export function createEngine(parts: Parts): Engine {
         parts,
         policyOf(run),
         // For the same moment: last month is still the month that the run was about.
-        { trigger: 'retry', scheduledFor: run.scheduledFor, only: failed, retryOf: runId },
+        { trigger: 'retry', scheduledFor: run.scheduledFor, only: failed, retryOf: runId, ...options },
         giveWay,
       );
     },

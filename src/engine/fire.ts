@@ -1,6 +1,8 @@
 /** Firing a policy: one firing makes one run, however many processes fire it. */
 import { randomBytes } from 'node:crypto';
+import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
+import { type Freeze, freezeWords } from '../records/freeze-store.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import type { Parts } from './parts.ts';
@@ -12,8 +14,20 @@ export interface Firing {
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
+  /** Somebody knows of the freeze and wants this run all the same. */
+  despiteFreeze?: true;
   /** The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run. */
   attempt?: number;
+}
+
+/** Everything is frozen: no new run is made. */
+export class FrozenError extends CaretakerError {
+  readonly code = 'FROZEN';
+  constructor(readonly freeze: Freeze) {
+    super(
+      `Nothing was begun: everything is ${freezeWords(freeze)}. "caretaker unfreeze" ends that; --despite-freeze runs this one all the same.`,
+    );
+  }
 }
 
 /**
@@ -22,6 +36,8 @@ export interface Firing {
  *
  * While another run of the policy is under way, `schedule.overlap` decides: the new run is recorded as `skipped`, waits
  * `queued`, has the other one cancelled, or goes ahead.
+ *
+ * @throws {FrozenError} while everything is frozen.
  */
 export async function fire(
   parts: Parts,
@@ -32,6 +48,8 @@ export async function fire(
   const { records, clock, log } = parts;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
+  const freeze = firing.despiteFreeze ? undefined : await records.freeze.at(now);
+  if (freeze) throw new FrozenError(freeze);
   let run: Run = {
     id: idOf(policy, firing),
     policy: policy.name,

@@ -19,6 +19,7 @@ export const keys = {
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
+  freeze: `${PREFIX}:freeze`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */
   ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,

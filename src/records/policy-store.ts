@@ -12,12 +12,20 @@ export interface Pause {
 }
 
 /** The pause that holds at `now`: one that has ended by itself is over, though it is still written down. */
-export const pauseAt = (state: PolicyState | undefined, now: number): Pause | undefined =>
+export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefined =>
   state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY) > now ? state.pause : undefined;
 
-/** What is remembered of a policy besides its file: it survives restarts and edits. */
-export interface PolicyState {
+/** The pause in force, which may have ended by itself, and the latest ones that are over, each with its end as `until`. */
+export interface Pauses {
   pause?: Pause;
+  /** Oldest first. */
+  pauses?: (Pause & { until: number })[];
+}
+
+/** What is remembered of a policy besides its file: it survives restarts and edits. */
+export interface PolicyState extends Pauses {
+  /** The global freezes, which hold for every policy. */
+  freezes?: Pauses;
   /** The moment up to which its firings have been dealt with. */
   cursor?: number;
   /** The crons and time zone whose firings the cursor counts, and since when it has been these. */
@@ -25,8 +33,6 @@ export interface PolicyState {
   since?: number;
   /** Moments from here on are still owed a run of their own (`catchup: { mode: all }`). */
   owedFrom?: number;
-  /** The latest pauses that are over, oldest first, each with its end as `until`. */
-  pauses?: (Pause & { until: number })[];
   /** How many runs in a row have failed. */
   failures: number;
 }
@@ -35,7 +41,7 @@ export interface PolicyState {
  * Ends a pause: what it left out was left out by it, also when nobody looked before it was over. ARGV: now, the pause
  * that follows or ''.
  */
-const END_PAUSE = `
+export const END_PAUSE = `
 local text = redis.call('HGET', KEYS[1], 'pause')
 if text then
   local pause = cjson.decode(text)
@@ -53,20 +59,22 @@ export class PolicyStore {
   constructor(private readonly store: Store) {}
 
   async state(name: string): Promise<PolicyState> {
-    return fromHash(await this.store.hgetall(keys.policy(name)));
+    const [state = { failures: 0 }] = (await this.many([name])).values();
+    return state;
   }
 
   /** The states of many policies by name, in one round trip. */
   async many(names: readonly string[]): Promise<Map<string, PolicyState>> {
-    const reads = this.store.pipeline();
+    const reads = this.store.pipeline().hgetall(keys.freeze);
     for (const name of names) reads.hgetall(keys.policy(name));
     const answers = (await reads.exec()) ?? [];
-    return new Map(
-      answers.map(([error, hash], index) => {
-        if (error) throw error;
-        return [names[index] ?? '', fromHash(hash as Record<string, string>)];
-      }),
-    );
+    const hashes = answers.map(([error, hash]) => {
+      if (error) throw error;
+      return hash as Record<string, string>;
+    });
+    const known = pausesOf(hashes[0] ?? {});
+    const freezes = known.pause || known.pauses ? { freezes: known } : {};
+    return new Map(names.map((name, index) => [name, { ...fromHash(hashes[index + 1] ?? {}), ...freezes }]));
   }
 
   /** Pauses a policy, in place of a pause that it may have; that one is remembered as over. */
@@ -96,12 +104,16 @@ export class PolicyStore {
   }
 }
 
+export const pausesOf = (hash: Record<string, string>): Pauses => ({
+  ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
+  ...(hash['pauses'] ? { pauses: JSON.parse(hash['pauses']) as (Pause & { until: number })[] } : {}),
+});
+
 const fromHash = (hash: Record<string, string>): PolicyState => ({
   failures: Number(hash['failures'] ?? 0),
-  ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
+  ...pausesOf(hash),
   ...(hash['cursor'] ? { cursor: Number(hash['cursor']) } : {}),
   ...(hash['moments'] ? { moments: hash['moments'] } : {}),
   ...(hash['since'] ? { since: Number(hash['since']) } : {}),
   ...(hash['owedFrom'] ? { owedFrom: Number(hash['owedFrom']) } : {}),
-  ...(hash['pauses'] ? { pauses: JSON.parse(hash['pauses']) as (Pause & { until: number })[] } : {}),
 });

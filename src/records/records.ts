@@ -2,6 +2,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { CaretakerEvent } from '../events.ts';
 import { AccountStore } from './account-store.ts';
+import { FreezeStore } from './freeze-store.ts';
 import { keys } from './keys.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
@@ -15,6 +16,7 @@ export interface Records {
   runs: RunStore;
   targets: TargetStore;
   policies: PolicyStore;
+  freeze: FreezeStore;
   accounts: AccountStore;
   ledger: LedgerStore;
   locks: LockStore;
@@ -29,6 +31,7 @@ export function openRecords(store: Store): Records {
     runs: new RunStore(store),
     targets: new TargetStore(store),
     policies: new PolicyStore(store),
+    freeze: new FreezeStore(store),
     accounts: new AccountStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),

@@ -1,7 +1,7 @@
 /** What keeps a policy from firing, apart from other runs: asked by whoever fires and by whoever tells of it. */
 import type { Schedule } from '../policy/policy.ts';
 import type { LeftOutFor } from '../records/ledger-store.ts';
-import type { Pause, PolicyState } from '../records/policy-store.ts';
+import type { Pause, Pauses, PolicyState } from '../records/policy-store.ts';
 import { blackoutOn, blackoutWords } from './calendar.ts';
 
 export interface Hindrance {
@@ -11,7 +11,7 @@ export interface Hindrance {
 }
 
 /** What is written down of a policy besides its file. */
-export type Hindering = Pick<PolicyState, 'pause' | 'pauses'>;
+export type Hindering = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
 
 /**
  * What keeps a firing that is due at `dueAt` from being made at `now`; by default when it is due. What has begun only after it was
@@ -23,6 +23,8 @@ export function hindranceOf(
   { moment, dueAt, now = dueAt }: { moment: number; dueAt: number; now?: number },
 ): Hindrance | undefined {
   if (schedule.disabled) return { why: 'disabled', note: 'schedule.enabled: false' };
+  const freeze = pauseOver(state.freezes, dueAt) ?? pauseOver(state.freezes, now);
+  if (freeze) return { why: 'frozen', note: noteOf(freeze) };
   const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);
   if (pause) return { why: 'paused', note: noteOf(pause) };
   const blackout = blackoutOn(schedule, moment) ?? (now > dueAt ? blackoutOn(schedule, now) : undefined);
@@ -31,7 +33,7 @@ export function hindranceOf(
 }
 
 /** The pause that held, holds or will hold at a moment. */
-const pauseOver = ({ pause, pauses = [] }: Hindering, at: number): Pause | undefined =>
+const pauseOver = ({ pause, pauses = [] }: Pauses = {}, at: number): Pause | undefined =>
   [...pauses, ...(pause ? [pause] : [])].find(
     (one) => one.at <= at && at < (one.until ?? Number.POSITIVE_INFINITY),
   );

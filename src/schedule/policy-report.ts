@@ -4,6 +4,7 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
+import { freezeAt } from '../records/freeze-store.ts';
 import { type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
@@ -24,7 +25,8 @@ export interface PolicyReport {
   kept: ReturnType<typeof keptReport> | null;
 }
 
-/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused for good. */
+/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused for good; after a
+ * freeze, or a pause that ends by itself, the first firing after it. */
 export function nextFiringAt(
   policy: Policy,
   state: PolicyState | undefined,
@@ -32,7 +34,8 @@ export function nextFiringAt(
 ): number | undefined {
   const pause = pauseAt(state, now);
   if (pause && pause.until === undefined) return undefined;
-  return nextFirings(policy, pause?.until === undefined ? now : pause.until - 1, 1)[0]?.at;
+  const ends = [pause?.until, freezeAt(state ?? {}, now)?.until].flatMap((until) => until ?? []);
+  return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, 1)[0]?.at;
 }
 
 /** Which broken file a policy is kept of, since when, and of when the version in force is. */

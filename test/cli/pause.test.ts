@@ -62,3 +62,48 @@ test('what somebody gave as a reason does not steer the terminal of whoever read
   expect(stdout).toContain('(gone·[2J)');
   await desk.run(['policies', 'resume', 'nightly-sync']);
 });
+
+test('several policies are paused at once, by names, by a pattern, by job, or all', async () => {
+  const paused = async () =>
+    JSON.parse((await desk.run(['policies', '--json'])).stdout)
+      .filter((one: { paused: unknown }) => one.paused)
+      .map(({ name }: { name: string }) => name);
+
+  await desk.run([
+    'policies',
+    'pause',
+    'nightly-sync',
+    'update-check',
+    '--for',
+    '3d',
+    '--reason',
+    'moving house',
+  ]);
+  expect(await paused()).toEqual(['nightly-sync', 'update-check']);
+  const resumed = await desk.run(['policies', 'resume', '*-sync', 'update-?heck']);
+  expect(resumed.stderr).toMatch(
+    /^nightly-sync fires again; .*\(moving house\)\.\nupdate-check fires again; /m,
+  );
+
+  await desk.run(['policies', 'pause', '--job', 'staging-cleanup']);
+  expect(await paused()).toEqual(['staging-cleanup']);
+  await desk.run(['policies', 'pause', '--all']);
+  expect((await paused()).length).toBeGreaterThan(3);
+  await desk.run(['policies', 'resume', '--all']);
+  expect(await paused()).toEqual([]);
+  expect((await desk.run(['policies', 'resume', '--all'])).stderr).toMatch(
+    /^None of these \d+ policies was paused\.$/m,
+  );
+});
+
+test.each([
+  [[], 'Say which policies: by name, by a pattern'],
+  [['never-*'], 'None of the policies is one of those you mean'],
+  [['nightly-*', '--job', 'update-check'], 'None of the policies is one of those you mean'],
+  [['nightly-sync', 'nightly-synk'], 'There is no policy "nightly-synk"'],
+])('pausing %j is refused, and nothing is changed', async (words, sentence) => {
+  const { code, stderr } = await desk.run(['policies', 'pause', ...words]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+  expect((await desk.run(['policies', '--json'])).stdout).not.toContain('"by"');
+});

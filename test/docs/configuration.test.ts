@@ -80,7 +80,8 @@ How durations, shares and days are written, and what the project folder is, stan
 ## \`config/caretaker.yaml\`
 
 Every key may be left out. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. What is changed
-while a daemon runs: \`notifications\` and \`retention\` count at once, the rest after a restart; the log says so.
+while a daemon runs: \`notifications\`, \`calendars\` and \`retention\` count at once, the rest after a restart; the log
+says so.
 
 ${table(config)}
 

@@ -184,3 +184,29 @@ describe('listening', () => {
     await server.restart();
   });
 });
+
+describe('a freeze', () => {
+  const NOW = 1_795_262_400_000;
+
+  test('holds until its end, for every policy, and is remembered when it is over', async () => {
+    const freeze = { at: NOW, by: 'anna', reason: 'the big sale', until: NOW + 1_000 };
+    await records.freeze.begin(freeze);
+
+    expect(await records.freeze.at(NOW + 999)).toEqual(freeze);
+    expect(await records.freeze.at(NOW + 1_000)).toBeUndefined();
+    expect((await records.policies.state('any')).freezes).toEqual({ pause: freeze });
+
+    await records.freeze.end(NOW + 10);
+    expect(await records.freeze.at(NOW + 11)).toBeUndefined();
+    const [over] = (await records.policies.state('any')).freezes?.pauses ?? [];
+    expect(over).toEqual({ ...freeze, until: NOW + 10 });
+  });
+
+  test('is told to whoever listens', async () => {
+    const heard: CaretakerEvent[] = [];
+    const stop = await records.listen((event) => heard.push(event));
+    await records.freeze.begin({ at: NOW, by: 'anna', until: NOW + 1_000 });
+    await vi.waitFor(() => expect(heard).toEqual([{ type: 'freeze.changed', at: NOW }]));
+    await stop();
+  });
+});

@@ -187,6 +187,35 @@ test('a paused policy does not fire, says so, and catches nothing up when it is 
   expect(daemon.log.lines[0]).toMatch(/^info did not fire: the policy is paused .*by anna: the big sale/);
 });
 
+test('while everything is frozen nothing fires, which ends by itself and is not made up for', async () => {
+  const daemon = aDaemon([aPolicy('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
+  await daemon.tick();
+  const { freeze } = daemon.records;
+  const until = NOON + 3 * MINUTE + 30 * SECOND;
+  await freeze.begin({ at: daemon.clock.now(), by: 'anna', reason: 'the big sale', until });
+  await daemon.live(2 * MINUTE);
+  // Nobody looks until the freeze is over.
+  await daemon.clock.advance(2 * MINUTE);
+
+  await daemon.live(MINUTE);
+
+  expect(await firings('sweep')).toEqual(['12:04 schedule', '12:05 schedule']);
+  expect(daemon.log.lines[0]).toMatch(/^info did not fire: everything is frozen .*by anna: the big sale/);
+});
+
+test('a freeze that is ended before its time lets policies fire from then on', async () => {
+  const daemon = aDaemon([aPolicy('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
+  await daemon.tick();
+  const { freeze } = daemon.records;
+  await freeze.begin({ at: daemon.clock.now(), by: 'anna', until: NOON + 24 * HOUR });
+  await daemon.live(2 * MINUTE);
+
+  await freeze.end(daemon.clock.now());
+  await daemon.live(MINUTE);
+
+  expect(await firings('sweep')).toEqual(['12:03 schedule']);
+});
+
 test('a policy that cannot be fired is told once and does not keep the others from firing', async () => {
   const unreadable = aPolicy('unreadable', { cron: ['61 * * * *'] });
   const refused = aPolicy('refused', everyMinute);

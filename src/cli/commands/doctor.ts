@@ -10,6 +10,7 @@ import { systemClock } from '../../clock.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
+import { FreezeStore, freezeWords } from '../../records/freeze-store.ts';
 import { PresenceStore } from '../../records/presence-store.ts';
 import type { Store } from '../../records/redis.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
@@ -129,6 +130,7 @@ async function checkRedisAndAccounts(
   try {
     tell(...(await checkRedis(redis.store, redis.where)));
     tell(await checkDaemons(redis.store));
+    tell(...(await checkFreeze(redis.store)));
     for (const name of names) {
       terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
       await checkAccount(settings, name, redis.store, log, tell);
@@ -151,6 +153,14 @@ async function checkDaemons(store: Store): Promise<Check> {
     state: 'warning',
     says: `${none}: policies fire by hand only, until "caretaker daemon" runs`,
   };
+}
+
+async function checkFreeze(store: Store): Promise<Check[]> {
+  const clock = await redisClock(store, systemClock);
+  const freeze = await new FreezeStore(store).at(clock.now());
+  if (!freeze) return [];
+  const says = `${freezeWords(freeze)}: no run begins; "caretaker unfreeze" ends that`;
+  return [{ what: 'freeze', state: 'warning', says }];
 }
 
 async function checkRedis(store: Store, where: string): Promise<Check[]> {

@@ -1,8 +1,9 @@
 import { userInfo } from 'node:os';
 import type { Loaded } from '../../policy/load-policies.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
-import { parseDuration } from '../../settings/duration.ts';
+import type { Settings } from '../../settings/settings.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -16,94 +17,140 @@ import { keptByDaemons } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
 import { moment } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
+import { endOf, type UntilOptions } from '../until.ts';
 
-interface PauseOptions extends GlobalOptions {
+/** Which policies are meant: what is given together has to hold together. */
+interface Selector {
+  job?: string;
+  account?: string;
+  all?: boolean;
+}
+
+interface PauseOptions extends GlobalOptions, Selector, UntilOptions {
   reason?: string;
-  until?: string;
-  for?: string;
 }
 
-/** Keeps a policy from firing until it is resumed or the pause ends by itself; survives restarts and edits of its file. */
-export async function pausePolicy(terminal: Terminal, name: string, options: PauseOptions): Promise<number> {
-  const settings = settingsOf(options);
-  const loaded = await policiesOf(settings);
-  // Where nothing was ever recorded, only files can know the name.
-  if (!hasRecords(settings) && !isInFiles(name, loaded)) throw noSuchPolicy(name, settings, loaded);
-  await withCaretaker(options, settings, async ({ records, clock }) => {
-    const at = clock.now();
-    if (!(await isKnown(name, loaded, records, at))) throw noSuchPolicy(name, settings, loaded);
-    const until = endOf(options, at);
-    const before = pauseAt(await records.policies.state(name), at);
-    if (before && options.reason === undefined && until === undefined) {
-      terminal.say(`${name} is paused already: ${pauseWords(before)}. Nothing was changed.`);
-      return;
-    }
-    const reason = options.reason ?? before?.reason;
-    const pause: Pause = {
-      at,
-      by: userInfo().username,
-      ...(reason === undefined ? {} : { reason }),
-      ...(until === undefined ? {} : { until }),
-    };
-    await records.policies.pause(name, pause);
-    if (before) terminal.say(`This takes the place of an earlier pause: ${pauseWords(before)}.`);
-    terminal.say(
-      until === undefined
-        ? `${name} is paused. "caretaker policies resume ${name}" lets it fire again.`
-        : `${name} is paused until ${moment(until)}, and fires again by itself.`,
-    );
-  });
-  return exit.ok;
-}
-
-/** Whether there is such a policy: in a file that can be used, or kept in force by a daemon while its file is broken. */
-async function isKnown(name: string, loaded: Loaded, records: Records, now: number): Promise<boolean> {
-  if (isInFiles(name, loaded)) return true;
-  return (await keptByDaemons(records, now)).some((kept) => kept.name === name);
-}
-
-const isInFiles = (name: string, { policies, broken }: Loaded): boolean =>
-  [...policies, ...broken].some((one) => one.name === name);
-
-/** When a pause is to end: `--until` takes a moment or a duration, `--for` a duration. */
-function endOf(options: PauseOptions, now: number): number | undefined {
-  if (options.until !== undefined && options.for !== undefined)
-    throw new UsageError('Give either --until or --for.');
-  if (options.for !== undefined) {
-    const ms = parseDuration(options.for);
-    if (!ms) throw new UsageError(`--for takes a duration such as 3d or 1h30m; not "${options.for}".`);
-    return now + ms;
-  }
-  if (options.until === undefined) return undefined;
-  const ms = parseDuration(options.until);
-  const until = ms === undefined ? Date.parse(options.until) : now + ms;
-  if (Number.isNaN(until))
-    throw new UsageError(
-      `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}".`,
-    );
-  if (until <= now)
-    throw new UsageError(`--until takes a moment that is still to come; ${moment(until)} is not.`);
-  return until;
-}
-
-/** Lets a paused policy fire again; what was due meanwhile is not made up for. */
-export async function resumePolicy(
+/** Keeps policies from firing until they are resumed or the pause ends by itself; survives restarts and edits of files. */
+export async function pausePolicies(
   terminal: Terminal,
-  name: string,
-  options: GlobalOptions,
+  words: string[],
+  options: PauseOptions,
 ): Promise<number> {
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
-  // Where nothing was ever recorded, only files can know the name.
-  if (!hasRecords(settings) && !isInFiles(name, loaded)) throw noSuchPolicy(name, settings, loaded);
-  const was = await withCaretaker(options, settings, async ({ records, clock }) => {
-    const before = pauseAt(await records.policies.state(name), clock.now());
-    // A pause outlives its policy's file, and can still be ended.
-    if (!before && !(await isKnown(name, loaded, records, clock.now())))
-      throw noSuchPolicy(name, settings, loaded);
-    await records.policies.resume(name, clock.now());
-    return before;
+  if (!hasRecords(settings)) selected(words, options, { loaded, settings });
+  await withCaretaker(options, settings, async ({ records, clock }) => {
+    const at = clock.now();
+    const names = selected(words, options, { loaded, settings, known: await knownTo(records, at) });
+    const until = endOf(options, at);
+    for (const name of names)
+      await pauseOne({ records, terminal }, name, { at, until, reason: options.reason });
   });
-  terminal.say(was ? `${name} fires again; it was ${pauseWords(was)}.` : `${name} was not paused.`);
   return exit.ok;
+}
+
+async function pauseOne(
+  { records, terminal }: { records: Records; terminal: Terminal },
+  name: string,
+  { at, until, reason: given }: { at: number; until: number | undefined; reason: string | undefined },
+): Promise<void> {
+  const before = pauseAt(await records.policies.state(name), at);
+  if (before && given === undefined && until === undefined) {
+    terminal.say(`${name} is paused already: ${pauseWords(before)}. Nothing was changed.`);
+    return;
+  }
+  const reason = given ?? before?.reason;
+  const pause: Pause = {
+    at,
+    by: userInfo().username,
+    ...(reason === undefined ? {} : { reason }),
+    ...(until === undefined ? {} : { until }),
+  };
+  await records.policies.pause(name, pause);
+  if (before) terminal.say(`This takes the place of an earlier pause: ${pauseWords(before)}.`);
+  terminal.say(
+    until === undefined
+      ? `${name} is paused. "caretaker policies resume ${name}" lets it fire again.`
+      : `${name} is paused until ${moment(until)}, and fires again by itself.`,
+  );
+}
+
+/** Lets paused policies fire again; what was due meanwhile is not made up for. */
+export async function resumePolicies(
+  terminal: Terminal,
+  words: string[],
+  options: GlobalOptions & Selector,
+): Promise<number> {
+  const settings = settingsOf(options);
+  const loaded = await policiesOf(settings);
+  if (!hasRecords(settings)) selected(words, options, { loaded, settings });
+  await withCaretaker(options, settings, async ({ records, clock }) => {
+    const now = clock.now();
+    const states = await records.policies.many(words);
+    // A pause outlives its policy's file, and can still be ended.
+    const paused = words.filter((word) => pauseAt(states.get(word), now));
+    const known = await knownTo(records, now);
+    const names = selected(words, options, { loaded, settings, known, paused });
+    let resumed = 0;
+    for (const name of names) {
+      const was = pauseAt(await records.policies.state(name), now);
+      await records.policies.resume(name, now);
+      if (was) resumed += 1;
+      if (was) terminal.say(`${name} fires again; it was ${pauseWords(was)}.`);
+      else if (words.includes(name)) terminal.say(`${name} was not paused.`);
+    }
+    if (resumed === 0 && !names.some((name) => words.includes(name)))
+      terminal.say(`None of ${names.length === 1 ? 'it' : `these ${names.length} policies`} was paused.`);
+  });
+  return exit.ok;
+}
+
+interface Choice {
+  loaded: Loaded;
+  settings: Settings;
+  /** Kept in force by a daemon while their files are broken. */
+  known?: readonly Policy[];
+  /** Paused, and perhaps in no file any more. */
+  paused?: readonly string[];
+}
+
+const knownTo = async (records: Records, now: number): Promise<Policy[]> =>
+  (await keptByDaemons(records, now)).map(({ policy }) => policy);
+
+const isPattern = (word: string): boolean => /[*?]/.test(word);
+
+/** `*` stands for any letters, `?` for one. */
+const matches = (name: string, word: string): boolean =>
+  new RegExp(
+    `^${word
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  ).test(name);
+
+/**
+ * The names that are meant, each once. A name has to be there; a pattern (`nightly-*`) and options choose among those that
+ * are. Nothing is changed before all is understood.
+ *
+ * @throws {UsageError} when nothing, or nothing that is there, was chosen. {InvalidFilesError} when a file may hold it.
+ */
+function selected(words: readonly string[], selector: Selector, choice: Choice): string[] {
+  const { loaded, settings, known = [], paused = [] } = choice;
+  if (words.length === 0 && !selector.all && !selector.job && !selector.account)
+    throw new UsageError(
+      'Say which policies: by name, by a pattern such as "nightly-*", by --job or --account, or --all.',
+    );
+  const all = new Map([...known, ...loaded.policies].map((policy) => [policy.name, policy]));
+  const there = new Set([...all.keys(), ...loaded.broken.map(({ name }) => name), ...paused]);
+  for (const word of words)
+    if (!isPattern(word) && !there.has(word)) throw noSuchPolicy(word, settings, loaded);
+  const chosen = [...there].filter((name) => {
+    const policy = all.get(name);
+    if (words.length > 0 && !words.some((word) => matches(name, word))) return false;
+    if (selector.job !== undefined && policy?.job !== selector.job) return false;
+    return selector.account === undefined || policy?.account === selector.account;
+  });
+  if (chosen.length === 0)
+    throw new UsageError('None of the policies is one of those you mean; nothing was changed.');
+  return chosen;
 }

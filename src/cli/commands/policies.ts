@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { type Freeze, freezeAt, freezeWords } from '../../records/freeze-store.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
@@ -20,6 +21,7 @@ import {
   withCaretaker,
 } from '../context.ts';
 import { exit } from '../exit.ts';
+import { sayFrozen } from '../frozen.ts';
 import { type Kept, keptByDaemons, keptWords } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
 import { moment, paintStatus } from '../show-run.ts';
@@ -38,7 +40,7 @@ interface Row {
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
-  const rows = await rowsOf(policies, settings, options);
+  const { rows, freeze } = await rowsOf(policies, settings, options);
   if (options.json) {
     terminal.json(rows.map(({ report }) => report));
   } else if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
@@ -47,6 +49,7 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
     terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
   }
   sayFindings(findings, terminal);
+  sayFrozen(freeze, terminal);
   for (const sentence of keptWords(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
   sayIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
@@ -56,7 +59,7 @@ async function rowsOf(
   policies: readonly Policy[],
   settings: Settings,
   options: GlobalOptions,
-): Promise<Row[]> {
+): Promise<{ rows: Row[]; freeze?: Freeze | undefined }> {
   const row = (
     policy: Policy,
     state: Parameters<typeof toPolicyReport>[1],
@@ -73,12 +76,12 @@ async function rowsOf(
   });
   // Somebody who only looks does not get a Redis for it.
   if (!hasRecords(settings))
-    return policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now()));
+    return { rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())) };
   return withCaretaker(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const names = new Set(policies.map(({ name }) => name));
     const kept = (await keptByDaemons(records, now)).filter(({ name }) => !names.has(name));
-    return Promise.all(
+    const rows = await Promise.all(
       [...policies, ...kept.map(({ policy }) => policy)].map(async (policy) => {
         const [state, [last]] = await Promise.all([
           records.policies.state(policy.name),
@@ -93,6 +96,7 @@ async function rowsOf(
         );
       }),
     );
+    return { rows, freeze: await records.freeze.at(now) };
   });
 }
 
@@ -118,10 +122,11 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
   const own = loaded.policies.find((policy) => policy.name === name);
   const known = hasRecords(settings)
     ? await withCaretaker(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
-    : { pause: undefined, runs: [], kept: undefined, now: Date.now() };
+    : { pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
   const policy = own ?? known.kept?.policy;
   if (!policy) throw noSuchPolicy(name, settings, loaded);
-  const next = nextFirings(policy, Math.max(known.now, (known.pause?.until ?? 0) - 1), NEXT_SHOWN);
+  const free = Math.max(known.pause?.until ?? 0, known.freeze?.until ?? 0);
+  const next = nextFirings(policy, Math.max(known.now, free - 1), NEXT_SHOWN);
   const firings = known.pause && known.pause.until === undefined ? [] : next.map(({ at }) => at);
   if (options.json) terminal.json(showReport(policy, firings, known));
   else terminal.data(showText(policy, firings, known));
@@ -130,6 +135,7 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
 
 interface KnownOfPolicy {
   pause: Pause | undefined;
+  freeze: Freeze | undefined;
   runs: Run[];
   kept: Kept | undefined;
   now: number;
@@ -146,7 +152,13 @@ async function knownOf(
     records.runs.list({ policy: name, limit: RUNS_SHOWN }),
     own ? [] : keptByDaemons(records, now),
   ]);
-  return { pause: pauseAt(state, now), runs, kept: kept.find((one) => one.name === name), now };
+  return {
+    pause: pauseAt(state, now),
+    freeze: freezeAt(state, now),
+    runs,
+    kept: kept.find((one) => one.name === name),
+    now,
+  };
 }
 
 const showReport = (policy: Policy, firings: number[], { pause, runs, kept }: KnownOfPolicy) => ({
@@ -166,10 +178,11 @@ const showReport = (policy: Policy, firings: number[], { pause, runs, kept }: Kn
 });
 
 /** A file of policies with this one in it; what else there is to say stands in comments. */
-function showText(policy: Policy, firings: number[], { pause, runs, kept }: KnownOfPolicy): string {
+function showText(policy: Policy, firings: number[], { pause, freeze, runs, kept }: KnownOfPolicy): string {
   const yaml = stringify({ policies: [asWritten(policy)] }, { flowCollectionPadding: true, lineWidth: 110 });
   const notes = [
     ...(kept ? keptWords([kept]) : []),
+    ...(freeze ? [`everything is ${freezeWords(freeze)}`] : []),
     ...(pause ? [`${pauseWords(pause)}`] : []),
     `next: ${firings.map(moment).join(', ') || (policy.schedule ? 'never' : 'by hand')}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),

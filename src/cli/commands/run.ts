@@ -17,7 +17,7 @@ import { plan } from './plan.ts';
 export async function run(
   terminal: Terminal,
   name: string,
-  options: GlobalOptions & { dryRun?: boolean; target?: string[]; detach?: boolean },
+  options: GlobalOptions & { dryRun?: boolean; target?: string[]; detach?: boolean; despiteFreeze?: true },
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(options);
@@ -29,8 +29,11 @@ export async function run(
     const pause = pauseAt(await records.policies.state(name), clock.now());
     if (pause) terminal.say(`${name} is ${pauseWords(pause)}. It is run all the same, since you ask for it.`);
     if (options.target) await lookUp(caretaker, policy, options.target, terminal);
-    const only = options.target ? { only: options.target } : {};
-    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...only });
+    const asked = {
+      ...(options.target ? { only: options.target } : {}),
+      ...(options.despiteFreeze ? { despiteFreeze: true as const } : {}),
+    };
+    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...asked });
     return goOn(caretaker, fired, terminal, { ...options, named: options.target !== undefined });
   });
 }

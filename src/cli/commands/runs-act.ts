@@ -75,12 +75,13 @@ async function forceEnd(
 export async function retryRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { detach?: boolean },
+  options: GlobalOptions & { detach?: boolean; despiteFreeze?: true },
 ): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id } = await runNamed(caretaker.records, word);
     if (options.detach) await needWorker(caretaker);
-    return goOn(caretaker, await caretaker.engine.retry(id), terminal, options);
+    const despite = options.despiteFreeze ? { despiteFreeze: true as const } : {};
+    return goOn(caretaker, await caretaker.engine.retry(id, despite), terminal, options);
   });
 }
 

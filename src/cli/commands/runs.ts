@@ -7,6 +7,7 @@ import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { findingsText } from '../findings.ts';
+import { sayFrozen } from '../frozen.ts';
 import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, moment, paintStatus, spentLine, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
@@ -44,6 +45,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       // Without a run and without a file, it is a slip of the pen.
       await policyNamed(policy, settings, terminal);
     }
+    sayFrozen(await records.freeze.at(clock.now()), terminal);
     if (options.json) terminal.json(runs.map(toSummary));
     else if (runs.length > 0) {
       terminal.data(runTable(runs, terminal));

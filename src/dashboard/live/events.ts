@@ -46,6 +46,8 @@ async function tell(
   const stop = parts.news.on((event) => {
     if ('run' in event) changes.runs.add(event.run);
     if ('policy' in event) changes.policies.add(event.policy);
+    // A freeze concerns every policy.
+    if (event.type === 'freeze.changed') changes.policies.add('*');
     wake.abort();
   });
   try {

@@ -5,6 +5,7 @@
 
 import { lease as leaseOfSteward } from '../../engine/steward.ts';
 import type { Blocked } from '../../records/account-store.ts';
+import type { Freeze } from '../../records/freeze-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -49,6 +50,8 @@ export interface Reader {
   visits(account: string, target: string, also?: string): Promise<Visit[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
   account(name: string): Promise<AccountFacts>;
+  /** The freeze that holds for all policies. */
+  freeze(now: number): Promise<Freeze | undefined>;
   /** The processes at work. */
   presence(now: number): Promise<Presence[]>;
 }
@@ -100,6 +103,7 @@ export function openReader(records: Records): Reader {
         ...(attendedAt === undefined ? {} : { attendedAt }),
       };
     },
+    freeze: async (now) => clean(await records.freeze.at(now)),
     presence: (now) => records.presence.here(now),
   };
 }

@@ -1,5 +1,6 @@
 /** Is anybody at work? What every page says at its top, and the page about it in full. */
 import { isoMinute } from '../../clock.ts';
+import type { Freeze } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { Parts } from '../http/parts.ts';
 import type { AccountView, BrokenFile, Health } from '../options.ts';
@@ -12,6 +13,7 @@ export interface Standing {
   health: Health;
   processes: Presence[];
   accounts: AccountStanding[];
+  freeze?: Freeze | undefined;
 }
 
 /** One thing that stands in the way, in one sentence. */
@@ -35,11 +37,15 @@ export async function standingOf(
   const now = parts.clock.now();
   const health = await parts.health();
   if (health.redis === 'down') return { now, health, processes: [], accounts: [] };
-  const [processes, views] = await Promise.all([parts.reader.presence(now), parts.accounts()]);
+  const [processes, views, freeze] = await Promise.all([
+    parts.reader.presence(now),
+    parts.accounts(),
+    parts.reader.freeze(now),
+  ]);
   const accounts = await Promise.all(
     views.map(async (view) => ({ ...view, ...(await parts.reader.account(view.account)) })),
   );
-  return { now, health, processes, accounts };
+  return { now, health, processes, accounts, freeze };
 }
 
 /** How long ago somebody looked after the runs of an account, in ms; 0 while there are none to look after. */
@@ -53,6 +59,7 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
     return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
   }
   return [
+    ...frozen(standing),
     ...nobody(standing),
     ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
     ...health.waiting.map(
@@ -62,6 +69,13 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
       (file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
     ),
   ];
+}
+
+function frozen({ freeze }: Standing): Obstacle[] {
+  if (!freeze) return [];
+  const why = freeze.reason === undefined ? '' : ` (${freeze.reason})`;
+  const sentence = `Everything is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}: no run begins. “caretaker unfreeze” ends it.`;
+  return [{ is: 'blocked', sentence, since: freeze.at }];
 }
 
 /** Whether runs go on: a daemon is here, or a command like `caretaker run` looks after them. */

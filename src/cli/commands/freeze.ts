@@ -1,0 +1,46 @@
+/** The global freeze: nothing new is begun, by nobody, until it ends by itself or somebody ends it. */
+import { userInfo } from 'node:os';
+import { freezeWords } from '../../records/freeze-store.ts';
+import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { moment } from '../show-run.ts';
+import type { Terminal } from '../terminal.ts';
+import { endOf, type UntilOptions } from '../until.ts';
+
+interface FreezeOptions extends GlobalOptions, UntilOptions {
+  reason?: string;
+}
+
+/** Keeps every policy from beginning a run; what was begun before goes on. */
+export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async ({ records, clock }) => {
+    const at = clock.now();
+    const until = endOf(options, at);
+    const before = await records.freeze.at(at);
+    if (until === undefined)
+      throw new UsageError(
+        'A freeze ends by itself: say when, with --until 2026-12-01T08:00Z or --for 3d. To keep one policy from firing for good, pause it.',
+      );
+    const reason = options.reason ?? before?.reason;
+    const by = userInfo().username;
+    await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
+    if (before) terminal.say(`Everything was ${freezeWords(before)}; this takes its place.`);
+    terminal.say(
+      `Everything is frozen until ${moment(until)}: no policy begins a run, and then all go on by themselves. Runs that were fired before go on; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
+    );
+    return exit.ok;
+  });
+}
+
+/** Ends a freeze before its time; what was due meanwhile was left out and stays so. */
+export async function unfreeze(terminal: Terminal, options: GlobalOptions): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async ({ records, clock }) => {
+    const now = clock.now();
+    const before = await records.freeze.at(now);
+    if (before) await records.freeze.end(now);
+    terminal.say(
+      before ? `Policies fire again; everything was ${freezeWords(before)}.` : 'Nothing was frozen.',
+    );
+    return exit.ok;
+  });
+}

@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let desk: Desk;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+});
+afterEach(() => desk.run(['unfreeze']));
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+const DAY = 86_400_000;
+
+test('a freeze says until when, by whom and why, wherever somebody looks, and moves the next firings behind it', async () => {
+  const before = Date.now();
+  const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
+  expect(frozen.code).toBe(0);
+  expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy begins a run/m);
+
+  const words = /everything is frozen by \S+ since \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
+  const listed = await desk.run(['policies', '--json']);
+  expect(listed.stderr).toMatch(words);
+  for (const { next } of JSON.parse(listed.stdout))
+    expect(Date.parse(next)).toBeGreaterThanOrEqual(before + 3 * DAY);
+  expect((await desk.run(['runs'])).stderr).toMatch(words);
+  expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
+  expect((await desk.run(['doctor'])).stdout).toMatch(
+    /^warning {2}freeze: frozen by .*\(the big sale\): no run begins/m,
+  );
+});
+
+test('a run by hand is refused during a freeze in one sentence, and made with --despite-freeze', async () => {
+  await desk.run(['freeze', '--for', '1h']);
+
+  const refused = await desk.run(['run', 'nightly-sync']);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(
+    /error: Nothing was begun: everything is frozen by .*"caretaker unfreeze" ends that; --despite-freeze runs this one all the same\.$/m,
+  );
+  expect(sandbox.journal.effects).toEqual([]);
+
+  expect((await desk.run(['run', 'nightly-sync', '--despite-freeze'])).code).toBe(0);
+});
+
+test('a freeze can be ended before its time, and takes the place of another', async () => {
+  await desk.run(['freeze', '--for', '1h', '--reason', 'the big sale']);
+  expect((await desk.run(['freeze', '--for', '2h'])).stderr).toMatch(
+    /^Everything was frozen by .*\(the big sale\); this takes its place\.$/m,
+  );
+
+  expect((await desk.run(['unfreeze'])).stderr).toMatch(
+    /^Policies fire again; everything was frozen by .*\(the big sale\)\.$/m,
+  );
+  expect((await desk.run(['unfreeze'])).stderr).toContain('Nothing was frozen.');
+  expect((await desk.run(['policies'])).stderr).not.toContain('frozen');
+});
+
+test.each([
+  [[], 'A freeze ends by itself: say when'],
+  [['--until', '2020-01-01'], 'a moment that is still to come'],
+])('a freeze with %j is refused in one sentence', async (options, sentence) => {
+  const { code, stderr } = await desk.run(['freeze', ...options]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(sentence);
+});

@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aPolicy } from '../support/caretaker.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld({ policies: () => [aPolicy()] });
+});
+afterEach(() => world.stop());
+
+test('every page says that everything is frozen, by whom, until when and why', async () => {
+  const now = Date.now();
+  const ask = await world.signedIn();
+  await world.records.freeze.begin({ at: now, by: 'anna', reason: 'the <big> sale', until: now + 3_600_000 });
+
+  for (const path of ['/', '/runs', '/work', '/policies/nightly-sync']) {
+    const page = await (await ask(path)).text();
+    expect(page).toMatch(
+      /Everything is frozen by anna until \S+ \S+Z \(the &lt;big&gt; sale\): no run begins\./,
+    );
+  }
+
+  await world.records.freeze.end(now);
+  expect(await (await ask('/')).text()).not.toContain('frozen');
+});
