@@ -51,6 +51,8 @@ export interface CaretakerOptions {
   clock?: Clock;
 }
 
+/** How long the queues are given to end well. */
+const CLOSE_MS = 5_000;
 /** Different deviations that are remembered; a service that invents new ones without end is only counted. */
 const MOST_DRIFT = 200;
 
@@ -144,7 +146,8 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
       await Promise.all(tellings);
       letClockBe?.();
       await Promise.all([...links.values()].map(({ client }) => client.close()));
-      await queues.close();
+      // Whatever a queue still waits for in a Redis that is away, the connection is hung up.
+      await Promise.race([queues.close(), systemClock.sleep(CLOSE_MS)]);
       await redis.close();
     },
   };

@@ -12,6 +12,7 @@ import { atWorkOn, goOnOrCancel } from './at-work.ts';
 import { exit } from './exit.ts';
 import { findingsText } from './findings.ts';
 import { Hindrances } from './hindrances.ts';
+import { heedSignals } from './interruption.ts';
 import { clockTime, endLines, outOf, progressLine, targetTable } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -45,29 +46,23 @@ export async function attend(
   terminal: Terminal,
   attending: Attending,
 ): Promise<number> {
-  const interrupt = new AbortController();
-  const onSignal = () => {
-    if (interrupt.signal.aborted) process.exit(exit.interrupted);
-    interrupt.abort();
-    terminal.say('Stopping: what is under way is being recorded. Ctrl-C again stops at once.');
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  const interruption = heedSignals(terminal, {
+    goOn: attending.passing ? undefined : `caretaker runs continue ${run.id}`,
+    ask: () => caretaker.records.runs.get(run.id),
+  });
   if (attending.opening !== undefined) terminal.say(attending.opening);
   const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
   let stopped: Promise<void> | undefined;
   try {
-    const last = await watch(caretaker, run, terminal, interrupt.signal, attending);
+    const last = await watch(caretaker, run, terminal, interruption.signal, attending);
     stopped = working.stop();
     await stopped;
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
     if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
-    if (interrupt.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal, attending);
+    if (interruption.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal, attending);
     return await standstill(caretaker, last, terminal, attending);
   } finally {
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-    await (stopped ?? working.stop());
+    await (stopped ?? working.stop()).finally(interruption.over);
   }
 }
 

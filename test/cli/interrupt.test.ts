@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { openRedisDoor } from '../support/redis-door.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -58,3 +60,38 @@ test('a command killed with SIGKILL leaves nothing that the next one does not pi
   for (const site of sandbox.journal.effectsOf('syncSite')) perSite.set(site, (perSite.get(site) ?? 0) + 1);
   expect(Math.max(...perSite.values())).toBe(2); // once for each of the two runs of this file
 }, 90_000);
+
+describe('while Redis is away', () => {
+  /** A run under way whose Redis went away and that was asked to stop. */
+  async function interrupted() {
+    const redis = await startTestRedis();
+    const door = await openRedisDoor(redis.socketPath);
+    const before = sandbox.journal.effects.length;
+    const started = desk.start(['run', 'nightly-sync'], { REDIS_URL: door.url });
+    while (sandbox.journal.effects.length === before) await new Promise(setImmediate);
+    await door.shut();
+    await redis.stop();
+    started.child.kill('SIGTERM');
+    await started.line(/^Stopping: /);
+    return started;
+  }
+
+  test('a signal ends a run after seconds, and says that it is not recorded yet and how to go on', async () => {
+    const { ended } = await interrupted();
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr.trim().split('\n').at(-1)).toMatch(
+      /^What was under way could not be recorded yet: Redis does not answer; go on with: caretaker runs continue nightly-sync\.\S+$/,
+    );
+  }, 30_000);
+
+  test('a second signal ends it at once, and still says how to go on', async () => {
+    const { child, ended } = await interrupted();
+    const asked = performance.now();
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect(stderr).toMatch(/Stopped at once; go on with: caretaker runs continue nightly-sync\.\S+\n$/);
+  }, 30_000);
+});

@@ -1,0 +1,60 @@
+/**
+ * Ctrl-C and SIGTERM while a run is attended: the first has everything under way recorded and ends then, the second ends
+ * at once. What cannot be recorded because Redis is away is not waited for: it is found out when the run goes on.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exit } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How long Redis may leave us without an answer once we were told to end. */
+const AWAY_MS = 10_000;
+const ASK_MS = 1_000;
+
+export interface Interruption {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Leaves signals to whoever else heeds them. */
+  readonly over: () => void;
+}
+
+/** `goOn` is the command that takes the work up again, where there is one; `ask` is any question to Redis. */
+export function heedSignals(
+  terminal: Terminal,
+  { goOn, ask }: { goOn: string | undefined; ask: () => Promise<unknown> },
+): Interruption {
+  const interrupt = new AbortController();
+  const over = new AbortController();
+  const leave = (words: string): never => {
+    terminal.say(goOn === undefined ? `${words}.` : `${words}; go on with: ${goOn}`);
+    process.exit(exit.interrupted);
+  };
+  const heed = () => {
+    if (interrupt.signal.aborted) leave('Stopped at once');
+    interrupt.abort();
+    terminal.say('Stopping: what is under way is being recorded. Ctrl-C again stops at once.');
+    void leaveWithoutRedis();
+  };
+  const leaveWithoutRedis = async () => {
+    while (!over.signal.aborted) {
+      // A Redis that answers with an error is there; what it says comes out elsewhere.
+      const answered = ask().then(
+        () => true,
+        () => true,
+      );
+      const given = sleep(AWAY_MS, false, { signal: over.signal }).catch(() => true);
+      if (!(await Promise.race([answered, given])))
+        leave('What was under way could not be recorded yet: Redis does not answer');
+      await sleep(ASK_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+  };
+  process.on('SIGINT', heed);
+  process.on('SIGTERM', heed);
+  return {
+    signal: interrupt.signal,
+    over: () => {
+      over.abort();
+      process.off('SIGINT', heed);
+      process.off('SIGTERM', heed);
+    },
+  };
+}
