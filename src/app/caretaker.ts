@@ -79,7 +79,11 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     const open = links.get(name);
     if (open) return open;
     const account = accountOf(settings, name);
-    const budget = openBudget(redis.store, clock, name, { ...account.budget, process: owner });
+    const budget = openBudget(redis.store, clock, name, {
+      ...account.budget,
+      process: owner,
+      address: account.baseUrl,
+    });
     const client = openClient({
       account,
       budget,

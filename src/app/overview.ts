@@ -21,9 +21,9 @@ export function overview(
   process: { roles: readonly string[]; waiting: () => readonly string[] },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
-  const budgets = Object.values(settings.accounts).map(({ name, budget }) => ({
+  const budgets = Object.values(settings.accounts).map(({ name, baseUrl, budget }) => ({
     account: name,
-    budget: openBudget(redis.store, clock, name, budget),
+    budget: openBudget(redis.store, clock, name, { ...budget, address: baseUrl }),
   }));
   return {
     policies: book.policies,

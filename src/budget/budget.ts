@@ -8,6 +8,7 @@
  * of limit, a clock that differs, or somebody who drained the window thus costs one request, not one a process. Each
  * request has a ticket of the window it was let go in, so that an answer that comes late is not taken for a scout's.
  */
+import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
@@ -28,6 +29,8 @@ export interface BudgetOptions {
   whenRedisIsDown?: 'stop' | 'share';
   /** What this process is called in `usage`. */
   process?: string;
+  /** Where the service is asked: that it did not answer at another address says nothing of this one. */
+  address?: string | undefined;
 }
 
 export interface BudgetState {
@@ -40,6 +43,8 @@ export interface BudgetState {
   answeredAt: number;
   /** Since when nobody got a usable answer; nothing while the service answers. */
   failingSince?: number;
+  /** When it was last seen to fail since then. */
+  failedAt?: number;
   /** How many new actions may still be sent in this window, as far as one can tell; when it is over, in the next one. */
   room: number;
 }
@@ -105,10 +110,11 @@ export function openBudget(
   redis: Redis | Cluster,
   clock: Clock,
   account: string,
-  { requestsPerMinute, reserve, whenRedisIsDown = 'stop', process = 'unnamed' }: BudgetOptions,
+  { requestsPerMinute, reserve, whenRedisIsDown = 'stop', process = 'unnamed', address = '' }: BudgetOptions,
 ): Budget {
   const key = `{caretaker}:budget:${account}`;
   const uses = `${key}:use:`;
+  const at = createHash('sha256').update(address).digest('hex').slice(0, 12);
   const alone = new Alone(clock, { requestsPerMinute, reserve });
   /** What the connection says; a process that has only just begun to connect is not cut off. */
   const isAway = () => ['reconnecting', 'close', 'end'].includes(redis.status);
@@ -167,6 +173,7 @@ export function openBudget(
         given(news?.resetMs),
         WINDOW_MS,
         window,
+        at,
       );
     },
     async state() {
@@ -181,7 +188,9 @@ export function openBudget(
         remaining: clock.now() >= resetsAt ? limit : Number(hash['remaining']),
         resetsAt,
         answeredAt: Number(hash['answered'] ?? 0),
-        ...(hash['failing'] ? { failingSince: Number(hash['failing']) } : {}),
+        ...(hash['failing'] && hash['failing-at'] === at
+          ? { failingSince: Number(hash['failing']), failedAt: Number(hash['failed']) }
+          : {}),
         room: Number(room),
       };
     },

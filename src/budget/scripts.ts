@@ -10,7 +10,8 @@
  *   many of ours sent something in it;
  * - `asked:person`, ...: when a class last wanted something; `let-go:person`, ...: how many requests it was let go in all;
  * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `answered`, when the service last answered anybody with
- *   anything but a failure; `failing`, since when it has not, while that is so.
+ *   anything but a failure; `failing`, since when it has not, while that is so, `failed`, when
+ *   that was seen last, and `failing-at`, a digest of the address that was asked.
  *
  * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
  * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
@@ -116,7 +117,7 @@ if now >= resets then return math.max(1, math.floor(limit - reserved - kept_from
 return math.floor(math.max(0, remaining - reserved - kept_from(class, true) * melt(left)))
 `;
 
-/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number. */
+/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number, the address. */
 export const LEARN = `
 local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -128,8 +129,12 @@ local told = said_remaining and said_reset
 
 if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
 -- Since when nobody got a usable answer: the service is away, or a part of it.
-if what == 'failed' then redis.call('HSETNX', KEYS[1], 'failing', now) end
-if what == 'answered' or what == 'limited' then redis.call('HDEL', KEYS[1], 'failing') end
+if what == 'failed' then
+  if redis.call('HGET', KEYS[1], 'failing-at') ~= ARGV[8] then redis.call('HDEL', KEYS[1], 'failing') end
+  redis.call('HSETNX', KEYS[1], 'failing', now)
+  redis.call('HSET', KEYS[1], 'failed', now, 'failing-at', ARGV[8])
+end
+if what == 'answered' or what == 'limited' then redis.call('HDEL', KEYS[1], 'failing', 'failed', 'failing-at') end
 if what == 'none' or (what == 'failed' and not told) then
   -- A scout that found out nothing: the next one may go at once.
   if current and not known then redis.call('HSET', KEYS[1], 'scout', 0) end

@@ -72,10 +72,10 @@ async function watch(
   run: Run,
   terminal: Terminal,
   signal: AbortSignal,
-  { calledOff }: Attending,
+  { calledOff, callOffIfRefused }: Attending,
 ): Promise<Run> {
   const { records, clock } = caretaker;
-  const hindrances = new Hindrances(caretaker, terminal);
+  const hindrances = new Hindrances(caretaker, terminal, callOffIfRefused);
   let last = run;
   let saidAt = clock.now();
   let said = '';

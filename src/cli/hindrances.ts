@@ -16,6 +16,10 @@ export interface Standing {
   now: number;
   /** Since when nobody got a usable answer. */
   failingSince?: number | undefined;
+  /** When that was last seen. */
+  failedAt?: number | undefined;
+  /** Since when this run is watched: what was seen before may be over. */
+  watchedSince: number;
   limit: number;
   /** Whether anything is left of this window that may be spent, and until when it lasts. */
   spent: boolean;
@@ -28,8 +32,8 @@ export type Hindrance = { is: 'away'; since: number } | { is: 'drained'; limit: 
 
 /** What hinders a run, if anything has for a while. */
 export function hindranceOf(standing: Standing): Hindrance | undefined {
-  const { now, failingSince, limit, spent, resetsAt, own } = standing;
-  if (failingSince !== undefined && now - failingSince >= LASTS_MS)
+  const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = standing;
+  if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= LASTS_MS)
     return { is: 'away', since: failingSince };
   // A run that uses up its account's requests by itself is at work, not hindered.
   if (spent && resetsAt - now > LASTS_MS && own < limit / 2) return { is: 'drained', limit, until: resetsAt };
@@ -41,11 +45,16 @@ export class Hindrances {
   private told: Hindrance | undefined;
   private lookedAt = 0;
   private window = { resetsAt: 0, requests: 0 };
+  private readonly watchedSince: number;
 
   constructor(
     private readonly caretaker: Caretaker,
     private readonly terminal: Terminal,
-  ) {}
+    /** A run that cannot even be planned is called off. */
+    private readonly callsOff: boolean,
+  ) {
+    this.watchedSince = caretaker.clock.now();
+  }
 
   /** Looks at most once a second. */
   async look(run: Run): Promise<void> {
@@ -54,10 +63,12 @@ export class Hindrances {
     if (now - this.lookedAt < LOOK_MS) return;
     this.lookedAt = now;
     const { budget } = this.caretaker.link(run.account);
-    const { failingSince, limit, resetsAt, room } = await budget.state();
+    const { failingSince, failedAt, limit, resetsAt, room } = await budget.state();
     if (resetsAt > this.window.resetsAt + LASTS_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
-    this.tell(hindranceOf({ now, failingSince, limit, spent: room < 1, resetsAt, own }), now);
+    const { watchedSince } = this;
+    const seen = { failingSince, failedAt, watchedSince };
+    this.tell(hindranceOf({ now, ...seen, limit, spent: room < 1, resetsAt, own }), now, run);
   }
 
   /** What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before. */
@@ -78,13 +89,14 @@ export class Hindrances {
     return signal.aborted ? undefined : answer;
   }
 
-  private tell(found: Hindrance | undefined, now: number): void {
+  private tell(found: Hindrance | undefined, now: number, run: Run): void {
     const { told } = this;
     if (found?.is === told?.is) return;
     this.told = found;
     if (found?.is === 'away') {
+      const goesOn = run.planComplete || !this.callsOff;
       this.terminal.say(
-        `The service has not answered since ${timeOfDay(found.since)}; nothing is lost, and work goes on when it is back.`,
+        `The service has not answered since ${timeOfDay(found.since)}${goesOn ? '; nothing is lost, and work goes on when it is back' : ''}.`,
       );
     } else if (found) {
       this.terminal.say(

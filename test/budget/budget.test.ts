@@ -603,6 +603,20 @@ describe('what the budget knows', () => {
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
+  test('that the service failed at another address says nothing of this one', async () => {
+    const { budget, clock, account } = open();
+    const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
+    const moved = openBudget(redis, clock, account, options);
+    await budget.learn(await begin(budget), { kind: 'failed' });
+    const since = clock.now();
+    expect(await budget.state()).toMatchObject({ failingSince: since, failedAt: since });
+    expect(await moved.state()).not.toHaveProperty('failingSince');
+
+    await clock.advance(5_000);
+    await moved.learn(await moved.take('person'), { kind: 'failed' });
+    expect(await moved.state()).toMatchObject({ failingSince: since + 5_000 });
+  });
+
   test('is forgotten an hour after the last window', async () => {
     const { budget, account } = open();
     await budget.take('person');

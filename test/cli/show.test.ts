@@ -52,13 +52,20 @@ describe('a line for spreadsheets', () => {
 
 describe('what keeps a run from going on', () => {
   const now = 1_000_000;
-  const well = { now, limit: 200, spent: false, resetsAt: now + 30_000, own: 50 };
+  const well = { now, watchedSince: now - 60_000, limit: 200, spent: false, resetsAt: now + 30_000, own: 50 };
   test('is nothing while the service answers and there are requests', () => {
     expect(hindranceOf(well)).toBeUndefined();
   });
   test('is the service, once it has not answered for ten seconds', () => {
-    expect(hindranceOf({ ...well, failingSince: now - 9_000 })).toBeUndefined();
-    expect(hindranceOf({ ...well, failingSince: now - 10_000 })).toEqual({ is: 'away', since: now - 10_000 });
+    const failing = { ...well, failedAt: now - 1_000 };
+    expect(hindranceOf({ ...failing, failingSince: now - 9_000 })).toBeUndefined();
+    const away = { is: 'away', since: now - 10_000 };
+    expect(hindranceOf({ ...failing, failingSince: now - 10_000 })).toEqual(away);
+  });
+  test('is not the service when nobody has seen it fail since the run is watched', () => {
+    const before = { ...well, failingSince: now - 600_000, failedAt: now - 60_001 };
+    expect(hindranceOf(before)).toBeUndefined();
+    expect(hindranceOf({ ...before, failedAt: now - 60_000 })).toMatchObject({ is: 'away' });
   });
   test('is somebody who uses up the account, and not the run itself', () => {
     const drained = { ...well, spent: true, own: 20 };

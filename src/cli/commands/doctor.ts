@@ -207,7 +207,7 @@ async function checkAccount(
   try {
     const account = accountOf(settings, name);
     const clock = await redisClock(store, systemClock);
-    const budget = openBudget(store, clock, name, account.budget);
+    const budget = openBudget(store, clock, name, { ...account.budget, address: account.baseUrl });
     let toldLimit = false;
     const listening: Budget = {
       ...budget,
