@@ -151,7 +151,7 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
       letClockBe?.();
       await Promise.all([...links.values()].map(({ client }) => client.close()));
       // Whatever a queue still waits for in a Redis that is away, the connection is hung up.
-      await Promise.race([queues.close(), systemClock.sleep(CLOSE_MS)]);
+      await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_MS).unref())]);
       await redis.close();
     },
   };
