@@ -151,6 +151,24 @@ export async function main(argv: readonly string[]): Promise<number> {
     .description('tell why a policy fired then or did not, or what it will do')
     .addOption(json())
     .action(does(async () => (await import('./commands/why.ts')).why));
+  program
+    .command('backfill')
+    .argument('<policy>')
+    .description('fire for past moments of a range that were missed or left out, one run after the other')
+    .requiredOption(
+      '--from <when>',
+      "a day, a time in the policy's time zone, or how long ago: 2026-11-01, 3d",
+    )
+    .option('--to <when>', 'likewise, included (default: now)')
+    .option('--dry-run', 'only show which moments would fire, and why the others would not')
+    .addOption(
+      new Option('--reprocess <which>', 'which moments that have had their run get another')
+        .choices(['none', 'failed', 'all'])
+        .default('none'),
+    )
+    .option('--detach', 'leave the work to the daemon')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/backfill.ts')).backfill));
   const runs = program
     .command('runs')
     .description('list runs, newest first')

@@ -1,0 +1,182 @@
+import type { Caretaker } from '../../app/caretaker.ts';
+import { isoTime } from '../../clock.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { pauseAt } from '../../records/policy-store.ts';
+import type { Run } from '../../run/run.ts';
+import { type BackfillMoment, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
+import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
+import { accountOf } from '../../settings/account.ts';
+import { needWorker } from '../at-work.ts';
+import { attend } from '../attend.ts';
+import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { exit, UsageError } from '../exit.ts';
+import { pauseWords } from '../pause-words.ts';
+import { countOf } from '../show-run.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+interface BackfillOptions extends GlobalOptions {
+  from: string;
+  to?: string;
+  dryRun?: boolean;
+  reprocess: Reprocess;
+  detach?: boolean;
+}
+
+type Planned = BackfillMoment & { run?: Run };
+
+/** Fires a policy for past moments of a range, one run after the other; with `--dry-run` only says for which. */
+export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
+  const settings = settingsOf(options);
+  const policy = await policyNamed(name, settings, terminal);
+  accountOf(settings, policy.account);
+  const planned = async (caretaker?: Caretaker) => {
+    const now = caretaker?.clock.now() ?? Date.now();
+    const span = spanOf(policy, options, now);
+    const moments = await planBackfill(caretaker?.records, policy, span, options.reprocess, now);
+    return { span, moments };
+  };
+  // Somebody who only looks does not get a Redis for it.
+  if (options.dryRun && !hasRecords(settings)) {
+    const { span, moments } = await planned();
+    return show(terminal, policy, span, moments, options);
+  }
+  return withCaretaker(options, settings, async (caretaker) => {
+    const { span, moments } = await planned(caretaker);
+    if (options.dryRun) return show(terminal, policy, span, moments, options);
+    return fireAndFollow(caretaker, policy, { span, moments }, terminal, options);
+  });
+}
+
+async function fireAndFollow(
+  caretaker: Caretaker,
+  policy: Policy,
+  { span, moments }: { span: Span; moments: readonly BackfillMoment[] },
+  terminal: Terminal,
+  options: BackfillOptions,
+): Promise<number> {
+  const { records, clock } = caretaker;
+  const { name } = policy;
+  if (options.detach) await needWorker(caretaker);
+  const pause = pauseAt(await records.policies.state(name), clock.now());
+  if (pause)
+    terminal.say(`${name} is ${pauseWords(pause)}. It is backfilled all the same, since you ask for it.`);
+  if (!options.json) show(terminal, policy, span, moments, options);
+  const made = await fireAll(caretaker, policy, moments);
+  const code = options.detach ? exit.ok : await attendAll(caretaker, made, terminal, options);
+  if (options.json) terminal.json(asJson(policy, span, await asTheyAre(caretaker, made), options));
+  else if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
+  return code;
+}
+
+const asTheyAre = ({ records }: Caretaker, made: readonly Planned[]): Promise<Planned[]> =>
+  Promise.all(
+    made.map(async (one) => {
+      const run = one.run && (await records.runs.get(one.run.id));
+      return run ? { ...one, run } : one;
+    }),
+  );
+
+function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number): Span {
+  const zone = schedule?.timezone ?? 'UTC';
+  const edge = (option: string, text: string, which: keyof Span) => {
+    const at = edgeOf(text, zone, now, which);
+    if (at !== undefined) return at;
+    throw new UsageError(
+      `${option} takes a day, a time or how long ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}".`,
+    );
+  };
+  const span = {
+    from: edge('--from', from, 'from'),
+    to: to === undefined ? now : edge('--to', to, 'to'),
+  };
+  if (span.from > now) throw new UsageError('--from is still to come: a backfill is for what is past.');
+  if (span.from > span.to) throw new UsageError('--from is later than --to.');
+  return span;
+}
+
+/** In the order of their moments: those in line start in the order in which they were made. */
+async function fireAll(
+  { engine }: Caretaker,
+  policy: Policy,
+  moments: readonly BackfillMoment[],
+): Promise<Planned[]> {
+  const made: Planned[] = [];
+  for (const one of moments) {
+    if (!one.fires) made.push(one);
+    else {
+      const { moment, attempt } = one;
+      const firing = { trigger: 'backfill' as const, scheduledFor: moment, attempt };
+      made.push({ ...one, run: await engine.fire(inLine(policy), firing) });
+    }
+  }
+  return made;
+}
+
+async function attendAll(
+  caretaker: Caretaker,
+  made: readonly Planned[],
+  terminal: Terminal,
+  { json }: GlobalOptions,
+): Promise<number> {
+  const quiet = { ...terminal, json: () => undefined };
+  let worst: number = exit.ok;
+  for (const { run } of made) {
+    if (!run) continue;
+    const code = await attend(caretaker, run, quiet, { json, callOffIfRefused: false });
+    worst = Math.max(worst, code);
+    if (code === exit.interrupted || code === exit.unreachable) break;
+  }
+  return worst;
+}
+
+function show(
+  terminal: Terminal,
+  policy: Policy,
+  span: Span,
+  moments: readonly BackfillMoment[],
+  options: BackfillOptions,
+): number {
+  if (options.json) {
+    terminal.json(asJson(policy, span, moments, options));
+    return exit.ok;
+  }
+  const zone = policy.schedule?.timezone ?? 'UTC';
+  const fires = moments.filter((one) => one.fires).length;
+  const rows = moments.map((one) => [
+    `${wallTime(one.moment, zone)} ${zone}`,
+    one.fires ? terminal.paint('green', 'fires') : terminal.paint('dim', 'stays'),
+    one.because,
+  ]);
+  if (rows.length > 0) terminal.data(table(['moment', '', 'so far'], rows, terminal.paint));
+  const manner =
+    policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
+  const what =
+    fires === 0
+      ? 'There is nothing to make up for.'
+      : `${countOf(fires, 'run')} of ${policy.name}, ${manner}.`;
+  terminal.say(
+    options.dryRun && fires > 0 ? `${what} Nothing was done; without --dry-run it would be.` : what,
+  );
+  return exit.ok;
+}
+
+const asJson = (
+  policy: Policy,
+  { from, to }: Span,
+  moments: readonly Planned[],
+  { reprocess, dryRun = false }: BackfillOptions,
+) => ({
+  policy: policy.name,
+  from: isoTime(from),
+  to: isoTime(to),
+  reprocess,
+  dry_run: dryRun,
+  moments: moments.map(({ moment, fires, because, run }) => ({
+    moment: isoTime(moment),
+    wall_time: wallTime(moment, policy.schedule?.timezone ?? 'UTC'),
+    fires,
+    because,
+    run: run?.id ?? null,
+    status: run?.status ?? null,
+  })),
+});

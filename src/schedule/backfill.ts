@@ -1,0 +1,117 @@
+/** Past moments of a policy that are made up for because a person asks for it: which of them, and why the others are not. */
+import { CaretakerError } from '../errors.ts';
+import type { Policy, Schedule } from '../policy/policy.ts';
+import type { FiringRecord } from '../records/ledger-store.ts';
+import type { Records } from '../records/records.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import { blackoutOn, blackoutWords, momentsBetween } from './calendar.ts';
+import { hindranceWords } from './hindrance-words.ts';
+import type { Span } from './wall-time.ts';
+
+export const reprocessings = ['none', 'failed', 'all'] as const;
+/** Which moments that have had their run get another: none, those whose run did not succeed, or all. */
+export type Reprocess = (typeof reprocessings)[number];
+
+export interface BackfillMoment {
+  moment: number;
+  fires: boolean;
+  /** What is known of the moment, in a few words. */
+  because: string;
+  /** The how manieth backfill of the moment it would be. */
+  attempt: number;
+}
+
+/** The range cannot be backfilled as asked. */
+export class BackfillError extends CaretakerError {
+  readonly code = 'BACKFILL';
+}
+
+/** So many runs are put in line at once at most. */
+const MOST = 500;
+
+/**
+ * Decides about each moment of the policy in the span, oldest first; those to come are none of it. Changes nothing.
+ *
+ * @throws {BackfillError} when the policy has no schedule, or the span names more than 500 moments.
+ */
+export async function planBackfill(
+  records: Pick<Records, 'ledger' | 'runs'> | undefined,
+  { name, schedule }: Policy,
+  { from, to }: Span,
+  reprocess: Reprocess,
+  now: number,
+): Promise<BackfillMoment[]> {
+  if (!schedule) throw new BackfillError(`${name} has no schedule: there are no moments to make up for.`);
+  const moments = momentsBetween(schedule, from - 1, Math.min(to, now));
+  if (moments.length > MOST)
+    throw new BackfillError(
+      `${name} has more than ${MOST} moments in that range. Backfill a shorter range at a time.`,
+    );
+  const known = new Map(
+    (await (records?.ledger.between(name, from, to, 2 * MOST) ?? [])).map((record) => [
+      record.moment,
+      record,
+    ]),
+  );
+  return Promise.all(
+    moments.map(async (moment) => {
+      const record = known.get(moment);
+      const id = latestRun(record);
+      const run = id === undefined ? undefined : await records?.runs.get(id);
+      return {
+        moment,
+        attempt: attemptAfter(record),
+        ...judge({ schedule, moment, record, id, run, reprocess }),
+      };
+    }),
+  );
+}
+
+/** The policy as its backfills run: one after the other, unless its runs may overlap. */
+export const inLine = (policy: Policy): Policy =>
+  policy.schedule && policy.schedule.overlap !== 'allow'
+    ? { ...policy, schedule: { ...policy.schedule, overlap: 'queue-all' } }
+    : policy;
+
+/** The run that last worked for a moment; one that was only recorded as skipped did not. */
+const latestRun = (record: FiringRecord | undefined): string | undefined =>
+  record?.backfill ?? (record?.is === 'ran' ? record.run : undefined);
+
+function attemptAfter(record: FiringRecord | undefined): number {
+  const before = /-backfill(\d*)$/.exec(latestRun(record) ?? '');
+  return before ? Number(before[1] || 1) + 1 : 1;
+}
+
+interface Known {
+  schedule: Schedule;
+  moment: number;
+  record: FiringRecord | undefined;
+  id: string | undefined;
+  run: Run | undefined;
+  reprocess: Reprocess;
+}
+
+function judge({
+  schedule,
+  moment,
+  record,
+  id,
+  run,
+  reprocess,
+}: Known): Pick<BackfillMoment, 'fires' | 'because'> {
+  const blackout = blackoutOn(schedule, moment);
+  if (blackout) return { fires: false, because: `blackout: ${blackoutWords(blackout)}` };
+  if (id === undefined)
+    return { fires: true, because: record ? recordWords(record) : 'there is no record of it' };
+  if (run && !isFinal(run.status)) return { fires: false, because: `${id} is ${run.status}` };
+  const because = run ? `${id} ${run.status}` : `${id}, which is no longer kept`;
+  const failed = run !== undefined && run.status !== 'succeeded';
+  return { fires: reprocess === 'all' || (reprocess === 'failed' && failed), because };
+}
+
+function recordWords({ is, why, note }: FiringRecord): string {
+  if (is === 'merged') return 'missed, and made up for by one run for several';
+  if (is !== 'skipped' || why === undefined) return 'missed';
+  return `skipped: ${why === 'overlap' ? 'overlap' : hindranceWords({ why, ...(note === undefined ? {} : { note }) })}`;
+}

@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Policy } from '../../src/policy/policy.ts';
+import type { Run } from '../../src/run/run.ts';
+import { inLine, planBackfill, type Reprocess } from '../../src/schedule/backfill.ts';
+import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+
+const HOUR = 3_600_000;
+
+let world: World;
+afterEach(() => world.stop());
+
+const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy =>
+  aPolicy({
+    schedule: {
+      cron: ['0 * * * *'],
+      timezone: 'UTC',
+      jitterMs: 0,
+      overlap: 'skip',
+      catchupMs: 0,
+      blackout: [],
+      ...changes,
+    },
+  });
+
+async function planned(policy: Policy, hours: number, reprocess: Reprocess = 'none') {
+  const now = world.clock.now();
+  return planBackfill(
+    world.caretaker.records,
+    policy,
+    { from: now - hours * HOUR, to: now + HOUR },
+    reprocess,
+    now,
+  );
+}
+
+async function backfilled(policy: Policy, hours: number, reprocess?: Reprocess): Promise<Run[]> {
+  const runs: Run[] = [];
+  for (const { fires, moment, attempt } of await planned(policy, hours, reprocess)) {
+    if (!fires) continue;
+    const firing = { trigger: 'backfill' as const, scheduledFor: moment, attempt };
+    runs.push(await world.caretaker.engine.fire(inLine(policy), firing));
+  }
+  return runs;
+}
+
+describe('a backfill', () => {
+  test('makes up for each moment without a run, one run after the other, and is not repeated', async () => {
+    world = await startWorld({ sites: 2 });
+    const policy = hourly();
+    const runs = await backfilled(policy, 3);
+
+    const ended: Run[] = [];
+    for (const run of runs) ended.push(await world.ended(run));
+
+    expect(runs).toHaveLength(3);
+    expect(ended.map(({ status, trigger }) => [status, trigger])).toEqual(
+      runs.map(() => ['succeeded', 'backfill']),
+    );
+    for (const [index, run] of ended.entries())
+      expect(run.startedAt).toBeGreaterThanOrEqual(ended[index - 1]?.finishedAt ?? 0);
+    const moments = runs.map(({ scheduledFor }) => scheduledFor);
+    const ledger = await world.caretaker.records.ledger.between(
+      policy.name,
+      moments[0] ?? 0,
+      moments.at(-1) ?? 0,
+      9,
+    );
+    expect(ledger.map(({ moment, is, run }) => [moment, is, run])).toEqual(
+      runs.map(({ id, scheduledFor }) => [scheduledFor, 'ran', id]),
+    );
+    expect((await planned(policy, 2)).filter(({ fires }) => fires)).toEqual([]);
+    const again = await backfilled(policy, 2, 'all');
+    expect(again.map(({ id }) => id.endsWith('-backfill2'))).toEqual(again.map(() => true));
+  });
+
+  test('keeps what the ledger says of a moment, and notes the run that made up for it', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const policy = hourly();
+    const { records } = world.caretaker;
+    const [moment = 0] = (await planned(policy, 1)).map((one) => one.moment);
+    const record = { moment, is: 'skipped' as const, why: 'paused' as const, at: moment, note: 'by anna' };
+    await records.ledger.settle(policy.name, [record], { to: moment, moments: 'x' });
+
+    expect(await planned(policy, 1)).toMatchObject([{ fires: true, because: 'skipped: paused by anna' }]);
+    const [run] = await backfilled(policy, 1);
+    expect(await records.ledger.latest(policy.name, 1)).toEqual([{ ...record, backfill: run?.id }]);
+  });
+
+  test('does again what failed only when that is asked for, and nothing that is under way', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const policy = hourly();
+    const { records } = world.caretaker;
+    const runs = await backfilled(policy, 2);
+    expect((await planned(policy, 2, 'all')).filter(({ fires }) => fires)).toEqual([]);
+    for (const [index, run] of runs.entries())
+      await records.runs.move(run, index === 0 ? 'failed' : 'cancelled', { at: world.clock.now() });
+
+    const firing = async (reprocess: Reprocess) =>
+      (await planned(policy, 2, reprocess)).map(({ fires }) => fires);
+    expect(await firing('none')).toEqual([false, false]);
+    expect(await firing('failed')).toEqual([true, true]);
+  });
+
+  test('leaves days of blackout out, goes together where runs may overlap, and asks for a shorter range when it is long', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const blackout = [{ from: '2000-01-01', to: '2100-01-01' }];
+    expect(await planned(hourly({ blackout }), 1)).toMatchObject([
+      { fires: false, because: 'blackout: 2000-01-01 to 2100-01-01' },
+    ]);
+    expect(inLine(hourly({ overlap: 'allow' })).schedule?.overlap).toBe('allow');
+    await expect(planned(hourly(), 600)).rejects.toThrow(/more than 500 moments.*shorter range/);
+    await expect(planned(aPolicy(), 1)).rejects.toThrow('has no schedule');
+  });
+});
