@@ -6,8 +6,8 @@
  * - `window`, its number, which grows; `limit`, only once the service told it; `remaining`; `resets` (ms since 1970) and
  *   `length` (ms it had left when it was first seen); `known`, 1 once an answer of this window was seen; `scout`, until when
  *   somebody is finding out; `ours`, what all our processes sent in it;
- * - `past-others`, `past-length`, `past-ended`: what others spent in the window before, as far as we saw; `processes`, how
- *   many of ours sent something in it;
+ * - `past-others`, `past-ended`: what others spent in the window before, as far as we saw; `processes`, how many of ours sent
+ *   something in it; `follows`, 1 when this window began as that one ended; `cycle`, how long such a window was (ms);
  * - `asked:person`, ...: when a class last wanted something; `let-go:person`, ...: how many requests it was let go in all;
  * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `answered`, when the service last answered anybody with
  *   anything but a failure; `failing`, since when it has not, while that is so, `failed`, when
@@ -83,8 +83,8 @@ if over then
       if string.sub(name, 1, 1) == '@' then processes = processes + 1 end
     end
     processes = math.max(processes, 1)
-    redis.call('HSET', KEYS[1], 'past-others', math.max(0, limit - remaining - ours), 'past-length', length,
-      'past-ended', resets, 'processes', processes)
+    redis.call('HSET', KEYS[1], 'past-others', math.max(0, limit - remaining - ours), 'past-ended', resets,
+      'processes', processes, 'follows', now - resets < 2000 and 1 or 0)
   end
   -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
   if known or window == 0 then
@@ -121,7 +121,7 @@ return math.floor(math.max(0, remaining - reserved - kept_from(class, true) * me
 export const LEARN = `
 local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length')
+local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length', 'follows')
 local remaining, resets, known = tonumber(h[1]) or 0, tonumber(h[2]) or 0, h[3] == '1'
 local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
 local half = (tonumber(h[6]) or length) / 2
@@ -149,7 +149,11 @@ if not current and not (known and said_reset and math.abs(ends - resets) <= half
 
 if said_limit then redis.call('HSET', KEYS[1], 'limit', said_limit) end
 if rounded_down then redis.call('HSET', KEYS[1], 'slack', slack) end
-if not known and said_reset then redis.call('HSET', KEYS[1], 'length', math.max(ends - now, 1000)) end
+if not known and said_reset then
+  redis.call('HSET', KEYS[1], 'length', math.max(ends - now, 1000))
+  -- Any other window may have begun long before it was first seen.
+  if h[7] == '1' then redis.call('HSET', KEYS[1], 'cycle', math.max(ends - now, 1000)) end
+end
 if what == 'limited' then
   redis.call('HSET', KEYS[1], 'remaining', 0, 'known', 1, 'scout', 0, 'resets', ends)
 elseif not told then

@@ -56,16 +56,11 @@ const LATELY_MS = 5 * MINUTE_MS;
  * it already. Nothing when neither was seen lately.
  */
 export function othersPerMinute(window: Hash, limit: number, now: number): number | undefined {
-  const scale = (count: number, lengthMs: string | undefined) =>
-    Math.round((count * MINUTE_MS) / Math.max(Number(lengthMs ?? MINUTE_MS), 1));
+  const scale = (count: number) => Math.round((count * MINUTE_MS) / Number(window['cycle'] ?? MINUTE_MS));
   const lately = (endedAt: string | undefined) => endedAt !== undefined && now - Number(endedAt) < LATELY_MS;
-  const past = lately(window['past-ended'])
-    ? scale(Number(window['past-others'] ?? 0), window['past-length'])
-    : undefined;
+  const past = lately(window['past-ended']) ? scale(Number(window['past-others'] ?? 0)) : undefined;
   const present =
-    window['known'] === '1' && lately(window['resets'])
-      ? scale(othersIn(window, limit), window['length'])
-      : undefined;
+    window['known'] === '1' && lately(window['resets']) ? scale(othersIn(window, limit)) : undefined;
   if (past === undefined || present === undefined) return past ?? present;
   return Math.max(past, present);
 }

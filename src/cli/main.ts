@@ -244,6 +244,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     .addHelpText('after', `\n${listFaults()}`)
     .action(does(async () => (await import('./commands/sandbox.ts')).sandbox));
   program
+    .command('budget')
+    .description('show who uses the requests of each account, and what the next 24 hours will cost')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/budget.ts')).budget));
+  program
     .command('doctor')
     .description('check configuration, Redis, the API and the token')
     .addOption(json())

@@ -143,7 +143,10 @@ class PlanMaking {
       }
       tooMany ??= await this.overShare();
     } finally {
-      await records.runs.countRequests(this.run.id, this.spent.take());
+      const spent = this.spent.take();
+      await records.runs.countRequests(this.run.id, spent);
+      const requests = Object.values(spent).reduce((sum, count) => sum + count, 0);
+      await records.runs.notePlan(this.run.id, { requests, targets: this.found });
     }
     if (!(await this.store())) return;
     if (tooMany !== undefined) await this.stop(tooMany);

@@ -1,9 +1,10 @@
 /** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
-import type { AnyJob, End } from '../job/job.ts';
+import type { End } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type Reason, reasons } from '../run/reasons.ts';
 import type { Outcome } from '../run/run.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
+import { costOf, pastCost, shareOf, timeFor } from './cost.ts';
 import type { Parts } from './parts.ts';
 import { earlierTargets, previousAt } from './reading.ts';
 
@@ -25,13 +26,16 @@ export interface Preview {
     planning: number;
     acting: number;
     following: number;
+    /** What acting and following are reckoned from: so many past runs of the policy, or none. */
+    pastRuns: number;
     /** How long that takes at least, given the account's budget. */
     atLeastMs: number;
+    /** How long it takes beside the runs under way and other clients, and what these spend a minute. */
+    takesMs: number;
+    runsBeside: number;
+    othersPerMinute?: number;
   };
 }
-
-/** Sweeps cost pages in proportion to what ends; this is what they come to per target in practice. */
-const FOLLOWING_PER_TARGET = 0.06;
 
 /**
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`, and the job's
@@ -60,9 +64,11 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
   for await (const planned of candidates(asked)) all.push(planned);
   const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
   const stoppedBy = await limitTripped(asked, targets.length);
-  const acting = Math.ceil(targets.length * requestsPerTarget(job, policy));
-  const following = Math.ceil(targets.length * FOLLOWING_PER_TARGET);
-  const { limit } = await budget.state();
+  const past = await pastCost(parts, policy);
+  const { acting, following } = costOf(job, policy, targets.length, past);
+  const [usage, active] = await Promise.all([budget.usage(), parts.records.runs.active(policy.account)]);
+  const requests = planning + acting + following;
+  const { othersPerMinute } = usage;
   return {
     policy: policy.name,
     job: policy.job,
@@ -80,13 +86,17 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
       planning,
       acting,
       following,
-      atLeastMs: Math.floor((planning + acting + following) / Math.max(1, limit)) * 60_000,
+      pastRuns: past?.runs ?? 0,
+      atLeastMs: timeFor(requests, Math.max(1, usage.limit)),
+      takesMs: Math.max(
+        timeFor(requests, shareOf(policy, usage, active)),
+        Math.round(targets.length * (past?.perTarget?.ms ?? 0)),
+      ),
+      runsBeside: active.filter(({ status }) => status === 'running').length,
+      ...(othersPerMinute === undefined ? {} : { othersPerMinute }),
     },
   };
 }
-
-const requestsPerTarget = ({ requestsPerTarget: some }: AnyJob, { options }: Policy): number =>
-  typeof some === 'number' ? some : some(options);
 
 const settledAs = ({ is, reason, detail }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,

@@ -40,7 +40,7 @@ const LOOK_BACK = 50;
  * The runs of a policy that were over all it selects, and were planned to the end, newest first; only those before
  * `before`, when it is given.
  */
-async function* wholeRuns(
+export async function* wholeRuns(
   { records }: Pick<Parts, 'records'>,
   policy: string,
   before: Run | undefined,

@@ -256,6 +256,11 @@ export class RunStore {
     await this.store.hdel(keys.run(id), 'detail');
   }
 
+  /** Remembers what a plan cost and came to: what later plans are told to cost is reckoned from it. */
+  async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
+    await this.store.hset(keys.run(id), 'planRequests', requests, 'planTargets', targets);
+  }
+
   /** Counts requests that were sent for a run. */
   async countRequests(id: string, spent: Spent): Promise<void> {
     if (Object.keys(spent).length > 0)
@@ -309,6 +314,7 @@ function flat({
   planComplete,
   cancelTasks,
   requestsByOperation,
+  plan,
   spread: _written,
   ...rest
 }: Run): Record<string, string | number> {
@@ -316,6 +322,7 @@ function flat({
   for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
   if (planComplete) fields['planComplete'] = 1;
   if (cancelTasks) fields['cancelTasks'] = 1;
+  if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
   for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
     fields[`${OPERATION}${operation}`] = count;
   return fields;
@@ -348,11 +355,18 @@ function fromHash(hash: Record<string, string>): Run | undefined {
     createdAt: number('createdAt'),
     requests: number('requests'),
     ...spentOf(hash),
+    ...planOf(hash),
     counts,
     policyJson: text('policyJson'),
     policyHash: text('policyHash'),
     ...optional,
   };
+}
+
+function planOf(hash: Record<string, string>): { plan?: { requests: number; targets: number } } {
+  const { planRequests, planTargets } = hash;
+  if (planRequests === undefined || planTargets === undefined) return {};
+  return { plan: { requests: Number(planRequests), targets: Number(planTargets) } };
 }
 
 function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {

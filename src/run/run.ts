@@ -59,6 +59,8 @@ export interface Run {
   requests: number;
   /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
   requestsByOperation?: Spent;
+  /** What its plan cost, and how many targets it left to be worked on. */
+  plan?: { requests: number; targets: number };
   counts: Counts;
   retryOf?: string;
   policyJson: string;

@@ -537,8 +537,16 @@ describe('who uses the window', () => {
     expect(await budget.usage()).toEqual({ limit: 20, reserved: 0 });
   });
 
-  test('is told in requests a minute, however long the window is', async () => {
+  test('is no more because we first looked at the end of a window', async () => {
     const { budget } = open();
+    await begin(budget, 9, 4_000);
+    expect((await budget.usage()).othersPerMinute).toBe(10);
+  });
+
+  test('is told in requests a minute, however long the window is', async () => {
+    const { budget, clock } = open();
+    await begin(budget, 19, 5_000);
+    await clock.advance(5_000);
     await begin(budget, 14, 5_000);
     expect((await budget.usage()).othersPerMinute).toBe(60);
   });

@@ -3,7 +3,7 @@ import { accountOf } from '../../settings/account.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
-import { clockTime } from '../show-run.ts';
+import { clockTime, countOf } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
 /** So many rows are printed for a person; `--json` has all. */
@@ -39,7 +39,10 @@ function asJson({ policy, job, targets, settled, leftOut, spreadMs, stoppedBy, c
       planning: cost.planning,
       acting: cost.acting,
       following: cost.following,
+      past_runs: cost.pastRuns,
       at_least_seconds: cost.atLeastMs / 1000,
+      takes_seconds: Math.round(cost.takesMs / 1000),
+      other_clients_per_minute: cost.othersPerMinute ?? null,
     },
   };
 }
@@ -83,9 +86,16 @@ function print(
     );
   }
   const rest = cost.acting + cost.following;
-  const time =
-    cost.atLeastMs > 0 ? `, which takes at least ${clockTime(cost.atLeastMs)} of the account's budget` : '';
-  data(`\nIt cost ${cost.planning} requests to plan and would cost about ${rest} more${time}.`);
+  const beside = [
+    ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'run')} under way`] : []),
+    ...(cost.othersPerMinute ? [`other clients: ${countOf(cost.othersPerMinute, 'request')}/min`] : []),
+  ].join(', ');
+  const load = beside === '' ? '' : ` beside what is going on (${beside})`;
+  const time = cost.takesMs >= 1_000 ? `, which takes about ${clockTime(cost.takesMs)}${load}` : '';
+  const from = cost.pastRuns > 0 ? `, by ${countOf(cost.pastRuns, 'past run')}` : '';
+  data(
+    `\nIt cost ${countOf(cost.planning, 'request')} to plan and would cost about ${rest} more${from}${time}.`,
+  );
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
 }

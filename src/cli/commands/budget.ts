@@ -1,0 +1,127 @@
+import { type Forecast, forecast } from '../../app/forecast.ts';
+import type { BudgetUsage } from '../../budget/usage.ts';
+import { priorities } from '../../budget/words.ts';
+import { isoTime } from '../../clock.ts';
+import { CaretakerError } from '../../errors.ts';
+import { type GlobalOptions, policiesOf, sayFindings, settingsOf, withCaretaker } from '../context.ts';
+import { exit } from '../exit.ts';
+import { clockTime, countOf } from '../show-run.ts';
+import { type Terminal, table } from '../terminal.ts';
+
+interface AccountBudget {
+  account: string;
+  usage: BudgetUsage;
+  next: Forecast;
+  /** Why the service could not be asked how much is left. */
+  unasked?: string;
+}
+
+/**
+ * Shows each account's window, who uses it, and what the schedules of the next 24 hours will cost. Costs a request where
+ * nobody has asked for anything in this window, and one for each policy that has not run yet.
+ */
+export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
+  const settings = settingsOf(options);
+  const { policies, findings } = await policiesOf(settings);
+  if (findings.length > 0) sayFindings(findings, terminal);
+  const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
+  if (complete.length === 0)
+    terminal.say('No account has a base URL and a token: "caretaker doctor" tells more.');
+  const shown = await withCaretaker(options, settings, async (caretaker) => {
+    const all: AccountBudget[] = [];
+    for (const { name } of complete) {
+      const { client, budget: own } = caretaker.link(name);
+      const unasked = (await own.usage()).window
+        ? undefined
+        : await client.call('listTags', { perPage: 1 }, { priority: 'person' }).then(
+            () => undefined,
+            (error: unknown) => {
+              if (error instanceof CaretakerError) return error.message;
+              throw error;
+            },
+          );
+      const next = await forecast(caretaker, name, policies, await own.usage());
+      all.push({ account: name, usage: await own.usage(), next, ...(unasked ? { unasked } : {}) });
+    }
+    return all;
+  });
+  if (options.json) terminal.json({ accounts: shown.map(asJson) });
+  else for (const one of shown) print(one, terminal);
+  return exit.ok;
+}
+
+function asJson({
+  account,
+  usage: { limit, reserved, window, othersPerMinute },
+  next,
+  unasked,
+}: AccountBudget) {
+  return {
+    account,
+    limit,
+    reserved,
+    window: window
+      ? {
+          left: window.remaining,
+          resets_at: isoTime(window.resetsAt),
+          by_class: window.classes,
+          by_process: window.processes,
+          other_clients: window.others,
+        }
+      : null,
+    other_clients_per_minute: othersPerMinute ?? null,
+    unasked: unasked ?? null,
+    next_24_hours: {
+      requests: next.requests,
+      capacity: next.capacity,
+      policies: next.policies.map(({ policy, firings, requests, from, takesMs, warning }) => ({
+        policy,
+        firings,
+        requests_a_run: requests ?? null,
+        known_from: from,
+        takes_seconds: Number.isFinite(takesMs) ? Math.round(takesMs / 1000) : null,
+        warning: warning ?? null,
+      })),
+    },
+  };
+}
+
+function print(
+  { account, usage, next, unasked }: AccountBudget,
+  { data, paint, ...terminal }: Terminal,
+): void {
+  const { limit, reserved, window, othersPerMinute } = usage;
+  data(`${paint('bold', account)}: ${limit} requests a minute, ${reserved} of them never spent by us`);
+  if (unasked !== undefined) data(`  The service could not be asked what is left: ${unasked}`);
+  if (window) {
+    const ends = clockTime(window.resetsAt - Date.now());
+    data(`  This window: ${window.remaining} left, ends in ${ends}`);
+    const classes = priorities.filter((priority) => window.classes[priority] > 0);
+    const used = classes.map((priority) => `${priority} ${window.classes[priority]}`).join(', ');
+    data(`  Used by us: ${used || 'none'}`);
+    for (const [process, count] of Object.entries(window.processes)) data(`    ${count} by ${process}`);
+  }
+  const others = othersPerMinute === undefined ? 'not known' : `${countOf(othersPerMinute, 'request')}/min`;
+  data(`  other clients: ${others}`);
+  if (next.policies.length === 0) {
+    data('  Nothing fires in the next 24 hours.');
+    return;
+  }
+  const share = Math.round((next.requests / next.capacity) * 100);
+  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of what may be spent`);
+  const rows = next.policies.map(({ policy, firings, requests, from, takesMs }) => [
+    policy,
+    String(firings),
+    requests === undefined ? '?' : String(requests),
+    from,
+    Number.isFinite(takesMs) ? clockTime(takesMs) : 'never ends',
+  ]);
+  data(
+    table(['policy', 'firings', 'requests a run', 'known from', 'takes'], rows, paint, {
+      columns: terminal.dataColumns,
+      give: [{ column: 0, least: 12 }],
+    }),
+  );
+  for (const { policy, warning } of next.policies)
+    if (warning !== undefined) data(`${paint('yellow', 'warning')}: ${policy} cannot fit. ${warning}`);
+}

@@ -1,0 +1,58 @@
+/** `caretaker budget`: who uses the account's requests, and what the schedules will cost. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 30, seed: 1, speed: 60, rateLimit: 200, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  const sync = (name: string, cron: string) =>
+    `  - name: ${name}\n    job: site-sync\n    schedule: { cron: "${cron}" }\n`;
+  desk.write(
+    'config/policies/mine.yaml',
+    `policies:\n${sync('once-a-day', '0 3 * * *')}${sync('all-the-time', '* * * * *')}    timeout: { run: 1m, target: 1m }\n`,
+  );
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+test('it tells the window, other clients, and which policies cannot fit', async () => {
+  sandbox.account.useUpRequests(63);
+  const { code, stdout } = await desk.run(['budget']);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('default: 200 requests a minute, 20 of them never spent by us');
+  expect(stdout).toMatch(/This window: 1[0-3]\d left, ends in /);
+  expect(stdout).toContain('other clients: 63 requests/min');
+  expect(stdout).toMatch(/once-a-day +1 +\d+ +estimate/);
+  expect(stdout).toMatch(/all-the-time +1440 +\d+ +estimate/);
+});
+
+test('what policies have cost counts for what they will cost', async () => {
+  await desk.run(['run', 'once-a-day']);
+  const { stdout } = await desk.run(['budget', '--json']);
+
+  const [account] = JSON.parse(stdout).accounts;
+  const sum = (counts: Record<string, number>) =>
+    Object.values(counts).reduce((all, count) => all + count, 0);
+  expect(sum(account.window.by_class)).toBeGreaterThan(0);
+  expect(sum(account.window.by_process)).toBe(sum(account.window.by_class));
+  const daily = account.next_24_hours.policies.find(
+    ({ policy }: { policy: string }) => policy === 'once-a-day',
+  );
+  expect(daily).toMatchObject({ firings: 1, known_from: 'past runs', warning: null });
+  expect(daily.requests_a_run).toBeGreaterThan(10);
+});
+
+test('a policy that needs more than the account has is warned of', async () => {
+  await sandbox.stop();
+  sandbox = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100, token: 't' });
+  const { stdout } = await desk.run(['budget'], { CARETAKER_BASE_URL: sandbox.url });
+
+  expect(stdout).toContain('warning: all-the-time cannot fit. Its runs cannot end within timeout.run.');
+});
