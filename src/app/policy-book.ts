@@ -35,11 +35,11 @@ export interface PolicyBookParts {
   log: Log;
 }
 
-const LOOK_MS = 1_000;
+const LOOK_MS = 500;
 /** Files that change at every look are read after so many all the same. */
 const MOST_UNSETTLED = 5;
 
-/** Reads the policies and keeps looking at their files, once a second; what changed is read when it changes no more. */
+/** Reads the policies and keeps looking at their files, twice a second; what changed is read when it changes no more. */
 export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
   const { settings, registry, clock, log } = parts;
   const dir = settings().policiesDir;

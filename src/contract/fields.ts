@@ -22,8 +22,16 @@ export function fieldsOf(schema: z.core.$ZodType): FieldTree {
   return Object.fromEntries(Object.entries(reading.shape).map(([name, field]) => [name, fieldOf(field)]));
 }
 
+const items = new Map<ListId, FieldTree>();
+
 /** The fields of one item of a list operation. */
 export function fieldsOfItem(id: ListId): FieldTree {
+  const found = items.get(id) ?? readFieldsOfItem(id);
+  items.set(id, found);
+  return found;
+}
+
+function readFieldsOfItem(id: ListId): FieldTree {
   const { answer, list } = operationOf(id);
   const page = answer instanceof z.ZodObject && list ? answer.shape[list.key] : undefined;
   return page instanceof z.ZodArray ? fieldsOf(page.element) : {};

@@ -191,10 +191,11 @@ async function carryOut(
   for (const decision of due.decisions) {
     if (decision.is !== 'fire') undone.push(recordOf(decision, now));
     else {
-      if (decision.inTurn && (await isUnderWay(parts, policy))) {
+      const heldBack = await heldBackUntil(parts, policy, decision, now);
+      if (heldBack !== undefined) {
         await settle(cursor, owed);
         tellLeftOut(parts.log, name, told);
-        return now + IN_TURN_MS;
+        return heldBack;
       }
       if (undone.length > 0) await settle(cursor, owed);
       await parts.fire(policy, { trigger: decision.trigger, scheduledFor: decision.moment });
@@ -209,6 +210,21 @@ async function carryOut(
   tellLeftOut(parts.log, name, told);
   return more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY);
 }
+
+/** When to look again at a firing that is not to be made now; nothing when it is. */
+async function heldBackUntil(
+  parts: SchedulerParts,
+  policy: Policy,
+  { inTurn }: { inTurn?: true },
+  now: number,
+): Promise<number | undefined> {
+  if (inTurn && (await isUnderWay(parts, policy))) return now + IN_TURN_MS;
+  // It may have been edited or removed since the tick began.
+  return isInForce(parts, policy) ? undefined : now;
+}
+
+const isInForce = ({ policies }: SchedulerParts, { name, hash }: Policy): boolean =>
+  policies().some((one) => one.name === name && one.hash === hash);
 
 /** Catch-ups of `mode: all` go one after the other, and so does whatever comes after them. */
 async function isUnderWay({ records }: SchedulerParts, { name, account }: Policy): Promise<boolean> {

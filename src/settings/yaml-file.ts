@@ -38,6 +38,7 @@ export interface Remark {
 export class YamlFile {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;
+  #plain: { value: unknown } | undefined;
 
   private constructor(
     readonly file: string,
@@ -94,10 +95,11 @@ export class YamlFile {
     }
   }
 
-  /** What the file holds as plain values; `scalar` may replace single values, told by their path. */
-  value(scalar: (value: unknown, path: Path) => unknown = (value) => value): unknown {
-    const plain: unknown = this.#document.toJS({ maxAliasCount: mostAliases });
-    return mapScalars(plain, scalar, []);
+  /** What the file holds as plain values, the same for every caller; `scalar` may replace single values, told by their path. */
+  value(scalar?: (value: unknown, path: Path) => unknown): unknown {
+    // A file of many policies is asked once for each of them.
+    this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: mostAliases }), same, []) };
+    return scalar ? mapScalars(this.#plain.value, scalar, []) : this.#plain.value;
   }
 
   /** A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off. */
@@ -203,6 +205,8 @@ function startOf(node: Node | null): [number, number] {
   if (!range) return [0, 1];
   return isScalar(node) ? [range[0], range[1]] : [range[0], range[0] + 1];
 }
+
+const same = (value: unknown): unknown => value;
 
 function mapScalars(value: unknown, change: (value: unknown, path: Path) => unknown, path: Path): unknown {
   if (Array.isArray(value)) return value.map((inner, i) => mapScalars(inner, change, [...path, i]));

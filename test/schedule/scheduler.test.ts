@@ -331,6 +331,23 @@ test('a removed policy never fires again', async () => {
   expect(await firings('other')).toEqual(['12:01 schedule', '12:02 schedule']);
 });
 
+test('policies that are removed while a tick is at work do not fire in it any more', async () => {
+  const daemon = aDaemon(Array.from({ length: 100 }, (_, i) => aPolicy(`sweep-${i}`, everyMinute)));
+  await daemon.tick();
+  await daemon.clock.advance(MINUTE);
+  const fired: string[] = [];
+  daemon.parts.fire = async ({ name }) => {
+    fired.push(name);
+    daemon.policies.length = 1;
+    await store.ping();
+  };
+
+  await daemon.tick();
+
+  // Those whose firing was being made at that moment.
+  expect(fired.length).toBeLessThanOrEqual(20);
+});
+
 test('a firing with jitter waits for it, and the daemon that takes over waits as long', async () => {
   const policy = aPolicy('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
   const daemon = aDaemon([policy]);

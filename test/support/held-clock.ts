@@ -35,16 +35,19 @@ export function heldClock(startMs: number = NOON): HeldClock {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted || ms <= 0) return resolve();
-        const alarm = { at: now + ms, wake: resolve };
-        alarms.push(alarm);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            alarms = alarms.filter((one) => one !== alarm);
+        const stop = () => {
+          alarms = alarms.filter((one) => one !== alarm);
+          resolve();
+        };
+        const alarm = {
+          at: now + ms,
+          wake() {
+            signal?.removeEventListener('abort', stop);
             resolve();
           },
-          { once: true },
-        );
+        };
+        alarms.push(alarm);
+        signal?.addEventListener('abort', stop, { once: true });
       }),
     async advance(ms) {
       const end = now + ms;
