@@ -167,6 +167,7 @@ export async function main(argv: readonly string[]): Promise<number> {
         .default('none'),
     )
     .option('--detach', 'leave the work to the daemon')
+    .addOption(despiteFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/backfill.ts')).backfill));
   const runs = program

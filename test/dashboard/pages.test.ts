@@ -222,6 +222,35 @@ test('the overview answers the morning question: what failed, why, and what was 
   expect(html).toContain('href="/runs/night?outcome=failed&amp;search=task-failed"');
 });
 
+test("a policy's page tells what became of its latest moments, those that made no run among them", async () => {
+  const policy = aPolicy('nightly-sync');
+  world = await startWorld({ policies: () => [policy] });
+  const at = Date.parse('2026-11-20T01:00:00Z');
+  await world.records.ledger.settle(
+    policy.name,
+    [
+      { moment: at, is: 'missed', at },
+      {
+        moment: at + 60_000,
+        is: 'skipped',
+        why: 'paused',
+        note: 'by anna: <the sale>',
+        at,
+        backfill: 'again',
+      },
+    ],
+    { to: at + 60_000, moments: 'UTC * * * * *' },
+  );
+
+  const { text, html } = await look('/policies/nightly-sync');
+
+  expect(text).toMatch(
+    /What became of its latest moments .*01:01 UTC .*skipped: paused by anna: .*the sale.*; backfilled .*01:00 UTC .*missed/,
+  );
+  expect(html).toContain('href="/runs/again"');
+  expect(html).not.toContain('<the sale>');
+});
+
 test('a run that came to nothing says why before it says anything else', async () => {
   world = await startWorld();
   const skipped = aRun({ id: 'skipped', status: 'skipped', detail: 'The run x was still under way.' });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Overlap } from '../../src/policy/policy.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
 
@@ -196,7 +197,7 @@ describe('what an operator does to a run', () => {
 
 describe('a second run of the same policy while one is under way', () => {
   const slow = { ...limits, concurrency: 1 };
-  const scheduled = (overlap: 'skip' | 'queue' | 'cancel-running' | 'allow') =>
+  const scheduled = (overlap: Overlap) =>
     aPolicy({
       limits: slow,
       schedule: { cron: ['0 2 * * *'], timezone: 'UTC', jitterMs: 0, overlap, catchupMs: 0, blackout: [] },
@@ -218,6 +219,36 @@ describe('a second run of the same policy while one is under way', () => {
     const ended = [await world.ended(first), await world.ended(second)];
     expect(ended.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect(ended[1]?.startedAt).toBeGreaterThanOrEqual(ended[0]?.finishedAt ?? Number.POSITIVE_INFINITY);
+  });
+
+  test('is skipped with queue when one waits already, and waits as well with queue-all', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const [, second, third] = [
+      await world.fire(scheduled('queue')),
+      await world.fire(scheduled('queue')),
+      await world.fire(scheduled('queue')),
+    ];
+    expect(second).toMatchObject({ status: 'queued' });
+    expect(third).toMatchObject({ status: 'skipped', detail: expect.stringContaining(second?.id ?? '') });
+    expect(await world.fire(scheduled('queue-all'))).toMatchObject({ status: 'queued' });
+  });
+
+  test('is skipped although both were fired at the same instant, and the ledger says so', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const { engine, records } = world.caretaker;
+    const moments = [60_000, 120_000, 180_000, 240_000];
+    const runs = await Promise.all(
+      moments.map((scheduledFor) => engine.fire(scheduled('skip'), { trigger: 'schedule', scheduledFor })),
+    );
+    expect(runs.filter(({ status }) => status === 'queued')).toHaveLength(1);
+    const ledger = await records.ledger.between('nightly-sync', 0, 240_000, 10);
+    expect(ledger.map(({ moment, is, why, run }) => [moment, why ?? is, run])).toEqual(
+      runs.map(({ scheduledFor, status, id }) => [
+        scheduledFor,
+        status === 'skipped' ? 'overlap' : 'ran',
+        id,
+      ]),
+    );
   });
 
   test('takes its place when the policy says cancel-running', async () => {

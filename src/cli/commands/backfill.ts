@@ -20,6 +20,7 @@ interface BackfillOptions extends GlobalOptions {
   dryRun?: boolean;
   reprocess: Reprocess;
   detach?: boolean;
+  despiteFreeze?: true;
 }
 
 type Planned = BackfillMoment & { run?: Run };
@@ -61,7 +62,7 @@ async function fireAndFollow(
   if (pause)
     terminal.say(`${name} is ${pauseWords(pause)}. It is backfilled all the same, since you ask for it.`);
   if (!options.json) show(terminal, policy, span, moments, options);
-  const made = await fireAll(caretaker, policy, moments);
+  const made = await fireAll(caretaker, policy, moments, options);
   const code = options.detach ? exit.ok : await attendAll(caretaker, made, terminal, options);
   if (options.json) terminal.json(asJson(policy, span, await asTheyAre(caretaker, made), options));
   else if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
@@ -99,13 +100,19 @@ async function fireAll(
   { engine }: Caretaker,
   policy: Policy,
   moments: readonly BackfillMoment[],
+  { despiteFreeze }: BackfillOptions,
 ): Promise<Planned[]> {
   const made: Planned[] = [];
   for (const one of moments) {
     if (!one.fires) made.push(one);
     else {
       const { moment, attempt } = one;
-      const firing = { trigger: 'backfill' as const, scheduledFor: moment, attempt };
+      const firing = {
+        trigger: 'backfill' as const,
+        scheduledFor: moment,
+        attempt,
+        ...(despiteFreeze ? { despiteFreeze } : {}),
+      };
       made.push({ ...one, run: await engine.fire(inLine(policy), firing) });
     }
   }

@@ -1,5 +1,8 @@
+import { isoMinute } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
+import type { FiringRecord } from '../../records/ledger-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
+import { hindranceWords } from '../../schedule/hindrance-words.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
 import { shortFile } from '../../settings/finding.ts';
@@ -7,10 +10,41 @@ import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
 import { NextFiring, PolicyActions, ScheduleLines } from './overview.tsx';
 import { sendProblem } from './problem.tsx';
-import { Badge, Moment, momentIn, number, RunTable } from './words.tsx';
+import { Badge, Moment, momentIn, number, RunTable, runPath } from './words.tsx';
 
 const LATEST = 20;
 const COMING = 5;
+
+/** What became of its latest moments, those included that made no run. */
+const LatestMoments = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
+  <section id="moments" data-live>
+    <details>
+      <summary>What became of its latest moments</summary>
+      <ul>
+        {records.map((record) => (
+          <li>
+            <Moment at={record.moment} now={now} /> <BecameOf record={record} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  </section>
+);
+
+const BecameOf = ({ record }: { record: FiringRecord }) => (
+  <>
+    {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
+    {record.why && record.why !== 'overlap' && `: ${hindranceWords({ ...record, why: record.why })}`}
+    {record.why === 'overlap' && `: ${record.note ?? record.why}`}
+    {record.into !== undefined && `: the run of ${isoMinute(record.into)} made up for it`}
+    {record.backfill && (
+      <>
+        {'; '}
+        <a href={runPath(record.backfill)}>backfilled</a>
+      </>
+    )}
+  </>
+);
 
 /** The policy called by the address, if it is in force. */
 export const policyIn = (c: Exchange, { policies }: Parts): Policy | undefined =>
@@ -22,9 +56,10 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
   if (!policy) return sendProblem(c, 404, 'No policy of this name is in force.');
   const { name } = policy;
   const now = parts.clock.now();
-  const [states, runs] = await Promise.all([
+  const [states, runs, moments] = await Promise.all([
     parts.reader.policyStates([name]),
     parts.reader.runs({ policy: name, limit: LATEST }),
+    parts.reader.ledger(name, LATEST),
   ]);
   const state = states.get(name);
   const pause = pauseAt(state, now);
@@ -97,6 +132,7 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
           </details>
         )}
       </section>
+      {moments.length > 0 && <LatestMoments records={moments} now={now} />}
       <section id="runs" data-live>
         <h2>Its runs</h2>
         {runs.length === 0 ? (

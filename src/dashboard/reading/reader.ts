@@ -6,6 +6,7 @@
 import { lease as leaseOfSteward } from '../../engine/steward.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
+import type { FiringRecord } from '../../records/ledger-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -49,6 +50,8 @@ export interface Reader {
   /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
   visits(account: string, target: string, also?: string): Promise<Visit[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
+  /** What became of the latest moments of a policy, the newest first. */
+  ledger(policy: string, limit: number): Promise<FiringRecord[]>;
   account(name: string): Promise<AccountFacts>;
   /** The freeze that holds for all policies. */
   freeze(now: number): Promise<Freeze | undefined>;
@@ -84,6 +87,7 @@ export function openReader(records: Records): Reader {
       );
       return clean(visits.filter((visit) => visit !== undefined));
     },
+    ledger: async (policy, limit) => clean(await records.ledger.latest(policy, limit)),
     policyStates: async (names) => {
       const states = names.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(names);
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
