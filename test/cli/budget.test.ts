@@ -29,6 +29,7 @@ test('it tells the window, other clients, and which policies cannot fit', async 
   expect(stdout).toContain('default: 200 requests a minute, 20 of them never spent by us');
   expect(stdout).toMatch(/This window: 1[0-3]\d left, ends in /);
   expect(stdout).toContain('other clients: 63 requests/min');
+  expect(stdout).toMatch(/^ +\d+ by \S+ \(pid \d+\)$/m);
   expect(stdout).toMatch(/once-a-day +1 +\d+ +estimate/);
   expect(stdout).toMatch(/all-the-time +1440 +\d+ +estimate/);
 });

@@ -99,7 +99,8 @@ function print(
     const classes = priorities.filter((priority) => window.classes[priority] > 0);
     const used = classes.map((priority) => `${priority} ${window.classes[priority]}`).join(', ');
     data(`  Used by us: ${used || 'none'}`);
-    for (const [process, count] of Object.entries(window.processes)) data(`    ${count} by ${process}`);
+    for (const [process, count] of Object.entries(window.processes))
+      data(`    ${count} by ${processName(process)}`);
   }
   const others = othersPerMinute === undefined ? 'not known' : `${countOf(othersPerMinute, 'request')}/min`;
   data(`  other clients: ${others}`);
@@ -107,7 +108,8 @@ function print(
     data('  Nothing fires in the next 24 hours.');
     return;
   }
-  const share = Math.round((next.requests / next.capacity) * 100);
+  const percent = Math.round((next.requests / next.capacity) * 100);
+  const share = percent === 0 && next.requests > 0 ? 'less than 1' : percent;
   data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of what may be spent`);
   const rows = next.policies.map(({ policy, firings, requests, from, takesMs }) => [
     policy,
@@ -125,3 +127,6 @@ function print(
   for (const { policy, warning } of next.policies)
     if (warning !== undefined) data(`${paint('yellow', 'warning')}: ${policy} cannot fit. ${warning}`);
 }
+
+/** `host.123.ab` as people look for it: `host (pid 123)`. */
+const processName = (name: string): string => name.replace(/^(.+)\.(\d+)\.[^.]+$/, '$1 (pid $2)');
