@@ -29,8 +29,12 @@ export async function unattended(caretaker: Caretaker, runs: readonly Run[]): Pr
 }
 
 /** The two commands for a run that has not ended; `attendant` is who is at work on it. */
-export const goOnOrCancel = (id: string, attendant?: string): string =>
-  `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attendant?: string): string {
+  if (ending) {
+    return `Follow it to its end: caretaker runs continue ${id}\nEnd it at once:       caretaker runs cancel ${id} --force`;
+  }
+  return `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+}
 
 /** @throws {UsageError} when nobody is there who could do the work. */
 export async function needWorker({ records, clock }: Caretaker): Promise<void> {

@@ -37,7 +37,7 @@ export interface Attending {
 }
 
 /** What a run's end means for the command that asked for it; a run that was skipped did nothing of what was asked for. */
-export const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
+const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
 
 /** Works until the run has ended, and prints it; gives the exit code. */
 export async function attend(
@@ -108,14 +108,20 @@ async function watch(
 const standsStill = (run: Run): boolean =>
   run.status === 'blocked' || (run.status === 'planning' && run.detail !== undefined);
 
+/** What became of each target of a run. */
+export async function targetsOf({ records }: Caretaker, { id }: Run): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const target of records.targets.all(id)) targets.push(target);
+  return targets;
+}
+
 async function printEnd(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
   attending: Attending,
 ): Promise<number> {
-  const targets: Target[] = [];
-  for await (const target of caretaker.records.targets.all(run.id)) targets.push(target);
+  const targets = await targetsOf(caretaker, run);
   if (attending.json) terminal.json(toReport(run, targets));
   else {
     // What was announced is still to come: nobody should take it for done.
@@ -140,7 +146,7 @@ async function sayHowToGoOn(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  { calledOff, passing }: Attending,
+  { passing }: Attending,
 ): Promise<number> {
   if (passing) {
     terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)} planned.`);
@@ -149,11 +155,10 @@ async function sayHowToGoOn(
   const other = await atWorkOn(caretaker, run.account);
   terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)} planned. Nothing is lost.`);
   if (other) terminal.say(`It goes on without you: ${other} is at work on it.`);
-  else if (calledOff) {
-    terminal.say('It is called off, and nobody is at work on it any more.');
-    terminal.say(`Follow it to its end: caretaker runs continue ${run.id}`);
-    terminal.say(`End it at once:       caretaker runs cancel ${run.id} --force`);
-  } else terminal.say(goOnOrCancel(run.id));
+  else {
+    if (run.ending) terminal.say('It is called off, and nobody is at work on it any more.');
+    terminal.say(goOnOrCancel(run));
+  }
   return exit.interrupted;
 }
 
@@ -168,5 +173,9 @@ async function standstill(
     await caretaker.engine.cancel(run.id);
     terminal.say('Nothing was begun; the run was called off.');
   } else terminal.say(`The run waits. When the cause is mended: caretaker runs continue ${run.id}`);
+  if (attending.json) {
+    const now = (await caretaker.records.runs.get(run.id)) ?? run;
+    terminal.json(toReport(now, await targetsOf(caretaker, now)));
+  }
   return exit.unreachable;
 }

@@ -3,20 +3,23 @@ import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { UsageError } from './exit.ts';
 
+/** So many runs are looked through for one that was not refused. */
+const LOOK_BACK = 100;
 /** So many are named when several could be meant. */
 const MOST_NAMED = 10;
 
 /**
- * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through.
+ * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through. `last` is the newest that
+ * was not refused because another was under way: nothing can be done to that, and it is the other that is meant.
  *
  * @throws {UsageError} when there is no such run, or when several begin so.
  */
 export async function runNamed({ runs }: Records, word: string): Promise<Run> {
-  const [exact, [newest]] = await Promise.all([
+  const [exact, newest] = await Promise.all([
     runs.get(word),
-    word === 'last' ? runs.list({ limit: 1 }) : Promise.resolve([]),
+    word === 'last' ? runs.list({ limit: LOOK_BACK }) : Promise.resolve([]),
   ]);
-  const meant = exact ?? newest;
+  const meant = exact ?? newest.find(({ status }) => status !== 'skipped') ?? newest[0];
   if (meant) return meant;
   if (word === 'last') throw new UsageError('There are no runs yet. "caretaker run <policy>" fires one.');
   const ids = await runs.startingWith(word, MOST_NAMED + 1);

@@ -58,7 +58,7 @@ export interface Client {
   readonly account: string;
   /**
    * Calls an operation. Costs one request, and one more for each redirect and each 429; reads that get no usable
-   * answer are tried up to three times. What a person waits for has ten seconds to begin, and is then not tried again.
+   * answer are tried up to three times, and once while nothing else gets one either. What a person waits for has ten seconds to begin, and is then not tried again.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
@@ -135,6 +135,9 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       log.warn({ account: account.name, err: error }, 'the budget could not be told of an answer');
     });
 
+  /** Requests in a row that got no usable answer. */
+  let unanswered = 0;
+
   /** One request within the budget, from taking it to telling what became of it. */
   async function sendOnce(exchange: Exchange, options: CallOptions): Promise<Reply> {
     const ticket = await take(options);
@@ -150,6 +153,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       news = newsOf(reply);
       return reply;
     } finally {
+      if (news) unanswered = news.kind === 'failed' ? unanswered + 1 : 0;
       await learn(ticket, news);
     }
   }
@@ -214,7 +218,9 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       } catch (error) {
         // Whoever gave up wants to hear that, not how the answer broke off.
         options.signal?.throwIfAborted();
-        if (!mayAskAgain(id, error, options) || tries === READ_TRIES) throw error;
+        // The service is away: whoever asks comes back by himself, but for a person.
+        const away = unanswered > READ_TRIES && options.priority !== 'person';
+        if (away || !mayAskAgain(id, error, options) || tries === READ_TRIES) throw error;
         await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
       }
     }

@@ -73,16 +73,21 @@ export function createEngine(parts: Parts): Engine {
     return run;
   };
 
+  const unended = async (runId: string): Promise<Run> => {
+    const run = await runOf(runId);
+    if (!isFinal(run.status)) return run;
+    const more = `"caretaker runs show ${runId}" tells of it.`;
+    throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
+  };
+
   return {
     fire: (policy, firing) => fire(parts, policy, firing, giveWay),
     async cancel(runId, options) {
-      const run = await runOf(runId);
-      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      const run = await unended(runId);
       await cancelRun(parts, run, 'It was cancelled by hand.', options);
     },
     async abandon(runId) {
-      const run = await runOf(runId);
-      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      const run = await unended(runId);
       await abandonRun(parts, run, 'It was cancelled by hand, without waiting for what was under way.');
       return runOf(runId);
     },
@@ -104,8 +109,7 @@ export function createEngine(parts: Parts): Engine {
       );
     },
     async nudge(runId) {
-      const run = await runOf(runId);
-      if (isFinal(run.status)) throw new RunError(`The run ${runId} has already ended: ${run.status}.`);
+      const run = await unended(runId);
       if (run.status === 'blocked') return probeAccount(parts, run.account);
       if (run.planComplete) return;
       await records.runs.clearDetail(runId);
@@ -116,7 +120,13 @@ export function createEngine(parts: Parts): Engine {
       const steward = new Steward(parts);
       const planner = new Planner(parts);
       const working = parts.queues.work(
-        { plan: (entry) => planner.begin(entry), act: (entry) => act(parts, entry) },
+        {
+          plan(entry) {
+            steward.begins(entry.run);
+            return planner.begin(entry);
+          },
+          act: (entry) => act(parts, entry),
+        },
         concurrency,
       );
       steward.start();

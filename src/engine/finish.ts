@@ -5,6 +5,7 @@ import { pauseAt } from '../records/policy-store.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { drain } from './drain.ts';
+import { askAgainAfterMs } from './pace.ts';
 import { type Parts, policyOf } from './parts.ts';
 
 /** Looks after a run whose target has just been written: called by workers, so that no slot waits for the next tick. */
@@ -24,13 +25,14 @@ export async function afterTarget(parts: Parts, run: Run, target: Target): Promi
 export async function handOut(parts: Parts, account: string): Promise<void> {
   const { records, clock } = parts;
   if (!parts.serves(account)) return;
-  const { failingSince, room } = await parts.link(account).budget.state();
+  const { failingSince, failedAt = 0, room } = await parts.link(account).budget.state();
   if (failingSince === undefined) {
     const allotted = await records.targets.allot(account, clock.now(), room);
     await Promise.all(allotted.map(({ run, count }) => release(parts, run, count, 'all')));
     return;
   }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
+  if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return;
   for (const run of await records.runs.active(account)) await release(parts, run.id, 1, 'begun');
 }
 

@@ -17,7 +17,7 @@ import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { concluded, goneOn, taskCancelled } from './decide.ts';
 import { afterTarget } from './finish.ts';
-import { deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
+import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
 import { readingOf, readOnly } from './reading.ts';
 import { Spending } from './spending.ts';
@@ -96,7 +96,7 @@ export class Follower {
       for (const { one } of late) await this.conclude(one, { is: 'running' });
       await this.look(rest, usual, options);
     } catch (error) {
-      await this.excuse(error);
+      await this.excuse(error, kind);
     } finally {
       await records.runs.countRequests(mostConcerned(followed), this.uncounted.take());
     }
@@ -241,10 +241,13 @@ export class Follower {
   }
 
   /** What ends a round without being anybody's failure. */
-  private async excuse(error: unknown): Promise<void> {
+  private async excuse(error: unknown, kind: Watch['kind']): Promise<void> {
     if (error instanceof BudgetSpentError) return;
     if (error instanceof AccountRefusedError) return blockAccount(this.parts, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;
+    const { failingSince, failedAt = 0 } = await this.parts.link(this.account).budget.state();
+    const askAgainAt = failedAt + askAgainAfterMs(failedAt - (failingSince ?? failedAt));
+    this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
     this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
 }

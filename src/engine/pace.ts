@@ -15,6 +15,15 @@ export function nextSweepAfterMs(usualMs: number | undefined, oldestAgeMs: numbe
   return Math.min(Math.max(wish, SHORTEST_MS), LONGEST_MS);
 }
 
+/** The longest that nobody asks a service that is away. */
+const LONGEST_SILENCE_MS = 10_000;
+
+/**
+ * How long to wait, after a request that got no answer, until the next one is worth its while: the longer the service has
+ * been away, the longer. One asks then for all.
+ */
+export const askAgainAfterMs = (awayMs: number): number => Math.min(awayMs / 4, LONGEST_SILENCE_MS);
+
 /** What is known of work that the sweeps have not settled. */
 export interface Unsettled {
   ageMs: number;

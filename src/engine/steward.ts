@@ -34,12 +34,19 @@ export class Steward {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
   private lookedAt: number | undefined;
+  /** When this process began to plan runs, lately. */
+  private readonly begun = new Map<string, number>();
 
   constructor(private readonly parts: Parts) {}
 
   start(): void {
     this.lookedAt ??= this.parts.clock.now();
     this.loop ??= this.run();
+  }
+
+  /** A run is planned here: when it is met among those under way, it was not begun elsewhere. */
+  begins(run: string): void {
+    this.begun.set(run, this.parts.clock.now());
   }
 
   /** When it last got round to its accounts; its start before the first time. */
@@ -77,6 +84,7 @@ export class Steward {
     const { records, owner, log, serves } = this.parts;
     const active = await records.runs.activeAccounts();
     await this.layDown(active);
+    for (const [id, at] of this.begun) if (this.parts.clock.now() - at > LEASE_MS) this.begun.delete(id);
     for (const account of active) {
       if (!serves(account)) continue;
       if (!(await records.locks.take(lease(account), owner, LEASE_MS))) {
@@ -140,7 +148,7 @@ export class Steward {
 
   private tellTakenOver(runs: readonly Run[]): void {
     for (const { id, status, counts } of runs) {
-      if (status === 'queued') continue;
+      if (status === 'queued' || this.begun.has(id)) continue;
       const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
       this.parts.log.info(facts, 'takes over a run that was begun elsewhere');
     }

@@ -185,6 +185,14 @@ describe('what a tired operator meets', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
+  test('a wrong token with --json: the report of the run that was called off', async () => {
+    const { code, stdout } = await desk.run(['run', 'nightly-sync', '--json'], {
+      CARETAKER_API_TOKEN: 'wrong',
+    });
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'cancelled', policy: 'nightly-sync', targets: [] });
+  });
+
   test('an API that is not there: exit 3, and nothing is left behind', async () => {
     const { code, stderr } = await desk.run(['run', 'nightly-sync'], {
       CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',

@@ -64,6 +64,9 @@ test('while a file is broken, everybody is shown what the daemon keeps in force 
   expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
   const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
   expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { mistake: expect.any(String) } });
+  const run = await desk.run(['run', 'nightly-sync', '--detach']);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('The daemon still fires its last good version, read at ');
   // It fires on, so it can be paused.
   expect((await desk.run(['policies', 'pause', 'nightly-sync'])).code).toBe(0);
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).code).toBe(0);

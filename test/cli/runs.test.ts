@@ -48,13 +48,14 @@ describe('after an interrupted run', () => {
 });
 
 describe('a run is found', () => {
-  test('by the beginning of its id, and by "last"', async () => {
+  test('by the beginning of its id, and by "last", which passes over what it kept from running', async () => {
     const beginning = interrupted.slice(0, -2);
     const { stdout } = await desk.run(['runs', 'show', beginning, '--json']);
     expect(JSON.parse(stdout).run).toBe(interrupted);
     const [newest] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
     const last = await desk.run(['runs', 'show', 'last', '--json']);
-    expect(JSON.parse(last.stdout).run).toBe(newest.run);
+    expect(newest).toMatchObject({ status: 'skipped' });
+    expect(JSON.parse(last.stdout).run).toBe(interrupted);
   });
 
   test('not by a beginning that several have: they are named, with exit 2', async () => {
@@ -120,6 +121,10 @@ describe('calling a run off that nobody is at work on', () => {
     const { code, stderr } = await cancelling.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted} --force`);
+    const list = await desk.run(['runs']);
+    expect(list.stderr).toContain(`Follow it to its end: caretaker runs continue ${interrupted}`);
+    expect(list.stderr).toContain(`End it at once:       caretaker runs cancel ${interrupted} --force`);
+    expect(list.stderr).not.toContain('Call it off');
   });
 
   test('by force ends it at once, with an outcome for every site', async () => {
@@ -132,9 +137,13 @@ describe('calling a run off that nobody is at work on', () => {
   });
 
   test('leaves a run that others find ended, in one line', async () => {
-    const { code, stdout, stderr } = await desk.run(['runs', 'continue', interrupted]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`The run ${interrupted} has already ended: cancelled.`);
+    for (const command of ['continue', 'cancel']) {
+      const { code, stdout, stderr } = await desk.run(['runs', command, interrupted]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toBe(
+        `error: The run ${interrupted} has already ended: cancelled. "caretaker runs show ${interrupted}" tells of it.\n`,
+      );
+    }
   });
 });
 

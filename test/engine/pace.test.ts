@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deservesLook, looksAffordable, nextSweepAfterMs } from '../../src/engine/pace.ts';
+import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from '../../src/engine/pace.ts';
 
 describe('how often followed work is swept', () => {
   test('about six times in the time it usually takes', () => {
@@ -12,6 +12,10 @@ describe('how often followed work is swept', () => {
   test('by its age, while nobody knows how long it takes', () => {
     expect(nextSweepAfterMs(undefined, 20_000)).toBe(5_000);
   });
+});
+
+test('a service that is away is asked the more seldom the longer it is, and every ten seconds at least', () => {
+  expect([0, 4_000, 20_000, 3_600_000].map(askAgainAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
 });
 
 describe('when work is looked at alone', () => {

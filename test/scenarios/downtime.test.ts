@@ -45,7 +45,7 @@ describe('an API that is down for minutes', () => {
     const run = await world.ended(fired);
 
     expect(begunMeanwhile).toBeLessThanOrEqual(limits.concurrency);
-    expect(sentMeanwhile).toBeLessThan(150);
+    expect(sentMeanwhile).toBeLessThan(40);
     expect(Object.values(await world.reasons(run))).not.toContain('unavailable');
     const { planned, succeeded, failed, skipped } = run.counts;
     expect(succeeded + failed + skipped).toBe(planned);

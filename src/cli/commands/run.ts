@@ -4,12 +4,15 @@ import { pauseAt } from '../../records/policy-store.ts';
 import { toReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
+import { InvalidFilesError } from '../../settings/finding.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { atWorkOn, goOnOrCancel, needWorker } from '../at-work.ts';
 import { attend } from '../attend.ts';
-import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { keptByDaemons } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
-import { countOf, outOf } from '../show-run.ts';
+import { countOf, moment, outOf } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
 import { plan } from './plan.ts';
 
@@ -21,7 +24,10 @@ export async function run(
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(options);
-  const policy = await policyNamed(name, settings, terminal);
+  const policy = await policyNamed(name, settings, terminal).catch(async (error: unknown) => {
+    if (error instanceof InvalidFilesError) await sayKept(name, settings, options, terminal);
+    throw error;
+  });
   accountOf(settings, policy.account);
   return withCaretaker(options, settings, async (caretaker) => {
     const { records, clock, engine } = caretaker;
@@ -36,6 +42,26 @@ export async function run(
     const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...asked });
     return goOn(caretaker, fired, terminal, { ...options, named: options.target !== undefined });
   });
+}
+
+/** Says that a daemon still fires a policy whose file is broken, where one does. */
+async function sayKept(
+  name: string,
+  settings: Settings,
+  options: GlobalOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (!hasRecords(settings)) return;
+  // A Redis out of reach knows of nothing: what is wrong with the file is told all the same.
+  const kept = await withCaretaker(options, settings, ({ records, clock }) =>
+    keptByDaemons(records, clock.now()),
+  ).catch(() => []);
+  const one = kept.find((policy) => policy.name === name);
+  if (one) {
+    terminal.say(
+      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${moment(one.readAt)}.`,
+    );
+  }
 }
 
 /** What follows when a person has fired a run: it is attended to its end, left to the daemon, or was skipped. */
@@ -101,5 +127,5 @@ async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Ter
   say(
     `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
   );
-  say(goOnOrCancel(other.id, attendant));
+  say(goOnOrCancel(other, attendant));
 }

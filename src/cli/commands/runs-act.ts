@@ -1,9 +1,8 @@
 /** What a person can do to a run: cancel it, retry what failed in it, go on with it. */
 import { isFinal } from '../../run/moves.ts';
 import { toReport } from '../../run/report.ts';
-import type { Run, Target } from '../../run/run.ts';
 import { atWorkOn, needWorker } from '../at-work.ts';
-import { attend, exitOf } from '../attend.ts';
+import { attend, targetsOf } from '../attend.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { runNamed } from '../run-id.ts';
@@ -85,25 +84,16 @@ export async function retryRun(
   });
 }
 
-/** Takes part in the work until a run that was interrupted has ended. */
+/**
+ * Takes part in the work until a run that was interrupted has ended.
+ *
+ * @throws {RunError} when it has ended already, as for `cancel`.
+ */
 export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const run = await runNamed(caretaker.records, word);
-    if (isFinal(run.status)) {
-      if (options.json) terminal.json(toReport(run, await targetsOf(caretaker, run)));
-      terminal.say(
-        `The run ${run.id} has already ended: ${run.status}. "caretaker runs show ${run.id}" tells of it.`,
-      );
-      return exitOf(run.status);
-    }
     await caretaker.engine.nudge(run.id);
     const calledOff = run.ending === 'cancelled';
     return attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false, calledOff });
   });
-}
-
-async function targetsOf({ records }: Opened, { id }: Run): Promise<Target[]> {
-  const targets: Target[] = [];
-  for await (const target of records.targets.all(id)) targets.push(target);
-  return targets;
 }

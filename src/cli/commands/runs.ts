@@ -85,12 +85,12 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
 }
 
 function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
-  if (runs.length === 0) return;
-  const [{ id } = { id: '' }] = runs;
+  const [only] = runs;
+  if (!only) return;
   say(
     `Nobody is at work on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
   );
-  say(runs.length === 1 ? goOnOrCancel(id) : 'Go on with one: caretaker runs continue <run>');
+  say(runs.length === 1 ? goOnOrCancel(only) : 'Go on with one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
@@ -117,7 +117,7 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
       terminal.say(
         'It has not ended, and nobody is at work on it: no daemon with the role worker is running.',
       );
-      terminal.say(goOnOrCancel(run.id));
+      terminal.say(goOnOrCancel(run));
     }
     return exit.ok;
   });
