@@ -66,7 +66,7 @@ export async function explain(
     Promise.all(some.map((moment) => explainOne(view, moment, known.get(moment))));
   if (all.length > 0 || !schedule) {
     const moments = await explainAll(all);
-    return { ...empty, moments, sentences: moments.map(({ sentence }) => sentence) };
+    return { ...empty, moments, sentences: together(moments, name, schedule?.timezone ?? 'UTC') };
   }
   const [first, last] = [spans[0]?.from ?? now, spans.at(-1)?.to ?? now];
   const neighbours = [previousMoment(schedule, first), nextMoments(schedule, last, 1)[0]].flatMap(
@@ -87,6 +87,22 @@ export async function explain(
       ...around.map(({ sentence }) => `  ${sentence}`),
     ],
   };
+}
+
+/** A line for each moment; those in a row of which the same is to be said share one. */
+function together(moments: readonly Explained[], name: string, zone: string): string[] {
+  const rows: { said: string; first: Explained; last: Explained; count: number }[] = [];
+  for (const one of moments) {
+    const said = one.sentence.slice(`${name} ${one.wall_time} ${zone}`.length);
+    const row = rows.at(-1);
+    if (row?.said === said) Object.assign(row, { last: one, count: row.count + 1 });
+    else rows.push({ said, first: one, last: one, count: 1 });
+  }
+  return rows.map(({ said, first, last, count }) =>
+    count === 1
+      ? first.sentence
+      : `${name} ${first.wall_time} to ${last.wall_time} ${zone}, ${count} moments, each${said}`,
+  );
 }
 
 async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]): Promise<FiringRecord[]> {

@@ -270,7 +270,11 @@ describe('why a policy fired or did not is told in a sentence', () => {
     expect(await about('13:00')).toEqual([
       '13:00 Europe/Berlin: has no record: this schedule is in force since Sat 2026-11-21 13:00.',
     ]);
-    expect(await about('today')).toHaveLength(24);
+    const day = await about('today');
+    expect(day[0]).toBe(
+      '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 moments, each: has no record: this schedule is in force since Sat 2026-11-21 13:00.',
+    );
+    expect(day.at(-1)).toMatch(/^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 moments, each: will fire/);
   });
 
   test('for what is due while no daemon is there, and what a blackout will leave out', async () => {
