@@ -1,8 +1,9 @@
 /** Brings the server of a folder back when it is killed while somebody uses it. */
-import { messageOf } from '../../errors.ts';
+import { dirname } from 'node:path';
+import { CaretakerError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { healthOf } from './ask.ts';
-import type { RedisFolder } from './folder.ts';
+import { DataFolderError, type RedisFolder } from './folder.ts';
 import { withLock } from './lock.ts';
 import { ensureServer } from './server.ts';
 
@@ -28,8 +29,11 @@ export function watchServer(folder: RedisFolder, log: Log): { stop(): Promise<vo
         log.warn({ folder: folder.dir }, 'The embedded Redis was gone and has been started again.');
       complaint = undefined;
     } catch (error) {
-      if (messageOf(error) !== complaint) log.error({ folder: folder.dir, err: error }, messageOf(error));
-      complaint = messageOf(error);
+      const known = error instanceof CaretakerError;
+      const { message } = known ? error : new DataFolderError(dirname(folder.dir), { cause: error });
+      // A sentence is enough for whoever has to make room; where it happened in our code is of no use to anybody.
+      if (message !== complaint) log.error({ folder: folder.dir }, message);
+      complaint = message;
       notBefore = performance.now() + retryAfterMs;
     }
   };
