@@ -118,6 +118,20 @@ test('a run is called off: what is in flight comes to its end, the rest is not b
   expect(await again.text()).toContain('has already ended');
 });
 
+test('a run that nobody works on is ended at once, after being asked once more', async () => {
+  await start(['worker', 'dashboard'], { sites: 30 });
+  const id = runAt(await press('/policies/sync/run'));
+  await world.ended(id, ({ status }) => status === 'running');
+
+  expect(await (await look(`/runs/${id}/end`)).text()).toContain('End sync at once?');
+  expect((await world.caretaker.records.runs.get(id))?.ending).toBeUndefined();
+  const answer = await press(`/runs/${id}/end`);
+
+  expect(answer.status).toBe(303);
+  expect((await world.caretaker.records.runs.get(id))?.status).toBe('cancelled');
+  expect((await look(`/runs/${id}/end`)).status).toBe(409);
+});
+
 test('what failed is tried again in a run of its own, and a run in which nothing failed is not', async () => {
   await start(['worker', 'dashboard'], { sites: 12 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).failNextSync('The disk is full.');

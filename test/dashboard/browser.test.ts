@@ -69,6 +69,26 @@ test.skipIf(withoutBrowser)(
   },
 );
 
+test.skipIf(withoutBrowser)('a banner that appears is in sight, and moves nothing on the page', async () => {
+  world = await startWorld();
+  await showDaemon(world.records, ['worker', 'scheduler'], Date.now());
+  const targets = Array.from({ length: 60 }, (_, at) => aTarget(`s${at}`));
+  await remember(world.records, aRun(), targets);
+  const page = await open(`/runs/${aRun().id}`);
+  const heading = page.getByRole('heading', { name: 'nightly-sync running' });
+  const before = await heading.boundingBox();
+
+  await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
+  await world.records.runs.move(aRun(), 'blocked', { at: Date.now() });
+
+  const banner = page.getByText('The account default refuses us');
+  await banner.waitFor();
+  const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
+  expect(after?.y).toBe(before?.y);
+  const { y = -1, height = 0 } = (await banner.boundingBox()) ?? {};
+  expect(y + height).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
+});
+
 test.skipIf(withoutBrowser)(
   'moments are shown in the zone of whoever looks, with how long ago or ahead they are',
   async () => {

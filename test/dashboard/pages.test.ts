@@ -72,7 +72,7 @@ test('the overview shows what is under way, what comes next and what was', async
   expect(html).toContain(`href="${pathOf()}"`);
 });
 
-test('whatever stands in the way is at the top of the overview', async () => {
+test('whatever stands in the way is on the overview', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [aBrokenFile];
   world.health.waiting = ['scheduler'];
@@ -122,6 +122,34 @@ test('a run shows what its targets found, the grave first, and folds out what is
     'error &lt;b&gt;b.example&lt;/b&gt;: Failed at check: Disk full. 1 more line a.example: Updated: Shop',
   );
   expect(html.match(/Said already/g)).toHaveLength(1);
+});
+
+test('of a hundred findings a target shows the first five, and folds out the rest', async () => {
+  world = await startWorld();
+  const findings = Array.from({ length: 100 }, (_, at) => ({
+    severity: 'error' as const,
+    about: `plugin-${at}`,
+    says: 'Not updated.',
+  }));
+  await remember(world.records, aRun(), [ended('a', 'failed', { findings })]);
+
+  const [shown = '', folded = ''] = (await look(pathOf())).html.split('<summary>95 more lines</summary>');
+
+  expect(shown.match(/Not updated/g)).toHaveLength(5);
+  expect(folded.match(/Not updated/g)).toHaveLength(95);
+});
+
+test('a run can be ended at once when nobody works on it, or when it was called off already', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [aTarget('a')]);
+  const offers = async () =>
+    [...(await look(pathOf())).html.matchAll(/>(Cancel this run|End it at once)</g)].map(([, word]) => word);
+
+  expect(await offers()).toEqual(['Cancel this run', 'End it at once']);
+  await showDaemon(world.records, ['worker']);
+  expect(await offers()).toEqual(['Cancel this run']);
+  await world.records.runs.end(aRun(), 'cancelled', 'By hand.');
+  expect(await offers()).toEqual(['End it at once']);
 });
 
 test('targets come a hundred a page, and those that failed can be seen alone', async () => {

@@ -14,7 +14,9 @@ const withPolicy =
   (handle: PolicyHandler): Handler =>
   (c, parts) => {
     const policy = policyIn(c, parts);
-    return policy ? handle(c, parts, policy) : sendProblem(c, 404, 'No policy of this name is in force.');
+    return policy
+      ? handle(c, parts, policy)
+      : sendProblem(c, parts, 404, 'No policy of this name is in force.');
   };
 
 export const askToRun = withPolicy((c, parts, { name, job, account }) =>
@@ -39,6 +41,7 @@ export const runNow = withPolicy(async (c, parts, policy) => {
   if (!here.some(({ roles }) => roles.includes('worker'))) {
     return sendProblem(
       c,
+      parts,
       409,
       'No daemon with the worker role is at work on this Redis, so nobody would do it: start one (caretaker daemon).',
     );
@@ -69,13 +72,15 @@ export const askToPause = withPolicy((c, parts, { name }) =>
   }),
 );
 
-export const pause = withPolicy(async (c, { pausing, clock, log }, { name }) => {
+export const pause = withPolicy(async (c, parts, { name }) => {
+  const { pausing, clock, log } = parts;
   const form = await c.req.parseBody();
   const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim().slice(0, 200) : '');
   const ms = text('for') === '' ? undefined : parseDuration(text('for'));
   if (ms === 0 || (text('for') !== '' && ms === undefined)) {
     return sendProblem(
       c,
+      parts,
       400,
       `“${text('for')}” is no duration: write 3d, 12h or 1h30m. Nothing was changed.`,
     );

@@ -10,8 +10,8 @@ const NO_RUN = 'There is no such run, or it is older than what is kept.';
 
 export async function askToCancel(c: Exchange, parts: Parts): Promise<Response> {
   const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, 404, NO_RUN);
-  if (isFinal(run.status)) return sendProblem(c, 409, `The run has already ended: ${run.status}.`);
+  if (!run) return sendProblem(c, parts, 404, NO_RUN);
+  if (isFinal(run.status)) return sendProblem(c, parts, 409, `The run has already ended: ${run.status}.`);
   return ask(c, parts, {
     title: `Cancel ${run.policy}?`,
     says: `Nothing more of ${run.id} is begun. What is in flight is followed to its end, and every target gets an outcome.`,
@@ -27,12 +27,36 @@ export async function cancel(c: Exchange, { engine, log }: Parts): Promise<Respo
   return c.redirect(runPath(id), 303);
 }
 
+/** As `cancel --force`: for a run that nobody works on, or whose calling off takes too long. */
+export async function askToEnd(c: Exchange, parts: Parts): Promise<Response> {
+  const run = await parts.reader.run(idIn(c));
+  if (!run) return sendProblem(c, parts, 404, NO_RUN);
+  if (isFinal(run.status)) return sendProblem(c, parts, 409, `The run has already ended: ${run.status}.`);
+  return ask(c, parts, {
+    title: `End ${run.policy} at once?`,
+    says: `Every target of ${run.id} gets its outcome now, as far as one can tell. What is under way in the service goes on there, and nobody learns what becomes of it.`,
+    button: 'End it at once',
+    back: runPath(run.id),
+  });
+}
+
+export async function endAtOnce(c: Exchange, { engine, log }: Parts): Promise<Response> {
+  const run = await engine.abandon(idIn(c));
+  log.info({ run: run.id }, 'ended at once from the dashboard');
+  return c.redirect(runPath(run.id), 303);
+}
+
 export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
   const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, 404, NO_RUN);
+  if (!run) return sendProblem(c, parts, 404, NO_RUN);
   const { failed } = run.counts;
   if (!isFinal(run.status) || failed === 0) {
-    return sendProblem(c, 409, 'There is nothing to retry: the run has not ended, or nothing in it failed.');
+    return sendProblem(
+      c,
+      parts,
+      409,
+      'There is nothing to retry: the run has not ended, or nothing in it failed.',
+    );
   }
   const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
   return ask(c, parts, {

@@ -42,6 +42,8 @@ footer { max-width: 72rem; margin: 0 auto; padding: 0 1.2rem 1.5rem; font-size: 
 .brand { font-weight: 700; color: var(--text); }
 main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.8rem; grid-template-columns: minmax(0, 1fr); }
 .narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
+/* Always in sight, and over the page rather than in it: nothing moves when one comes. */
+#warnings { position: sticky; bottom: 0; max-height: 40vh; overflow-y: auto; background: var(--page); }
 #warnings:empty { display: none; }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; color: inherit; }

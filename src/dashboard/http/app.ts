@@ -1,6 +1,5 @@
 /** The hono app: what holds for every request, then the routes of the table, then bull-board. */
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
@@ -10,6 +9,7 @@ import { sameOriginOnly } from '../access/same-origin.ts';
 import { sendNoEndpoint } from '../api/problem.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
+import { bodyLimit } from './body-limit.ts';
 import { safeHeaders } from './headers.ts';
 import type { Env, Parts } from './parts.ts';
 import { routes } from './routes.ts';
@@ -21,7 +21,7 @@ const PATIENCE_MS = 5_000;
 
 export function createApp(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(safeHeaders, ownHostOnly(parts.host), sameOriginOnly, bodyLimit({ maxSize: LARGEST_BODY }));
+  app.use(safeHeaders, ownHostOnly(parts.host), sameOriginOnly, bodyLimit(LARGEST_BODY));
   app.use(timeout(PATIENCE_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
   for (const { method, path, access, handle } of routes) {
     app.on(method, path, guard(access, parts), (c) => handle(c, parts));
@@ -30,13 +30,13 @@ export function createApp(parts: Parts): Hono<Env> {
   app.use(`${BOARD_PATH}/*`, guard('person', parts), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
   app.route(BOARD_PATH, openBoard(parts.queues));
-  app.all('*', guard('person', parts), (c) => sendProblem(c, 404, 'There is no such page.'));
+  app.all('*', guard('person', parts), (c) => sendProblem(c, parts, 404, 'There is no such page.'));
   app.onError((error, c) => {
-    if (error instanceof HTTPException) return sendProblem(c, error.status, error.message);
+    if (error instanceof HTTPException) return sendProblem(c, parts, error.status, error.message);
     // A sentence for people: what was asked for cannot be done as things are.
-    if (error instanceof CaretakerError) return sendProblem(c, 409, error.message);
+    if (error instanceof CaretakerError) return sendProblem(c, parts, 409, error.message);
     parts.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
-    return sendProblem(c, 500, 'Something went wrong here; the log of the daemon says what.');
+    return sendProblem(c, parts, 500, 'Something went wrong here; the log of the daemon says what.');
   });
   return app;
 }

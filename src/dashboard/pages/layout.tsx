@@ -82,7 +82,7 @@ const Header = ({ here }: { here: string | undefined }) => (
   </>
 );
 
-/** What stands in the way, at the top of every page; said aloud when it changes. */
+/** What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said aloud when it changes. */
 const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: number }) => (
   <div id="warnings" data-live aria-live="polite">
     {obstacles.map(({ is, sentence, since, file }) => (
@@ -123,7 +123,7 @@ export const asPage = (
   status: ContentfulStatusCode = 200,
 ): Response | Promise<Response> => c.html(html`<!doctype html>${page}`, status);
 
-/** Sends a page of somebody who is signed in: under what stands in the way, whatever the page is about. */
+/** Sends a page of somebody who is signed in, with what stands in the way, whatever the page is about. */
 export async function showPage(
   c: Exchange,
   parts: Parts,
@@ -135,8 +135,8 @@ export async function showPage(
   return asPage(
     c,
     <Layout {...props} now={now}>
-      <Obstacles obstacles={obstaclesOf(standing)} now={now} />
       {content}
+      <Obstacles obstacles={obstaclesOf(standing)} now={now} />
     </Layout>,
     status,
   );

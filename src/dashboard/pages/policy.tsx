@@ -53,7 +53,7 @@ export const policyIn = (c: Exchange, { policies }: Parts): Policy | undefined =
 /** One policy: what it does, when it fires, and what became of its runs. */
 export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
   const policy = policyIn(c, parts);
-  if (!policy) return sendProblem(c, 404, 'No policy of this name is in force.');
+  if (!policy) return sendProblem(c, parts, 404, 'No policy of this name is in force.');
   const { name } = policy;
   const now = parts.clock.now();
   const [states, runs, moments] = await Promise.all([

@@ -1,23 +1,39 @@
-import type { Context } from 'hono';
+import { setTimeout as after } from 'node:timers/promises';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Env } from '../http/parts.ts';
-import { asPage, Layout } from './layout.tsx';
+import { isSignedIn } from '../access/cookie.ts';
+import type { Exchange, Parts } from '../http/parts.ts';
+import { asPage, Layout, showPage } from './layout.tsx';
 
-/** What was asked for cannot be shown: one sentence, as a page or as JSON. */
-export function sendProblem(c: Context<Env>, status: number, message: string): Response | Promise<Response> {
+/** Addresses that programs read; all others are looked at by people. */
+const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;
+
+/** A problem does not wait longer than that for what else is to be said. */
+const PATIENCE_MS = 1_000;
+
+/** What was asked for cannot be had: one sentence, as a page with the menu and what stands in the way, or as JSON. */
+export async function sendProblem(
+  c: Exchange,
+  parts: Parts,
+  status: number,
+  message: string,
+): Promise<Response> {
   const code = status as ContentfulStatusCode;
-  if (!c.req.header('accept')?.includes('text/html'))
-    return c.json({ error: { code: 'problem', message } }, code);
-  return asPage(
-    c,
-    <Layout title="Not possible">
-      <section class="narrow">
-        <h1>{message}</h1>
-        <p>
-          <a href="/">Back to the overview</a>
-        </p>
-      </section>
-    </Layout>,
-    code,
+  if (forPrograms.test(c.req.path)) return c.json({ error: { code: 'problem', message } }, code);
+  const content = (
+    <section class="narrow">
+      <h1>{message}</h1>
+      <p>
+        <a href="/">Back to the overview</a>
+      </p>
+    </section>
   );
+  const title = 'Not possible';
+  const bare = (signedIn: boolean) =>
+    asPage(c, <Layout title={title} signedIn={signedIn} children={content} />, code);
+  if (!isSignedIn(c, parts)) return bare(false);
+  // Whatever failed may fail or hold up the banner too, and then the sentence matters more.
+  return Promise.race([
+    showPage(c, parts, { title, status: code }, content).catch(() => bare(true)),
+    after(PATIENCE_MS, undefined, { ref: false }).then(() => bare(true)),
+  ]);
 }

@@ -3,6 +3,7 @@ import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
 import { isFinal } from '../../run/moves.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
+import { isAttended } from '../reading/standing.ts';
 import { MOST_READ, type TargetPage, type TargetQuery } from '../reading/target-page.ts';
 import { Findings } from './findings.tsx';
 import { showPage } from './layout.tsx';
@@ -41,7 +42,7 @@ interface Look {
 export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
   const { reader, clock } = parts;
   const run = await reader.run(c.req.param('id') ?? '');
-  if (!run) return sendProblem(c, 404, 'There is no such run, or it is older than what is kept.');
+  if (!run) return sendProblem(c, parts, 404, 'There is no such run, or it is older than what is kept.');
   const look: Look = {
     filter: filters.find((one) => one === c.req.query('outcome')),
     search: (c.req.query('search') ?? '').trim().slice(0, 200),
@@ -53,10 +54,11 @@ export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
     ...(look.filter ? { outcome: look.filter } : {}),
     ...(look.search ? { search: look.search } : {}),
   };
-  const [page, leftOut, reasons] = await Promise.all([
+  const [page, leftOut, reasons, attended] = await Promise.all([
     reader.targets(run.id, query),
     reader.leftOut(run.id, MOST_LEFT_OUT),
     reader.reasons([run.id]),
+    isAttended(parts, run.account),
   ]);
   const now = clock.now();
   return showPage(
@@ -64,14 +66,22 @@ export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
     parts,
     { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
     <>
-      <Summary run={run} reasons={reasons.get(run.id) ?? []} now={now} />
+      <Summary run={run} reasons={reasons.get(run.id) ?? []} attended={attended} now={now} />
       <Targets run={run} look={look} page={page} now={now} />
       <NotInPlan leftOut={leftOut} />
     </>,
   );
 }
 
-const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCount[]; now: number }) => (
+interface SummaryProps {
+  run: Run;
+  reasons: readonly ReasonCount[];
+  /** Whether anybody is at work on it. */
+  attended: boolean;
+  now: number;
+}
+
+const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
   <section id="summary" data-live>
     <p class="dim">
       <a href="/runs">Runs</a> / <a href={policyPath(run.policy)}>{run.policy}</a>
@@ -94,7 +104,7 @@ const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
       ))}
     <Bar counts={run.counts} />
     <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
-    <RunActions run={run} />
+    <RunActions run={run} attended={attended} />
     <dl>
       <Fact name="Job">{run.job}</Fact>
       <Fact name="Account">{run.account}</Fact>
@@ -119,11 +129,12 @@ const Summary = ({ run, reasons, now }: { run: Run; reasons: readonly ReasonCoun
 /** What failed comes before what was skipped, and that before what was called off. */
 const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
-const RunActions = ({ run }: { run: Run }) => {
+const RunActions = ({ run, attended }: Pick<SummaryProps, 'run' | 'attended'>) => {
   if (!isFinal(run.status)) {
-    return run.ending ? null : (
+    return (
       <p class="actions">
-        <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>
+        {!run.ending && <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>}
+        {(run.ending || !attended) && <Action to={runPath(run.id, '/end')}>End it at once</Action>}
       </p>
     );
   }

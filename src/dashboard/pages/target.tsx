@@ -12,7 +12,7 @@ export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
   const visits = await parts.reader.visits(account, id, c.req.query('run'));
   const [latest] = visits;
   if (!latest) {
-    return sendProblem(c, 404, 'No run that is kept has worked on such a target.');
+    return sendProblem(c, parts, 404, 'No run that is kept has worked on such a target.');
   }
   const now = parts.clock.now();
   return showPage(

@@ -48,6 +48,16 @@ export async function standingOf(
   return { now, health, processes, accounts, freeze };
 }
 
+/** Whether any process sees to it that a run of this account goes on. */
+export async function isAttended(
+  { reader, clock }: Pick<Parts, 'reader' | 'clock'>,
+  account: string,
+): Promise<boolean> {
+  const now = clock.now();
+  const [processes, facts] = await Promise.all([reader.presence(now), reader.account(account)]);
+  return processes.some(({ roles }) => roles.includes('worker')) || isTended(facts, now);
+}
+
 /** How long ago somebody looked after the runs of an account, in ms; 0 while there are none to look after. */
 export const stewardLagMs = ({ activeRuns, attendedAt }: AccountFacts, now: number): number | undefined =>
   activeRuns === 0 ? 0 : attendedAt === undefined ? undefined : Math.max(0, now - attendedAt);
@@ -80,8 +90,10 @@ function frozen({ freeze }: Standing): Obstacle[] {
 
 /** Whether runs go on: a daemon is here, or a command like `caretaker run` looks after them. */
 const someoneWorks = ({ processes, accounts, now }: Standing): boolean =>
-  processes.some(({ roles }) => roles.includes('worker')) ||
-  accounts.some(({ steward, attendedAt }) => steward !== undefined && now - (attendedAt ?? 0) <= ALONE_MS);
+  processes.some(({ roles }) => roles.includes('worker')) || accounts.some((facts) => isTended(facts, now));
+
+const isTended = ({ steward, attendedAt }: AccountFacts, now: number): boolean =>
+  steward !== undefined && now - (attendedAt ?? 0) <= ALONE_MS;
 
 function nobody(standing: Standing): Obstacle[] {
   const hasScheduler = standing.processes.some(({ roles }) => roles.includes('scheduler'));
