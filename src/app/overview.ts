@@ -2,7 +2,7 @@
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
 import { accountOf } from '../settings/account.ts';
-import { type Finding, placeOf, shortFile } from '../settings/finding.ts';
+import { type Finding, hintOf, placeOf, shortFile } from '../settings/finding.ts';
 import type { Caretaker } from './caretaker.ts';
 import type { PolicyBook } from './policy-book.ts';
 
@@ -80,9 +80,8 @@ function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   }));
 }
 
-const mistakeOf = (finding: Finding): BrokenFile['mistakes'][number] => ({
-  place: placeOf(finding),
-  message: finding.message,
-  frame: finding.frame,
-  ...(finding.suggestion === undefined ? {} : { suggestion: finding.suggestion }),
-});
+function mistakeOf(finding: Finding): BrokenFile['mistakes'][number] {
+  const suggestion = hintOf(finding);
+  const { message, frame } = finding;
+  return { place: placeOf(finding), message, frame, ...(suggestion === undefined ? {} : { suggestion }) };
+}

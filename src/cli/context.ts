@@ -7,7 +7,7 @@ import type { CaretakerError } from '../errors.ts';
 import { type Log, openLog } from '../log.ts';
 import { type Loaded, loadPolicies } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Finding, InvalidFilesError, renderFinding, shortFile } from '../settings/finding.ts';
+import { type Finding, InvalidFilesError, renderFindings, shortFile } from '../settings/finding.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../settings/suggest.ts';
@@ -84,7 +84,8 @@ export async function withCaretaker<T>(
 }
 
 export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
-  for (const finding of findings) terminal.say(renderFinding(finding, { color: terminal.color }));
+  if (findings.length > 0)
+    terminal.say(renderFindings(findings, { color: terminal.color, columns: terminal.sayColumns }));
 }
 
 /** Says what lies in the policies folder and is not read: somebody may have meant it to be. */

@@ -1,6 +1,6 @@
 /** Exit codes (DESIGN 3.2), and the sentence for whatever was thrown. */
 import { CaretakerError, messageOf } from '../errors.ts';
-import { InvalidFilesError, renderFinding } from '../settings/finding.ts';
+import { InvalidFilesError, renderFindings } from '../settings/finding.ts';
 import type { Terminal } from './terminal.ts';
 
 export const exit = {
@@ -47,7 +47,7 @@ const codes: Record<string, number> = {
 export function explain(error: unknown, terminal: Terminal): number {
   const { paint, say } = terminal;
   if (error instanceof InvalidFilesError) {
-    for (const finding of error.findings) say(renderFinding(finding, { color: terminal.color }));
+    say(renderFindings(error.findings, { color: terminal.color, columns: terminal.sayColumns }));
     return exit.badInput;
   }
   if (error instanceof CaretakerError) {

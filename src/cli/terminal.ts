@@ -25,6 +25,8 @@ export interface Terminal {
   readonly columns: number;
   /** How wide data may be: at a terminal that shows it, and nowhere else. */
   readonly dataColumns: number | undefined;
+  /** How wide what a person reads besides may be: at a terminal, and nowhere else. */
+  readonly sayColumns: number | undefined;
 }
 
 /** The process's own terminal. */
@@ -42,6 +44,7 @@ export function openTerminal(): Terminal {
     color,
     columns,
     dataColumns: process.stdout.isTTY ? process.stdout.columns : undefined,
+    sayColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
     data(text) {
       clear();
       process.stdout.write(`${clean(text)}\n`);

@@ -11,7 +11,7 @@ import type { Finding } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import { schemasAt } from '../settings/schema-walk.ts';
 import type { Settings } from '../settings/settings.ts';
-import { suggestionFor } from '../settings/suggest.ts';
+import { closest, suggestionFor } from '../settings/suggest.ts';
 import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
@@ -40,7 +40,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
   const parts: Parts =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as Parts | undefined) ?? {});
-  const job = parts.job === undefined ? undefined : known.registry.get(parts.job);
+  const job = jobMeant(parts, known);
   const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
   const findings = [
     ...('findings' in read ? read.findings : []),
@@ -60,6 +60,13 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
       yaml.file,
     ),
   };
+}
+
+/** The job of a policy; where its name is misspelt, the one that was meant, so that the rest is judged as well. */
+function jobMeant({ job }: Parts, { registry }: Known): AnyJob | undefined {
+  if (job === undefined) return undefined;
+  const meant = registry.get(job) ? job : closest(job, registry.names());
+  return meant === undefined ? undefined : registry.get(meant);
 }
 
 const switches = [
@@ -99,18 +106,23 @@ function readable(schema: z.core.$ZodType, value: unknown): unknown {
 }
 
 /** Whatever the policy calls by name has to be there. */
-function namesFindings(parts: Parts, { registry, settings }: Known, place: Place): Finding[] {
-  const unknown = (path: Path, what: string, name: string, names: string[]): Finding[] => {
+function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
+  const { registry, settings } = known;
+  const unknown = (path: Path, what: string, name: string, names: string[], more = ''): Finding[] => {
     if (names.includes(name)) return [];
     return [
-      place(path, { message: `There is no ${what} "${name}".`, suggestion: suggestionFor(name, names) }),
+      place(path, {
+        message: `There is no ${what} "${name}"${more}.`,
+        suggestion: suggestionFor(name, names),
+      }),
     ];
   };
+  const unjudged = jobMeant(parts, known) ? '' : ', so "select" and "with" were not checked';
   const accounts = settings && Object.keys(settings.accounts);
   const notifications = settings && Object.keys(settings.notifications);
   const calendars = settings && Object.keys(settings.calendars);
   return [
-    ...(parts.job === undefined ? [] : unknown(['job'], 'job', parts.job, registry.names())),
+    ...(parts.job === undefined ? [] : unknown(['job'], 'job', parts.job, registry.names(), unjudged)),
     ...(parts.account === undefined || !accounts
       ? []
       : unknown(['account'], 'account', parts.account, accounts)),

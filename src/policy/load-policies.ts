@@ -7,7 +7,7 @@ import { type Finding, fileFinding, inOrder } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Path, YamlFile } from '../settings/yaml-file.ts';
-import { readPolicy } from './check-policy.ts';
+import { type ReadPolicy, readPolicy } from './check-policy.ts';
 import type { Policy } from './policy.ts';
 import { PolicyFileOutline } from './policy-file.ts';
 
@@ -33,27 +33,30 @@ export interface Loaded {
 /**
  * All policies that can be used, frozen and sorted by file and place, and what is wrong with the others.
  *
- * Of two policies with one name the first is taken. Never throws for what stands in a file.
+ * Of two policies with one name the one in the older file is taken, so that a copy replaces nothing; of files of one time,
+ * the first. Never throws for what stands in a file.
  */
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
   const broken: Loaded['broken'] = [];
-  const taken = new Map<string, string>();
+  const entries: Entry[] = [];
   for (const file of files) {
     const yaml = YamlFile.read(file);
-    if (!(yaml instanceof YamlFile)) {
-      findings.push(...yaml);
-      continue;
-    }
-    for (const path of entriesOf(yaml, findings)) {
-      const read = readPolicy(yaml, path, source);
-      findings.push(...read.findings);
-      const twin = nameTwice(yaml, path, read.name, taken);
-      if (twin) findings.push(twin);
-      else if (read.policy) policies.push(read.policy);
-      else if (read.name !== undefined) broken.push({ name: read.name, file });
-    }
+    if (yaml instanceof YamlFile)
+      entries.push(
+        ...entriesOf(yaml, findings).map((path) => ({ yaml, path, read: readPolicy(yaml, path, source) })),
+      );
+    else findings.push(...yaml);
+  }
+  const owners = ownersOf(entries);
+  for (const entry of entries) {
+    const { read, yaml } = entry;
+    findings.push(...read.findings);
+    const owner = read.name === undefined ? undefined : owners.get(read.name);
+    if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
+    else if (read.policy) policies.push(read.policy);
+    else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
   return { policies, findings: inOrder(findings), ignored, broken };
 }
@@ -143,18 +146,31 @@ function isConfiguration(value: unknown): boolean {
   return known.length > 0 && !Array.isArray((value as { policies?: unknown }).policies);
 }
 
-function nameTwice(
-  yaml: YamlFile,
-  path: Path,
-  name: string | undefined,
-  taken: Map<string, string>,
-): Finding | undefined {
-  if (name === undefined) return undefined;
-  const first = taken.get(name);
-  const place = [...path, 'name'];
-  if (first === undefined) {
-    taken.set(name, yaml.placeOf(place));
-    return undefined;
-  }
-  return yaml.finding(place, { message: `The name "${name}" is taken already, in ${first}.` });
+/** A policy of a file as it was read. */
+interface Entry {
+  yaml: YamlFile;
+  path: Path;
+  read: ReadPolicy;
 }
+
+/** Files that were written within such a time were copied or checked out together: which is newer means nothing. */
+const SAME_TIME_MS = 60_000;
+
+/** Of each name, the policy that has it. */
+function ownersOf(entries: readonly Entry[]): Map<string, Entry> {
+  const owners = new Map<string, Entry>();
+  for (const entry of entries) {
+    const { name } = entry.read;
+    if (name === undefined) continue;
+    const owner = owners.get(name);
+    if (!owner || writtenAt(owner) - writtenAt(entry) > SAME_TIME_MS) owners.set(name, entry);
+  }
+  return owners;
+}
+
+const writtenAt = ({ yaml }: Entry): number => statSync(yaml.file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+const nameTwice = ({ yaml, path, read }: Entry, owner: Entry): Finding =>
+  yaml.finding([...path, 'name'], {
+    message: `The name "${read.name}" is taken already, in ${owner.yaml.placeOf([...owner.path, 'name'])}.`,
+  });

@@ -1,6 +1,7 @@
 /** What is wrong in one of the operator's files, where, and what was probably meant. */
 import { relative } from 'node:path';
 import { CaretakerError } from '../errors.ts';
+import { fittedFrame, isCaret, wrapped } from './width.ts';
 
 export interface Finding {
   file: string;
@@ -65,23 +66,47 @@ const codes = { bold: 1, dim: 2, red: 31, yellow: 33, cyan: 36 } as const;
 /**
  * A finding as a terminal shows it: place, sentence and suggestion, then the frame.
  *
- * `color` decides about ANSI colours; nothing else of the output depends on it.
+ * `color` decides about ANSI colours, `columns` where lines end; nothing else of the output depends on them.
  */
-export function renderFinding(finding: Finding, { color }: { color: boolean }): string {
+export function renderFinding(
+  finding: Finding,
+  { color, columns }: { color: boolean; columns?: number | undefined },
+): string {
   const paint = (style: keyof typeof codes, text: string) =>
     color ? `\u001b[${codes[style]}m${text}\u001b[0m` : text;
   const place = paint('cyan', placeOf(finding));
-  const hint = finding.suggestion ? ` ${paint('yellow', capitalised(finding.suggestion))}` : '';
-  const head = `${place}: ${paint('bold', finding.message)}${hint}`;
+  const hint = hintOf(finding);
+  const head = wrapped(
+    `${place}: ${paint('bold', finding.message)}${hint === undefined ? '' : ` ${paint('yellow', hint)}`}`,
+    columns,
+    2,
+  );
   if (finding.frame === '') return head;
-  const frame = finding.frame.split('\n').map((line) => {
-    if (line.startsWith('>')) return line;
-    return /\| *\t*[ \t]*\^+$/.test(line) ? paint('red', line) : paint('dim', line);
-  });
-  return [head, ...frame.map((line) => `  ${line}`)].join('\n');
+  const frame = fittedFrame(finding.frame.split('\n'), columns === undefined ? undefined : columns - 2);
+  const painted = frame.map((line) =>
+    line.startsWith('>') ? line : paint(isCaret(line) ? 'red' : 'dim', line),
+  );
+  return [head, ...painted.map((line) => `  ${line}`)].join('\n');
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** Findings one under the other, a blank line between any two with frames. */
+export const renderFindings = (
+  findings: readonly Finding[],
+  form: Parameters<typeof renderFinding>[1],
+): string =>
+  findings
+    .map((finding, at) => {
+      const apart = at > 0 && (finding.frame !== '' || findings[at - 1]?.frame !== '');
+      return `${apart ? '\n' : ''}${renderFinding(finding, form)}`;
+    })
+    .join('\n');
+
+/** The suggestion as a sentence. Behind a colon stands what is to be copied, so it gets no full stop. */
+export function hintOf({ suggestion }: Pick<Finding, 'suggestion'>): string | undefined {
+  if (suggestion === undefined) return undefined;
+  const text = suggestion.charAt(0).toUpperCase() + suggestion.slice(1);
+  return /[.?!…]$|: /.test(text) ? text : `${text}.`;
+}
 
 /** `config/caretaker.yaml:3:5`; of a finding about a file as a whole, only the file. */
 export function placeOf({ file, line, column, frame }: Finding): string {

@@ -50,6 +50,21 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   expect(stdout + stderr).not.toContain('open-sesame-please');
 });
 
+test('away from a terminal every line is of the log, and the link that signs in is not among them', async () => {
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+  const daemon = desk.start(['daemon']);
+  await daemon.line(/the daemon is at work/);
+  daemon.child.kill('SIGTERM');
+  const { stderr } = await daemon.ended;
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
+
+  const lines = stderr.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).msg)).toContainEqual(
+    expect.stringMatching(/^Dashboard: http:\S+ \(sign in by a link: a button/),
+  );
+  expect(stderr).not.toContain('key=');
+});
+
 test('while a file is broken, everybody is shown what the daemon keeps in force of it', async () => {
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is at work; its Redis: embedded in .*\.caretaker/);
@@ -87,7 +102,7 @@ async function keptByNow() {
 
 test('a second daemon is told about the first, and what to do; it can share the work', async () => {
   const first = desk.start(['daemon']);
-  const [, port = ''] = /:(\d+)/.exec((await first.line(/Dashboard: http/)).replace('http:', '')) ?? [];
+  const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await first.line(/Dashboard: http/)) ?? [];
   await first.line(/the daemon is at work/);
 
   const second = await desk.run(['daemon', '--port', port]);

@@ -1,10 +1,13 @@
 /** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
 import { describe, expect, test } from 'vitest';
+import { sameDeed } from '../../src/cli/commands/api.ts';
+import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { hindranceOf } from '../../src/cli/hindrances.ts';
 import { countOf, targetTable } from '../../src/cli/show-run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Target } from '../../src/run/run.ts';
+import { aPolicy } from '../support/caretaker.ts';
 
 describe('the table of targets', () => {
   const target: Target = {
@@ -30,6 +33,55 @@ describe('the table of targets', () => {
   test('cuts nothing at a pipe', () => {
     expect(shown(undefined)[1]).toContain(target.label);
     expect(shown(undefined)[1]).toContain(target.detail);
+  });
+});
+
+describe('the table of policies', () => {
+  const schedule = {
+    cron: ['0 2 * * *'],
+    timezone: 'America/Argentina/Buenos_Aires',
+    jitterMs: 0,
+    overlap: 'skip',
+    catchupMs: 0,
+    blackout: [],
+  } as const;
+  const at = Date.UTC(2026, 10, 21, 2);
+  const reason = 'the agency moves house until the first of December';
+  const row = {
+    policy: aPolicy({
+      name: 'monthly-reports',
+      schedule: { ...schedule, cron: [...schedule.cron], blackout: [] },
+    }),
+    pause: { at, by: 'anna', until: at, reason },
+    last: undefined,
+    nextAt: at,
+    kept: undefined,
+  };
+  const shown = (dataColumns: number | undefined) =>
+    policyTable([row], { dataColumns, paint: (_, text) => text } as Terminal).split('\n');
+
+  test.each([60, 80, 120])('does not wrap at %d columns, and tells when a paused policy fires', (columns) => {
+    const lines = shown(columns);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+    expect(lines[1]).toContain('monthly-reports');
+    expect(lines[1]).toContain('2026-11-21 02:00Z, paused');
+  });
+  test('cuts nothing at a pipe', () => {
+    expect(shown(undefined)[1]).toContain(reason);
+  });
+});
+
+describe('an operation that does the same by another verb', () => {
+  test.each([
+    ['getSite', 'showSite'],
+    ['getSites', 'listSites'],
+    ['addSite', 'createSite'],
+    ['removeTag', 'deleteTag'],
+  ])('is meant by %s', (word, meant) => {
+    expect(sameDeed(word, ['listSites', 'showSite', 'createSite', 'deleteTag'])).toBe(meant);
+  });
+  test('is not made up', () => {
+    expect(sameDeed('getMoon', ['showSite'])).toBeUndefined();
   });
 });
 

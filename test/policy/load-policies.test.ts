@@ -1,3 +1,4 @@
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -344,6 +345,40 @@ test('of two policies with one name the second is refused and told where the fir
   expect(policies.map(({ description }) => description)).toEqual(['first']);
   expect(findings).toMatchObject([
     { line: 2, column: 11, message: `The name "twin" is taken already, in ${join(dir, 'a.yaml')}:1:20.` },
+  ]);
+});
+
+test('of two files with one name the newer is blamed, wherever it stands: a copy replaces nothing', () => {
+  const dir = folderWith({
+    'a-copy.yaml': 'policies: [{ name: twin, job: site-sync, description: copy }]\n',
+    'b.yaml': 'policies: [{ name: twin, job: site-sync, description: old }]\n',
+  });
+  utimesSync(join(dir, 'b.yaml'), 1_000_000, 1_000_000);
+
+  const { policies, findings } = loadPolicies({ dir, registry });
+
+  expect(policies.map(({ description }) => description)).toEqual(['old']);
+  expect(findings.map(({ file }) => file)).toEqual([join(dir, 'a-copy.yaml')]);
+});
+
+test('with a misspelt job the rest of the policy is judged as if it were written right', () => {
+  const { findings } = load({
+    'a.yaml':
+      'policies: [{ name: p, job: site-sink, select: { sort: "nonsense,asc", where: "nonsense" } }]\n',
+  });
+  expect(findings.map(({ path }) => path)).toEqual([
+    'policies[0].job',
+    'policies[0].select.sort',
+    'policies[0].select.where',
+  ]);
+});
+
+test('with a job that cannot be guessed it is said that the rest was not checked', () => {
+  const { findings } = load({
+    'a.yaml': 'policies: [{ name: p, job: moon-landing, select: { sort: "nonsense,asc" } }]\n',
+  });
+  expect(findings.map(({ message }) => message)).toEqual([
+    'There is no job "moon-landing", so "select" and "with" were not checked.',
   ]);
 });
 

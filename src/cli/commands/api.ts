@@ -66,10 +66,31 @@ export async function api(
 }
 
 function noOperation(word: string): UsageError {
-  const hint = suggestionFor(word, Object.keys(operations));
+  const names = Object.keys(operations);
+  const meant = sameDeed(word, names);
+  const hint = meant === undefined ? suggestionFor(word, names) : `did you mean ${meant}?`;
   return new UsageError(
     `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
   );
+}
+
+/** Words for one deed, of which the service uses the one or the other. */
+const deeds = [
+  ['get', 'show', 'read', 'fetch', 'find', 'list'],
+  ['create', 'add', 'new', 'make', 'invite', 'connect'],
+  ['delete', 'remove', 'destroy', 'disconnect'],
+  ['update', 'edit', 'change', 'set'],
+] as const;
+
+/** The operation that does the same by another verb: `showSite` for `getSite`. The thing may be one or many. */
+export function sameDeed(word: string, names: readonly string[]): string | undefined {
+  const [, verb = '', object = ''] = /^([a-z]+)(.*)$/.exec(word) ?? [];
+  const verbs = deeds.find((words) => words.some((one) => one === verb));
+  const things = [object, `${object}s`, object.replace(/s$/, '')];
+  return [
+    ...things.map((thing) => verb + thing),
+    ...things.flatMap((thing) => verbs?.map((one) => one + thing) ?? []),
+  ].find((name) => names.some((one) => one === name));
 }
 
 /** Options that would be ignored are refused instead: whoever gave them meant something. */
@@ -103,7 +124,17 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
     );
   else {
     const rows = found.map(({ id, method, path, summary }) => [id, method, path, summary]);
-    terminal.data(table(['operation', 'method', 'path', 'does'], rows, terminal.paint));
+    terminal.data(
+      table(['operation', 'method', 'path', 'does'], rows, terminal.paint, {
+        columns: terminal.dataColumns,
+        give: [
+          { column: 3, least: 24 },
+          { column: 2, least: 0 },
+          { column: 1, least: 0 },
+          { column: 3, least: 0 },
+        ],
+      }),
+    );
     terminal.say('"caretaker api <operation> --help" shows what an operation takes.');
   }
   return exit.ok;

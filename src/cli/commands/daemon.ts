@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openCaretaker } from '../../app/caretaker.ts';
-import { type Role, roles, startDaemon } from '../../app/daemon.ts';
-import { openLog } from '../../log.ts';
+import { type Daemon, type Role, roles, startDaemon } from '../../app/daemon.ts';
+import { type Log, openLog } from '../../log.ts';
 import { projectOf } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
@@ -33,10 +33,7 @@ export async function daemon(
     await caretaker.close();
     throw error;
   });
-  if (running.dashboard) {
-    const { url, signInLink } = running.dashboard;
-    terminal.say(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
-  }
+  if (running.dashboard) tellAddress(running.dashboard, terminal, log);
   log.info({ roles: given }, `the daemon is at work; its Redis: ${caretaker.redis.where}`);
 
   const signal = await asked;
@@ -50,6 +47,23 @@ export async function daemon(
   clearTimeout(late);
   log.info('stopped');
   return exit.ok;
+}
+
+/**
+ * Where the dashboard is. At a terminal with the link that signs in; elsewhere as a line of the log and without it: a log is kept,
+ * and the link opens the dashboard until somebody uses it.
+ */
+function tellAddress(
+  { url, signInLink }: NonNullable<Daemon['dashboard']>,
+  terminal: Terminal,
+  log: Log,
+): void {
+  if (process.stderr.isTTY)
+    terminal.say(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
+  else
+    log.info(
+      `Dashboard: ${url} (sign in ${signInLink ? 'by a link: a button on its first page writes one to this log' : 'with the password'})`,
+    );
 }
 
 const withPort = (settings: Settings, port: number | undefined): Settings =>

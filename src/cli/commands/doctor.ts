@@ -16,9 +16,11 @@ import type { Store } from '../../records/redis.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import { InvalidFilesError } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { wrapped } from '../../settings/width.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Check, checkDescription } from '../service-description.ts';
+import { countOf } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
 
 const OLDEST_REDIS = [6, 2] as const;
@@ -49,13 +51,18 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
   );
 }
 
-function line({ what, state, says }: Check, { paint }: Terminal): string {
+/** How wide the mark before a check is. */
+const MARK = 'warning  '.length;
+
+function line({ what, state, says }: Check, { paint, dataColumns }: Terminal): string {
   const marks = {
     ok: paint('green', 'ok     '),
     warning: paint('yellow', 'warning'),
     wrong: paint('red', 'wrong  '),
   };
-  return `${marks[state]}  ${what}: ${says.replace(/\.$/, '')}`;
+  const sentence = `${what}: ${says.replace(/\.$/, '')}`;
+  const room = dataColumns === undefined ? undefined : dataColumns - MARK;
+  return `${marks[state]}  ${wrapped(sentence, room).replaceAll('\n', `\n${' '.repeat(MARK)}`)}`;
 }
 
 function checkSettings(options: GlobalOptions, tell: Tell): Settings | undefined {
@@ -87,7 +94,7 @@ async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
       : {
           what: 'policies',
           state: 'wrong',
-          says: `${findings.length} mistakes: "caretaker validate" shows them`,
+          says: `${countOf(findings.length, 'mistake')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
         },
   );
 }
@@ -219,7 +226,7 @@ async function checkAccount(
     const client = openClient({ account, budget: listening, clock, log });
     try {
       const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
-      const sites = `${meta.pagination.totalItems} sites`;
+      const sites = countOf(meta.pagination.totalItems, 'site');
       tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token, ${sites}` });
       const { limit, remaining } = await budget.state();
       const source = toldLimit

@@ -52,7 +52,9 @@ function print(
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
-  data(`${paint('bold', policy)} (${job}) would work on ${targets.length} targets:`);
+  data(
+    `${paint('bold', policy)} (${job}) would work on ${countOf(targets.length, 'target')}${targets.length === 0 ? '.' : ':'}`,
+  );
   if (targets.length > 0)
     data(
       rows(
@@ -76,7 +78,7 @@ function print(
     );
   }
   if (leftOut.length > 0) {
-    data(`\n${leftOut.length} are left out:`);
+    data(`\n${leftOut.length} ${leftOut.length === 1 ? 'is' : 'are'} left out:`);
     data(
       rows(
         ['target', 'label', 'why'],
@@ -104,7 +106,17 @@ function print(
 const everyWords = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
-function rows(headings: string[], all: string[][], { paint }: Terminal): string {
-  const shown = table(headings, all.slice(0, ROWS), paint);
+function rows(headings: string[], all: string[][], { paint, dataColumns }: Terminal): string {
+  const why = headings.length - 1;
+  const shown = table(headings, all.slice(0, ROWS), paint, {
+    columns: dataColumns,
+    // By its id a target is found again.
+    give: [
+      { column: 1, least: 16 },
+      { column: why, least: 24 },
+      { column: 1, least: 6 },
+      { column: why, least: 8 },
+    ],
+  });
   return all.length > ROWS ? `${shown}\n… and ${all.length - ROWS} more (--json has all)` : shown;
 }

@@ -33,6 +33,9 @@ interface Row {
   last: Run | undefined;
   nextAt: number | undefined;
   kept: Kept | undefined;
+}
+
+interface ReportedRow extends Row {
   report: ReturnType<typeof toPolicyReport>;
 }
 
@@ -44,10 +47,7 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   if (options.json) {
     terminal.json(rows.map(({ report }) => report));
   } else if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
-  else {
-    const cells = rows.map((row) => cellsOf(row, terminal));
-    terminal.data(table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint));
-  }
+  else terminal.data(policyTable(rows, terminal));
   sayFindings(findings, terminal);
   sayFrozen(freeze, terminal);
   for (const sentence of keptWords(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
@@ -59,7 +59,7 @@ async function rowsOf(
   policies: readonly Policy[],
   settings: Settings,
   options: GlobalOptions,
-): Promise<{ rows: Row[]; freeze?: Freeze | undefined }> {
+): Promise<{ rows: ReportedRow[]; freeze?: Freeze | undefined }> {
   const row = (
     policy: Policy,
     state: Parameters<typeof toPolicyReport>[1],
@@ -97,6 +97,23 @@ async function rowsOf(
       }),
     );
     return { rows, freeze: await records.freeze.at(now) };
+  });
+}
+
+/** A row a policy. What a narrow terminal leaves out, "policies show" has; the name is never left out. */
+export function policyTable(rows: readonly Row[], terminal: Terminal): string {
+  const cells = rows.map((row) => cellsOf(row, terminal));
+  return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {
+    columns: terminal.dataColumns,
+    give: [
+      { column: 3, least: 26 },
+      { column: 1, least: 0 },
+      { column: 2, least: 0 },
+      { column: 4, least: 10 },
+      { column: 3, least: 17 },
+      { column: 4, least: 0 },
+      { column: 0, least: 12 },
+    ],
   });
 }
 

@@ -86,8 +86,8 @@ const PasswordForm = ({ to }: { to: string }) => (
 const LinkForm = () => (
   <form method="post" action="/sign-in/link">
     <p>
-      No password is set, so this machine's own people sign in by a link. Caretaker printed one when it
-      started; it is good for one browser.
+      No password is set, so this machine's own people sign in by a link. A daemon started at a terminal
+      printed one; it is good for one browser. Any other writes one to its log when asked.
     </p>
     <button type="submit">Print a new link in the log</button>
   </form>
