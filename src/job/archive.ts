@@ -3,7 +3,7 @@
  * folder, and a file is there whole or not at all.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -23,14 +23,17 @@ export const ArchiveFolder = z
 const LARGEST_BYTES = 100 * 1024 * 1024;
 /** File systems take names of 255 bytes; we add an ending and, while a file is being written, some more. */
 const LONGEST_NAME_BYTES = 150;
+/** A disk that is not local may never answer. */
+const PATIENCE_MS = 60_000;
 /** Names that Windows keeps for devices, whatever their ending: a folder may be shared with it. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
 /**
  * Writes `content` under `<dir>/<names>.pdf`, a folder for each name but the last, and replaces what lay there. Gives the
- * file's path.
+ * file's path. The folder above `dir` has to be there: a disk that is not mounted is not to be written beside.
  *
- * @throws {ArchiveError} when the file cannot be written, or is larger than `largestBytes`; nothing is left of it then.
+ * @throws {ArchiveError} when the file cannot be written, is larger than `largestBytes`, or the disk does not answer for a
+ * minute; nothing is left of it then.
  * @throws what `content` throws when it breaks off.
  */
 export async function keepFile(
@@ -46,13 +49,13 @@ export async function keepFile(
   const file = join(folder, `${safe.at(-1) ?? safeName('')}.pdf`);
   const filing = async <T>(work: Promise<T>): Promise<T> => {
     try {
-      return await work;
+      return await answered(work);
     } catch (error) {
       content.destroy();
       throw new ArchiveError(`${file} could not be written: ${whyNot(error)}.`, { cause: error });
     }
   };
-  await filing(mkdir(folder, { recursive: true }));
+  await filing(makeFolders(dir, safe.slice(0, -1)));
   const part = join(folder, `.${randomUUID()}.part`);
   try {
     const handle = await filing(open(part, 'wx'));
@@ -68,14 +71,51 @@ export async function keepFile(
       }
       await filing(handle.sync());
     } finally {
-      await handle.close();
+      await answered(handle.close());
     }
     await filing(rename(part, file));
   } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined);
+    await answered(rm(part, { force: true })).catch(() => undefined);
     throw error;
   }
   return file;
+}
+
+/** One by one: asked to make all of them at once, Node tries for ever where the system says that there is no such place. */
+async function makeFolders(dir: string, names: readonly string[]): Promise<void> {
+  let folder = dir;
+  for (const name of ['', ...names]) {
+    folder = join(folder, name);
+    try {
+      await mkdir(folder);
+    } catch (error) {
+      if (!(await isFolder(folder))) throw error;
+    }
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+/**
+ * What the disk answers, when it does in time. What was asked of it is not taken back.
+ *
+ * @throws {ArchiveError} when it does not.
+ */
+export async function answered<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const says = `the disk has not answered for ${patienceMs / 1000} seconds`;
+    timer = setTimeout(() => reject(new ArchiveError(says)), patienceMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -113,6 +153,7 @@ const causes: Record<string, string> = {
   EROFS: 'the disk can only be read',
   ENOTDIR: 'a file is in the way where a folder should be',
   EEXIST: 'a file is in the way where a folder should be',
+  ENOENT: 'its folder is not there and cannot be made (the folder above archive_dir has to be there)',
   EISDIR: 'a folder is in the way where the file should be',
   ENAMETOOLONG: 'its name is too long',
   EFBIG: 'files may not be so large there',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ArchiveError, ArchiveFolder, keepFile, safeName, whyNot } from '../../src/job/archive.ts';
+import { ArchiveError, ArchiveFolder, answered, keepFile, safeName, whyNot } from '../../src/job/archive.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -23,6 +23,11 @@ describe('a report', () => {
     const file = await keepFile(pdf(), { dir, names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'] });
     expect(file).toBe(join(dir, 'Harbor Law Ltd', 'harbor-law.example', '2026-10.pdf'));
     expect(readFileSync(file, 'utf8')).toBe('a report');
+  });
+
+  test('is kept in a folder that is made for it, where the one above is there', async () => {
+    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
   });
 
   test('takes the place of the one before it', async () => {
@@ -126,6 +131,22 @@ describe('a file that cannot be written', () => {
     );
     await expect(keeping).rejects.toBeInstanceOf(ArchiveError);
     expect(content.destroyed).toBe(true);
+  });
+
+  test.each(['/proc/nope', join(tmpdir(), 'caretaker-no-such-disk', 'reports')])(
+    'because there is no place for its folder is told at once: %s',
+    async (nowhere) => {
+      await expect(keepFile(pdf(), { dir: nowhere, names: ['c', 's', 'p'] })).rejects.toThrow(
+        `${nowhere}/c/s/p.pdf could not be written: its folder is not there and cannot be made`,
+      );
+    },
+  );
+
+  test('because the disk never answers is not waited for', async () => {
+    await expect(answered(new Promise(() => undefined), 10)).rejects.toThrow(
+      'the disk has not answered for 0.01 seconds',
+    );
+    await expect(answered(Promise.resolve('it does'), 60_000)).resolves.toBe('it does');
   });
 
   test('because a folder has its name leaves no half of it behind', async () => {
