@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch.ts';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
@@ -17,7 +17,7 @@ import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts'
 const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'after-result'] as const;
 type Step = (typeof steps)[number];
 
-interface Scenario {
+export interface Scenario {
   /** The effect that is cut off. */
   operation: OperationId;
   policy: () => Partial<Policy>;
@@ -65,7 +65,16 @@ async function pausedSchedules() {
   }
 }
 
-const scenarios: Record<string, Scenario> = {
+/** What becomes of sites, and of reports about them. */
+export const ofSites: Record<string, Scenario> = {
+  'api-call leaves a note': {
+    operation: 'createSiteNote',
+    policy: () => ({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+    }),
+  },
   'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },
   'report-dispatch sends a report': { operation: 'sendReportEmail', policy: reports, times: steps.length },
   'site-sync starts a sync': { operation: 'syncSite', policy: () => ({ job: 'site-sync' }) },
@@ -80,6 +89,10 @@ const scenarios: Record<string, Scenario> = {
       }),
     }),
   },
+};
+
+/** What becomes of schedules and staging copies. */
+export const ofTheRest: Record<string, Scenario> = {
   'update-check enables a schedule': {
     operation: 'enableAutoUpdateSchedule',
     policy: () => ({
@@ -107,11 +120,13 @@ const scenarios: Record<string, Scenario> = {
 
 let world: World;
 const children = new Set<ChildProcess>();
-afterEach(async () => {
+
+/** Ends what a scenario has left. */
+export async function clear(): Promise<void> {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
   await world.stop();
-});
+}
 
 /** Lets a worker work until it dies at a step of the next such effect. */
 async function dieAt(step: Step, operation: OperationId): Promise<void> {
@@ -138,7 +153,8 @@ async function dieAt(step: Step, operation: OperationId): Promise<void> {
   expect(signal, `the worker that was to die ${step}`).toBe('SIGKILL');
 }
 
-test.each(Object.entries(scenarios))('%s once, at whichever step its worker dies', async (_, scenario) => {
+/** Has a worker die at each step of a scenario's effect, and another one take over. */
+export async function cutAtEachStep(scenario: Scenario): Promise<void> {
   const { operation, policy, prepare, times } = scenario;
   world = await startWorld({ sites: steps.length, work: false });
   await prepare?.();
@@ -155,4 +171,4 @@ test.each(Object.entries(scenarios))('%s once, at whichever step its worker dies
   if (times !== undefined) expect(effects).toHaveLength(times);
   expect(new Set(effects).size, 'no effect happened twice').toBe(effects.length);
   expect(end.counts).toMatchObject({ failed: 0, cancelled: 0 });
-});
+}
