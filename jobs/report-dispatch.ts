@@ -42,6 +42,8 @@ type Report = Item<'listReports'>;
 /** Moments of the service and of ours are compared with this much slack. */
 const CLOCK_SLACK_MS = 60_000;
 const MOST_RECIPIENTS = 10;
+/** The target that fails when nothing can be sent at all. */
+const PREREQUISITES = 'prerequisites';
 
 const address = z.string().refine((text) => text === 'client' || z.regexes.unicodeEmail.test(text), {
   error: 'takes "client" or an e-mail address',
@@ -159,11 +161,12 @@ export const reportDispatch = defineJob({
     return { period, needs, reports: await reportsAbout(all, period, timezone) };
   },
 
+  standsForAll: [PREREQUISITES],
   *besides({ survey: { needs } }) {
     if (needs.missing.length === 0) return;
     // Every site is skipped then, and a policy that can send nothing must not look well.
     const end: End = { is: 'failed', reason: 'not-eligible', detail: needs.missing.join(' ') };
-    yield { is: 'settled', id: 'prerequisites', label: 'what every report needs', end };
+    yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
   },
 
   judge(site, { options, occasion, survey, retry }): Judgement<Memo> {

@@ -31,8 +31,10 @@ export interface Planning {
   policy: Policy;
   job: AnyJob;
   client: Client;
-  /** Only these targets, when given; `whatever` the policy selects by now (a retry), or among what it selects. */
-  only?: { ids: readonly string[]; whatever: boolean } | undefined;
+  /** Somebody asked to do again what failed in an earlier run. */
+  retry: boolean;
+  /** Only these targets, when given: for a retry whatever the policy selects by now, else among what it selects. */
+  only?: readonly string[] | undefined;
   now: number;
   /** The moment the run is for. */
   at: number;
@@ -62,7 +64,7 @@ const FEW = 10;
 export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
   const limit = only ? undefined : policy.select.limit;
-  const wanted = only && new Set(only.ids);
+  const wanted = only && new Set(only);
   const judging = await judgingOf(planning);
   const judge = judgeOf(planning, judging);
   const nameOf = namerOf(planning);
@@ -115,7 +117,7 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
   const { policy, job, client, now, at, previousAt, earlier } = planning;
   const from = candidatesOf(job, policy.select);
   const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
-  const retry = planning.only?.whatever === true;
+  const { retry } = planning;
   if (!job.survey) return { ...facts, retry, survey: undefined };
   const options = callOptionsOf(planning);
   const reading = readingOf(client, options, readOnly(client, options));
@@ -129,10 +131,10 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
 }
 
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
-function judgeOf({ policy, job, only, now }: Planning, judging: Judging<unknown, unknown>) {
+function judgeOf({ policy, job, only, retry, now }: Planning, judging: Judging<unknown, unknown>) {
   const { where } = policy.select;
   const condition =
-    where === undefined || only?.whatever ? undefined : compileWhereOf(job, policy.select, where);
+    where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
   const moment = new Date(now);
   return (candidate: unknown, named: Planable): Planned => {
@@ -175,15 +177,15 @@ const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions =
 });
 
 async function* listed(planning: Planning): AsyncGenerator<unknown> {
-  const { policy, job, client, only } = planning;
+  const { policy, job, client, only, retry } = planning;
   const { sort, timezone } = policy.select;
-  const filters = only?.whatever ? {} : policy.select.filters;
+  const filters = only && retry ? {} : policy.select.filters;
   const id = candidatesOf(job, policy.select);
   const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
   const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
   const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
-  if (only && only.ids.length <= FEW && byId) {
-    for (const one of only.ids) {
+  if (only && only.length <= FEW && byId) {
+    for (const one of only) {
       yield* allItems(id, (page) => call({ ...asked, ...page, filters: { ...filters, id: { eq: one } } }));
     }
     return;

@@ -42,7 +42,8 @@ export interface Engine {
    */
   abandon(runId: string): Promise<Run>;
   /**
-   * Fires a new run of the same policy, as it was, over the targets that failed.
+   * Fires a new run of the same policy, as it was, over the targets that failed; over all that it selects, when a target failed
+   * that stands for them.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
@@ -80,6 +81,12 @@ export function createEngine(parts: Parts): Engine {
     throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
   };
 
+  /** The targets to do again: all that the policy selects, where one failed that stands for them. */
+  const again = ({ job }: Run, failed: string[]): Pick<Firing, 'only'> => {
+    const forAll = parts.registry.get(job)?.standsForAll ?? [];
+    return failed.some((id) => forAll.includes(id)) ? {} : { only: failed };
+  };
+
   return {
     fire: (policy, firing) => fire(parts, policy, firing, giveWay),
     async cancel(runId, options) {
@@ -104,7 +111,13 @@ export function createEngine(parts: Parts): Engine {
         parts,
         policyOf(run),
         // For the same moment: last month is still the month that the run was about.
-        { trigger: 'retry', scheduledFor: run.scheduledFor, only: failed, retryOf: runId, ...options },
+        {
+          trigger: 'retry',
+          scheduledFor: run.scheduledFor,
+          ...again(run, failed),
+          retryOf: runId,
+          ...options,
+        },
         giveWay,
       );
     },

@@ -185,6 +185,8 @@ export interface Job<
   judge?(candidate: ItemOf<List>, judging: Judging<Options, Survey>): Judgement<Memo>;
   /** Targets besides the candidates; `select` has no say in them. */
   besides?(judging: Judging<Options, Survey>): Iterable<Besides<Memo>>;
+  /** The ids of those among them that stand for all there is to do: a retry then goes over the whole selection again. */
+  standsForAll?: readonly string[];
   /** Requests one target usually costs, besides following; `plan` predicts with it. */
   requestsPerTarget: number | ((options: Options) => number);
   /** Does one step of the work on one target. */

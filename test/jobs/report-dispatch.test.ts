@@ -294,6 +294,23 @@ describe('what is missing is named before anything is made:', () => {
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
+  test('and once it is mended, a retry of the run sends what the run could not', async () => {
+    const now = await startAgency(['ada@one.example', 'bo@two.example']);
+    const policy = aReportPolicy({ template: 'Monthly car' });
+    const { run } = await dispatch(now, policy);
+    expect(run.counts).toMatchObject({ failed: 1, skipped: 2 });
+    const { report_templates } = await asked(now, 'listReportTemplates', {});
+    const { id } = report_templates.find(({ name }) => name === 'Monthly care') ?? {};
+    const body = { report_template: { name: 'Monthly car' } };
+    await asked(now, 'updateReportTemplate', { report_template_id: id ?? '', body });
+
+    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+
+    expect(retried).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: run.id });
+    expect(await now.reasons(retried)).toEqual({ 'site-0001': 'done', 'site-0002': 'done' });
+    expect(effects(now)).toEqual({ made: 2, sent: 2 });
+  });
+
   test('snapshots of the days, some or all', async () => {
     const now = await startAgency(['ada@one.example', '']);
     const [oldest] = now.sandbox.site('site-0001').state().snapshots;
