@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { refusalOf } from '../src/contract/answers.ts';
 import { isDestructive } from '../src/contract/destructive.ts';
+import { pathParameters } from '../src/contract/operation.ts';
 import { isOperationId, type OperationId, operationOf } from '../src/contract/operations.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from '../src/job/call-template.ts';
 import { labelOf } from '../src/job/candidates.ts';
@@ -90,6 +91,8 @@ export const apiCall = defineJob({
     } catch (error) {
       const { gone, conflict, rejected } = problemWith(error);
       if (gone && deletes(call.operation)) return { is: 'done', reason: 'already-done' };
+      if (gone && !namesTargetAlone(acting, input))
+        return { is: 'failed', reason: 'rejected', detail: gone.message };
       if (conflict && call.operation === 'syncSite') {
         const running = await findSync(api, String(input['site_id']), acting.now);
         if (running.is === 'following') return running;
@@ -137,6 +140,10 @@ const deletes = (operation: OperationId): boolean => {
   const { method, path } = operationOf(operation);
   return method === 'DELETE' || path.endsWith('/delete');
 };
+
+/** Whether nothing but the target itself can be what the service does not find (404). */
+const namesTargetAlone = ({ target, options }: Step, input: Record<string, unknown>): boolean =>
+  pathParameters(operationOf(callOf(options).operation).path).every((name) => input[name] === target.id);
 
 /** What answers may hold that says more than that it went well. */
 interface Answered {

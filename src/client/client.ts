@@ -296,10 +296,10 @@ function newsOf({ status, header }: Reply): WindowNews {
 async function errorOf(id: OperationId, account: string, reply: Reply): Promise<Error> {
   const { status } = reply;
   const meaning = meaningOf(status);
-  if (meaning === 'refused' || meaning === 'gone' || meaning === 'redirected') {
+  if (meaning === 'refused' || meaning === 'redirected') {
     discard(reply);
     if (meaning === 'refused') return new AccountRefusedError(account, status === 403 ? 403 : 401);
-    return meaning === 'gone' ? new GoneError(id) : new RedirectedError(id, status);
+    return new RedirectedError(id, status);
   }
   // Why something was rejected decides what follows; of the others the status says all that matters.
   const text = await readBody(id, reply, 'text').catch((error: unknown) => {
@@ -311,6 +311,7 @@ async function errorOf(id: OperationId, account: string, reply: Reply): Promise<
   const problem = { ...said, message: scrub(said.message) || 'it gave no reason' };
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);
+  if (meaning === 'gone') return new GoneError(id, problem);
   return new UnavailableError(id, true, `HTTP ${status}, ${problem.message}`, { status });
 }
 

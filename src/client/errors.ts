@@ -33,7 +33,10 @@ export class AccountRefusedError extends CaretakerError {
 /** 404: what was asked for is not there (any more). */
 export class GoneError extends CaretakerError {
   readonly code = 'GONE';
-  constructor(readonly operation: OperationId) {
+  constructor(
+    readonly operation: OperationId,
+    readonly problem: { code?: string; message: string } = { message: 'It is not there.' },
+  ) {
     super(`${operation}: the item no longer exists in the account (HTTP 404).`);
   }
 }

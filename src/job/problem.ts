@@ -10,9 +10,9 @@ export interface Problem {
  * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that something is
  * gone (404), which need not be the target. Every other error is the engine's to answer; a job throws it on.
  */
-export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem; gone?: true } {
+export function problemWith(error: unknown): { conflict?: Problem; rejected?: Problem; gone?: Problem } {
   if (error instanceof ConflictError) return { conflict: error.problem };
   if (error instanceof RejectedError) return { rejected: error.problem };
-  if (error instanceof GoneError) return { gone: true };
+  if (error instanceof GoneError) return { gone: error.problem };
   return {};
 }

@@ -33,6 +33,6 @@ test('a job is told of a conflict, a rejection and what is gone, and of nothing 
   const problem = { code: 'busy', message: 'Try later.' };
   expect(problemWith(new ConflictError('syncSite', problem))).toEqual({ conflict: problem });
   expect(problemWith(new RejectedError('syncSite', 422, problem))).toEqual({ rejected: problem });
-  expect(problemWith(new GoneError('syncSite'))).toEqual({ gone: true });
+  expect(problemWith(new GoneError('syncSite', problem))).toEqual({ gone: problem });
   expect(problemWith('anything')).toEqual({});
 });

@@ -293,6 +293,29 @@ describe('a call', () => {
     expect(targets.find(({ id }) => id === 'site-0001')?.detail).toContain('tag_limit_reached');
   });
 
+  test('that names something besides the target which is not there fails in the words of the service', async () => {
+    world = await startWorld({ sites: 2 });
+    const { client } = world.caretaker.link('default');
+    const missing = await client
+      .call('showTag', { tag_id: '4711' }, { priority: 'person' })
+      .catch((error: unknown) => error);
+    const assign = {
+      operation: 'assignTag',
+      params: { tag_id: '4711' },
+      body: { site_ids: [{ cel: 'site.id' }] },
+    };
+
+    const { run, targets } = await calling(world, 'listSites', assign);
+
+    expect(missing).toBeInstanceOf(GoneError);
+    const { message } = (missing as GoneError).problem;
+    expect(message).toMatch(/tag/i);
+    expect(run.status).toBe('failed');
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual(
+      targets.map(() => ['failed', 'rejected', message]),
+    );
+  });
+
   test('takes the day of a moment in the time zone of the policy', async () => {
     world = await startWorld({ sites: 1 });
     const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
