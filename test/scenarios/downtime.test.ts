@@ -10,14 +10,14 @@ describe('after an hour in which no process was at work', () => {
   test('syncs that succeeded meanwhile are done, although their time limit has passed', async () => {
     world = await startWorld({ sites: 10, work: false });
     const ids = world.sandbox.siteIds();
-    const fired = await world.fire(aPolicy({ timeout: { targetMs: 120_000, runMs: 28_800_000 } }));
+    const fired = await world.fire(aPolicy({ timeout: { targetMs: 300_000, runMs: 28_800_000 } }));
     for (const id of ids) world.sandbox.site(id).syncTakes(3_600_000);
     const before = world.caretaker.engine.work(50);
     const { targets } = world.caretaker.records;
     await until(world, async () => (await targets.inState(fired.id, 'following', 100)).length === 10);
     await before.stop();
     for (const id of ids) world.sandbox.site(id).finishSync();
-    await world.clock.sleep(130_000);
+    await world.clock.sleep(310_000);
     expect(await targets.late(fired.id, world.clock.now(), 100)).toHaveLength(10);
 
     const after = world.caretaker.engine.work(50);
