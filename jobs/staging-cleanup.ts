@@ -27,20 +27,22 @@ import {
   type Reconciled,
   type Surveying,
 } from '../src/job/job.ts';
-import { duration, inWords } from '../src/job/options.ts';
+import { duration } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
 import {
   atRest,
+  atWorkOn,
   type Copy,
   copiesAtWork,
   copiesOf,
   factsOf,
   isAtRest,
-  madeAt,
   newestOfEach,
   type StagingTask,
   stagingTasksSince,
+  stateOf,
   taskOnCopySince,
+  whyFresh,
 } from '../src/job/staging-copies.ts';
 import { firstTag, missingTags } from '../src/job/tags.ts';
 
@@ -149,7 +151,7 @@ export const stagingCleanup = defineJob({
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
   judge,
   *besides({ survey }) {
-    const why = 'No tag of the account has this name or id (unless_tagged), so it keeps nothing';
+    const why = 'No tag of the account has this name or id (unless_tagged), so no copy is touched';
     for (const tag of survey.missingTags) yield { is: 'left-out', id: `tag ${tag}`, label: tag, why };
   },
   requestsPerTarget: ({ action, grace }) => {
@@ -170,14 +172,15 @@ export const stagingCleanup = defineJob({
     if (!memo) return { is: 'unknown' };
     if (memo.step === 'close') {
       const open = await isAnnouncedBy(acting.api, markOf(acting, memo), memo.noteId);
-      return open ? { is: 'absent' } : ended(memo);
+      return open ? { is: 'absent' } : ended(acting, memo);
     }
     if (operation === 'createSiteNote' || operation === 'updateSiteNote') {
       const found = await findAnnouncement(acting, markOf(acting, memo));
       return found && toMoment(found.from) === note ? announced(found, memo) : { is: 'absent' };
     }
     const copy = (await copiesOf(acting, memo.siteId)).find(({ id }) => id === acting.target.id);
-    if (operation === 'deleteStagingSite') return copy ? { is: 'absent' } : removed(memo, 'done', note);
+    if (operation === 'deleteStagingSite')
+      return copy ? { is: 'absent' } : removed(acting, memo, 'done', note);
     if (!copy) return { is: 'skipped', reason: 'gone' };
     const { expires_at = '' } = copy;
     if (Date.parse(expires_at) > Date.parse(note)) return extended(note, expires_at);
@@ -233,26 +236,6 @@ function judge(copy: Copy, judging: Judging<Options, Survey>): Judgement<Memo> {
   return { is: 'target', memo };
 }
 
-/** What changes when somebody does something with a copy, or time does. */
-const stateOf = ({ status, updated_at, expires_at }: Copy) => `${status} ${updated_at} ${expires_at}`;
-
-/** Why a copy is not stale: every condition that the policy declares has to hold. */
-function whyFresh(copy: Copy, options: Options, now: number): string | undefined {
-  const { older_than, expires_within, status } = options;
-  if (Number.isNaN(madeAt(copy))) return 'The service does not tell when it was made';
-  if (older_than !== undefined && madeAt(copy) > now - older_than) {
-    return `It was made less than ${inWords(older_than)} ago (older_than)`;
-  }
-  // A moment that is not told is not a number, and no comparison with it holds.
-  if (expires_within !== undefined && !(Date.parse(copy.expires_at ?? '') <= now + expires_within)) {
-    return `It does not expire within ${inWords(expires_within)} (expires_within)`;
-  }
-  if (status && !(status as string[]).includes(copy.status ?? '')) {
-    return `It is ${copy.status ?? 'in no status that the service tells'} (status)`;
-  }
-  return undefined;
-}
-
 /** Why a stale copy is kept by the wish of the policy. */
 function whyKept(copy: Copy, { options, survey: { latest, sites } }: Judging<Options, Survey>) {
   const { unless_tagged = [], keep_latest } = options;
@@ -265,7 +248,11 @@ function whyKept(copy: Copy, { options, survey: { latest, sites } }: Judging<Opt
 }
 
 /** Why a stale copy cannot be worked on. */
-function whyNot(copy: Copy, { options, survey: { sites, atWork } }: Judging<Options, Survey>) {
+function whyNot(copy: Copy, { options, survey: { sites, atWork, missingTags } }: Judging<Options, Survey>) {
+  if (missingTags.length > 0) {
+    const names = missingTags.map((tag) => `"${tag}"`).join(', ');
+    return `The account has no tag ${names} (unless_tagged), so nobody can tell which copies are to stay.`;
+  }
   if (copy.site_id === undefined) return 'The service does not tell of which live site it is a copy.';
   if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not told'}.`;
   const task = atWork.get(copy.id);
@@ -279,9 +266,6 @@ function whyNot(copy: Copy, { options, survey: { sites, atWork } }: Judging<Opti
   }
   return undefined;
 }
-
-const atWorkOn = ({ id, type }: StagingTask): string =>
-  `The task ${id} (${type ?? 'of a type not told'}) is at work on it, or may be: the service does not always tell the copy.`;
 
 type Working = Acting<Options, Memo>;
 
@@ -327,28 +311,30 @@ function announcementText({ target, occasion, options }: Working, { facts }: Loo
 /** Deletes the copy, unless something has changed since the plan was made. */
 async function remove(acting: Working, memo: Look, announcement?: Announcement): Promise<Answer<Memo>> {
   const seen = await lookAgain(acting, memo);
-  if (seen === 'gone') return removed(memo, 'already-done', announcement?.noteId);
+  if (seen === 'gone') return removed(acting, memo, 'already-done', announcement?.noteId);
   if (seen !== 'same') return seen;
   try {
     await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, announcement?.noteId);
-    return removed(memo, 'done', announcement?.noteId);
+    return removed(acting, memo, 'done', announcement?.noteId);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return removed(memo, 'already-done', announcement?.noteId);
+    return removed(acting, memo, 'already-done', announcement?.noteId);
   }
 }
 
 /** The copy is gone; if that was announced, the note is to say so. */
-function removed({ siteId, facts }: Look, reason: Close['reason'], noteId = ''): Answer<Memo> {
-  if (noteId === '') return ended({ reason, facts });
+function removed(acting: Working, memo: Look, reason: Close['reason'], noteId = ''): Answer<Memo> {
+  const { siteId, facts } = memo;
+  if (noteId === '') return ended(acting, { reason, facts });
   return { is: 'next', memo: { step: 'close', siteId, noteId, reason, facts } };
 }
 
-const ended = ({ reason, facts }: Pick<Close, 'reason' | 'facts'>): End => ({
-  is: 'done',
-  reason,
-  detail: reason === 'done' ? `Deleted: ${facts}.` : 'It was gone already.',
-});
+/** What was deleted is a finding, so that a run tells of each copy by itself. */
+function ended({ target }: Working, { reason, facts }: Pick<Close, 'reason' | 'facts'>): End {
+  if (reason === 'already-done') return { is: 'done', reason, detail: 'It was gone already.' };
+  const detail = `Deleted: ${facts}.`;
+  return { is: 'done', reason, detail, findings: [{ severity: 'info', about: target.label, says: detail }] };
+}
 
 /** Has the note tell what became of its announcement. The copy is gone whether or not that can be done. */
 async function close(acting: Working, memo: Close): Promise<End> {
@@ -359,9 +345,11 @@ async function close(acting: Working, memo: Close): Promise<End> {
       ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${occasion.policy}", as announced: ${memo.facts}.`
       : `${copy} was announced for deletion, and was gone before.`;
   const refusal = await closeAnnouncement(api, markOf(acting, memo), memo.noteId, says);
-  if (refusal === undefined) return ended(memo);
+  const end = ended(acting, memo);
+  if (refusal === undefined) return end;
   const warning = `The note that announced its deletion still stands: ${refusal}`;
-  return { ...ended(memo), findings: [{ severity: 'warning', about: target.label, says: warning }] };
+  const left = { severity: 'warning' as const, about: target.label, says: warning };
+  return { ...end, findings: [...(end.findings ?? []), left] };
 }
 
 /** Lets the copy live longer, unless something has changed since the plan was made. */

@@ -124,10 +124,7 @@ async function printEnd(
   const targets = await targetsOf(caretaker, run);
   if (attending.json) terminal.json(toReport(run, targets));
   else {
-    // What was announced is still to come: nobody should take it for done.
-    const shown = targets.filter(
-      ({ outcome, reason }) => attending.allTargets || outcome !== 'succeeded' || reason === 'announced',
-    );
+    const shown = targets.filter((target) => attending.allTargets || isToBeTold(target));
     if (shown.length > 0) terminal.data(targetTable(shown, terminal));
     const findings = findingsText(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
@@ -141,6 +138,13 @@ async function printEnd(
   }
   return exitOf(run.status);
 }
+
+/**
+ * Whether a person is to see how a target ended: one that came out well where that is still to come (`announced`), or
+ * where its end is itself a finding.
+ */
+const isToBeTold = ({ outcome, reason, detail, findings = [] }: Target): boolean =>
+  outcome !== 'succeeded' || reason === 'announced' || findings.some(({ says }) => says === detail);
 
 async function sayHowToGoOn(
   caretaker: Caretaker,

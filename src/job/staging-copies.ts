@@ -7,6 +7,7 @@
  */
 import type { Item } from '../contract/operations.ts';
 import type { Reading } from './job.ts';
+import { inWords } from './options.ts';
 
 /** A copy as lists show it: without the credentials that the view of a single one has. */
 export type Copy = Item<'listStagingSites'>;
@@ -19,6 +20,34 @@ export const isAtRest = ({ status = '' }: Copy): boolean => (atRest as readonly 
 
 /** When it was made; not a number when the service does not tell. */
 export const madeAt = ({ created_at = '' }: Copy): number => Date.parse(created_at);
+
+/** What changes when somebody does something with a copy, or time does. */
+export const stateOf = ({ status, updated_at, expires_at }: Copy): string =>
+  `${status} ${updated_at} ${expires_at}`;
+
+/** What of a copy itself makes it stale; lengths of time in milliseconds. */
+interface Conditions {
+  older_than?: number | undefined;
+  expires_within?: number | undefined;
+  status?: readonly string[] | undefined;
+}
+
+/** Why a copy is not stale: every condition that the policy declares has to hold. */
+export function whyFresh(copy: Copy, options: Conditions, now: number): string | undefined {
+  const { older_than, expires_within, status } = options;
+  if (Number.isNaN(madeAt(copy))) return 'The service does not tell when it was made';
+  if (older_than !== undefined && madeAt(copy) > now - older_than) {
+    return `It was made less than ${inWords(older_than)} ago (older_than)`;
+  }
+  // A moment that is not told is not a number, and no comparison with it holds.
+  if (expires_within !== undefined && !(Date.parse(copy.expires_at ?? '') <= now + expires_within)) {
+    return `It does not expire within ${inWords(expires_within)} (expires_within)`;
+  }
+  if (status && !status.includes(copy.status ?? '')) {
+    return `It is ${copy.status ?? 'in no status that the service tells'} (status)`;
+  }
+  return undefined;
+}
 
 /** The newest copies of each live site, `count` of them. One that is still being made takes nobody's place. */
 export function newestOfEach(copies: readonly Copy[], count: number): Set<string> {
@@ -110,3 +139,7 @@ const namedBy = ({ input }: StagingTask): Set<string> =>
 
 const has = (names: ReadonlySet<string>, ...any: (string | undefined)[]): boolean =>
   any.some((name) => name !== undefined && name !== '' && names.has(name));
+
+/** Why a copy is left alone that a task is at work on, as far as one can tell. */
+export const atWorkOn = ({ id, type }: StagingTask): string =>
+  `The task ${id} (${type ?? 'of a type not told'}) is at work on it, or may be: the service does not always tell the copy.`;

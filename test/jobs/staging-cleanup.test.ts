@@ -76,6 +76,7 @@ const beforeLookingAgain = (happen: () => unknown) => justBefore('listStagingSit
 describe('a stale copy', () => {
   test('is announced on its live site, and not again while the grace time lasts', async () => {
     const [stale = ''] = await withCopies([0, 15]);
+    await call('createTag', { body: { tag: { name: 'keep-staging' } } });
 
     const first = await clean({ unless_tagged: ['keep-staging'] });
     const second = await clean();
@@ -84,7 +85,7 @@ describe('a stale copy', () => {
     expect(first[stale]).toMatchObject({ outcome: 'succeeded' });
     expect(first[stale]?.detail).toMatch(/^To be deleted from .* UTC on: made on .*, suspended, expired on /);
     expect(second[stale]?.detail).toBe(first[stale]?.detail);
-    expect(effects()).toEqual(['createSiteNote']);
+    expect(effects()).toEqual(['createTag', 'createSiteNote']);
     const [note] = await notesOf(0);
     expect(note?.content).toContain(`(${stale}) is stale: made on `);
     expect(note?.content).toContain('To cancel that, remove this note');
@@ -336,12 +337,28 @@ describe('what is kept', () => {
     expect(reasonsOf(await clean({}, { select: { filters: {}, where } }))).toEqual({ [second]: 'announced' });
   });
 
-  test('by a tag that is not in the account is nothing, and the plan says so', async () => {
-    await withCopies([0, 15]);
-    expect(await leftOut({ unless_tagged: ['keep-stagign'] })).toEqual({
-      'tag keep-stagign': 'No tag of the account has this name or id (unless_tagged), so it keeps nothing',
-    });
-  });
+  test.each(['delete', 'extend', 'report'])(
+    'by a tag that is not in the account is unknown, so %s touches and tells none, and the run says so',
+    async (action) => {
+      const [stale = ''] = await withCopies([0, 15]);
+      const how = action === 'extend' ? { expires_within: '7d', days: 14 } : {};
+      const options = { action, unless_tagged: ['keep-stagign'], ...how };
+
+      const targets = await clean(action === 'delete' ? { ...options, grace: 0 } : options);
+
+      expect(targets[stale]).toMatchObject({
+        outcome: 'skipped',
+        reason: 'not-eligible',
+        detail:
+          'The account has no tag "keep-stagign" (unless_tagged), so nobody can tell which copies are to stay.',
+      });
+      expect(effects()).toEqual([]);
+      expect(await leftOut(options)).toEqual({
+        'tag keep-stagign':
+          'No tag of the account has this name or id (unless_tagged), so no copy is touched',
+      });
+    },
+  );
 });
 
 describe('an answer that is lost', () => {
@@ -488,7 +505,10 @@ describe('the note of a copy that was deleted', () => {
     expect(targets[stale]).toMatchObject({
       outcome: 'succeeded',
       reason: 'done',
-      findings: [{ severity: 'warning', says: expect.stringContaining('The site is locked.') }],
+      findings: [
+        { severity: 'info', says: expect.stringMatching(/^Deleted: made on /) },
+        { severity: 'warning', says: expect.stringContaining('The site is locked.') },
+      ],
     });
     expect(world.sandbox.staging.ids()).toEqual([]);
   });
