@@ -1,10 +1,14 @@
 /** A policy in the words of its file, every default filled in: the way back from `to-policy.ts`. */
+import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { optionsAsWritten } from './options-as-written.ts';
 import type { Blackout, Policy, Schedule, Threshold } from './policy.ts';
 
 /** One entry of `policies:` that would be read as this very policy. Durations are exact to the second. */
-export function asWritten(policy: Policy): Record<string, unknown> {
+export function asWritten(policy: Policy, registry: Registry): Record<string, unknown> {
   const { schedule, select, limits, retry, timeout } = policy;
+  const job = registry.get(policy.job);
+  const options = job ? optionsAsWritten(job.options, policy.options) : policy.options;
   return {
     name: policy.name,
     ...(policy.description === undefined ? {} : { description: policy.description }),
@@ -13,7 +17,7 @@ export function asWritten(policy: Policy): Record<string, unknown> {
     priority: policy.priority,
     ...(schedule && { schedule: scheduleAsWritten(schedule) }),
     select: { ...select },
-    ...(isEmpty(policy.options) ? {} : { with: policy.options }),
+    ...(isEmpty(policy.options) ? {} : { with: options }),
     limits: {
       concurrency: limits.concurrency,
       max_targets: limits.maxTargets,

@@ -41,14 +41,14 @@ test.each([
   const [policy] = load(`policies:\n  - ${entry}\n`);
   if (!policy) throw new Error('not read');
 
-  const [again] = load(stringify({ policies: [asWritten(policy)] }));
+  const [again] = load(stringify({ policies: [asWritten(policy, registry)] }));
 
   expect(again).toEqual({ ...policy, file: again?.file });
 });
 
 test('defaults are filled in, in the words of the file', () => {
   const [policy] = load('policies: [{ name: p, job: site-sync, schedule: { cron: "0 2 * * *" } }]\n');
-  expect(policy && asWritten(policy)).toMatchObject({
+  expect(policy && asWritten(policy, registry)).toMatchObject({
     account: 'default',
     schedule: { cron: '0 2 * * *', timezone: 'UTC', jitter: 0, overlap: 'skip', catchup: 0 },
     limits: { concurrency: 20, max_targets: 1000, max_percent: '100%' },

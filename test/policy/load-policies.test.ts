@@ -429,7 +429,9 @@ test('a blackout takes the days of calendars, and days of its own', () => {
     { from: '2026-11-30', to: '2026-11-30' },
     { from: '2027-02-01', to: '2027-02-07' },
   ]);
-  const again = folderWith({ 'p.yaml': stringify({ policies: policies.map((one) => asWritten(one)) }) });
+  const again = folderWith({
+    'p.yaml': stringify({ policies: policies.map((one) => asWritten(one, registry)) }),
+  });
   expect(loadPolicies({ dir: again, registry, settings }).policies[0]?.hash).toBe(policies[0]?.hash);
 });
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { loadJobs } from '../../src/app/jobs.ts';
+import { asWritten } from '../../src/policy/as-written.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
+import { folderWith } from '../settings/folder.ts';
 
 test('the policies we ship are right, and the nightly sync looks at every site', async () => {
   const settings = loadSettings({ cwd: process.cwd(), env: {}, configPath: 'config/caretaker.yaml' });
@@ -17,4 +20,20 @@ test('the policies we ship are right, and the nightly sync looks at every site',
     filters: {},
     sort: 'last_sync_at,asc',
   });
+});
+
+test('each policy we ship, shown with every default filled in, is read as the same policy again', async () => {
+  const settings = loadSettings({ cwd: process.cwd(), env: {}, configPath: 'config/caretaker.yaml' });
+  const registry = await loadJobs();
+  const { policies } = loadPolicies({ dir: settings.policiesDir, registry, settings });
+  const shown = policies.map((policy) => asWritten(policy, registry));
+
+  const dir = folderWith({ 'shown.yaml': stringify({ policies: shown }) });
+  const again = loadPolicies({ dir, registry, settings });
+
+  expect(again.findings).toEqual([]);
+  expect(again.policies.map(({ name, hash }) => [name, hash])).toEqual(
+    policies.map(({ name, hash }) => [name, hash]),
+  );
+  expect(shown.find(({ job }) => job === 'update-check')).toMatchObject({ with: { look_back: '14d' } });
 });

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { loadJobs } from '../../app/jobs.ts';
 import { isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -145,8 +146,9 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
   const free = Math.max(known.pause?.until ?? 0, known.freeze?.until ?? 0);
   const next = nextFirings(policy, Math.max(known.now, free - 1), NEXT_SHOWN);
   const firings = known.pause && known.pause.until === undefined ? [] : next.map(({ at }) => at);
-  if (options.json) terminal.json(showReport(policy, firings, known));
-  else terminal.data(showText(policy, firings, known));
+  const written = asWritten(policy, await loadJobs());
+  if (options.json) terminal.json(showReport(policy, written, firings, known));
+  else terminal.data(showText(policy, written, firings, known));
   return exit.ok;
 }
 
@@ -178,8 +180,13 @@ async function knownOf(
   };
 }
 
-const showReport = (policy: Policy, firings: number[], { pause, runs, kept }: KnownOfPolicy) => ({
-  policy: asWritten(policy),
+const showReport = (
+  policy: Policy,
+  written: object,
+  firings: number[],
+  { pause, runs, kept }: KnownOfPolicy,
+) => ({
+  policy: written,
   file: policy.file,
   next: firings.map(isoTime),
   paused: pause
@@ -195,8 +202,13 @@ const showReport = (policy: Policy, firings: number[], { pause, runs, kept }: Kn
 });
 
 /** A file of policies with this one in it; what else there is to say stands in comments. */
-function showText(policy: Policy, firings: number[], { pause, freeze, runs, kept }: KnownOfPolicy): string {
-  const yaml = stringify({ policies: [asWritten(policy)] }, { flowCollectionPadding: true, lineWidth: 110 });
+function showText(
+  policy: Policy,
+  written: object,
+  firings: number[],
+  { pause, freeze, runs, kept }: KnownOfPolicy,
+): string {
+  const yaml = stringify({ policies: [written] }, { flowCollectionPadding: true, lineWidth: 110 });
   const notes = [
     ...(kept ? keptWords([kept]) : []),
     ...(freeze ? [`everything is ${freezeWords(freeze)}`] : []),
