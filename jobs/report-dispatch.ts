@@ -45,8 +45,10 @@ const MOST_RECIPIENTS = 10;
 /** The target that fails when nothing can be sent at all. */
 const PREREQUISITES = 'prerequisites';
 
-const address = z.string().refine((text) => text === 'client' || z.regexes.unicodeEmail.test(text), {
-  error: 'takes "client" or an e-mail address',
+/** The service refuses a mail for an address without a dot in its domain. */
+const isAddress = (text: string) => z.regexes.unicodeEmail.test(text) && /@[^@]+\.[^.@]+$/.test(text);
+const address = z.string().refine((text) => text === 'client' || isAddress(text), {
+  error: 'takes "client" or an e-mail address such as ada@agency.example',
 });
 const Options = z.strictObject({
   template: z.string().min(1).describe('The report template: its name, or its id where names repeat.'),

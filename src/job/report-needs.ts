@@ -57,7 +57,10 @@ function senderAmong(senders: readonly Sender[], wanted: string | undefined): Lo
     const sender = senders.find(
       ({ id, email }) => id === wanted || email?.toLowerCase() === wanted.toLowerCase(),
     );
-    if (!sender) return { lacks: `There is no sender email "${wanted}".` };
+    if (!sender) {
+      const names = senders.map(({ id, email }) => email ?? id);
+      return { lacks: `There is no sender email "${wanted}"${listing('; there are', names)}.` };
+    }
     const faults = faultsOf(sender);
     if (faults.length === 0) return { found: sender.id };
     return { lacks: `The sender email ${sender.email ?? wanted} cannot be used: ${faults.join(', ')}.` };

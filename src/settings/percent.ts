@@ -8,11 +8,19 @@ export function parsePercent(text: string): number | undefined {
   return match && percent <= 100 ? percent : undefined;
 }
 
-/** A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the same. */
+/**
+ * A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the same,
+ * but not one below 1: `0.2` may be meant as 20%.
+ */
 export const percent = (least: number, most: number) =>
   z
     .union([z.string(), z.number()])
     .transform((value, context) => {
+      if (typeof value === 'number' && value > 0 && value < 1) {
+        const meant = `${Number((value * 100).toPrecision(12))}%`;
+        context.addIssue({ code: 'custom', message: `takes a share with its sign: ${meant}, or ${value}%` });
+        return z.NEVER;
+      }
       const points = typeof value === 'number' ? value : parsePercent(value);
       if (points !== undefined && points >= least && points <= most) return points;
       context.addIssue({ code: 'custom', message: `takes a share from ${least}% to ${most}%, such as 10%` });

@@ -59,8 +59,9 @@ describe('a sender email', () => {
       'No sender email is verified with its DKIM and its return path.',
     ]);
     expect((await missing([pending], 'x@a.example')).missing).toEqual([
-      'There is no sender email "x@a.example".',
+      'There is no sender email "x@a.example"; there are new@a.example.',
     ]);
+    expect((await missing([], 'x@a.example')).missing).toEqual(['There is no sender email "x@a.example".']);
   });
 
   test('has to be chosen where several would do', async () => {

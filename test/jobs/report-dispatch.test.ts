@@ -443,6 +443,21 @@ describe('when the service', () => {
   });
 });
 
+test('a recipient that is no whole address is found when the policy is loaded, with its place', () => {
+  const parsed = (...recipients: string[]) =>
+    reportDispatch.options.safeParse({ template: 'Monthly care', recipients });
+  expect(parsed('client', 'ada@one.example', 'ädä@müller.example').success).toBe(true);
+  for (const wrong of ['a@b', 'a@b.', 'ada', '@one.example', 'a b@one.example']) {
+    const { error } = parsed('client', wrong);
+    expect(error?.issues).toMatchObject([
+      {
+        path: ['recipients', 1],
+        message: 'takes "client" or an e-mail address such as ada@agency.example',
+      },
+    ]);
+  }
+});
+
 test('a misspelt variable is found when the policy is loaded', () => {
   const options = reportDispatch.options.parse({
     template: 'x',

@@ -14,3 +14,11 @@ test('a share outside its bounds is refused', () => {
   expect(percent(0, 90).parse('90%')).toBe(90);
   expect(percent(0, 90).parse(15)).toBe(15);
 });
+
+test('a number below 1 may be meant either way, and has to say so', () => {
+  expect(percent(0, 100).safeParse(0.07).error?.issues[0]?.message).toBe(
+    'takes a share with its sign: 7%, or 0.07%',
+  );
+  expect(percent(0, 100).parse('0.2%')).toBe(0.2);
+  expect([0, 1, 20].map((bare) => percent(0, 100).parse(bare))).toEqual([0, 1, 20]);
+});
