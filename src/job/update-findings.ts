@@ -154,11 +154,14 @@ function standing(
   options: CheckOptions,
   now: number,
 ): Finding {
-  const line = (condition: Condition | undefined, says: string): Finding => ({
-    severity: condition && held.has(condition) ? severityOf(condition, options) : 'info',
-    about: 'schedule',
-    says,
-  });
+  // Whatever of it fails the schedule makes the line an error: a failed target has one.
+  const fails = (['overdue', 'paused', 'no-history'] as const).some(
+    (condition) => held.has(condition) && options.fail_on.includes(condition),
+  );
+  const line = (amiss: Condition | boolean, says: string): Finding => {
+    const isAmiss = typeof amiss === 'string' ? held.has(amiss) : amiss;
+    return { severity: fails ? 'error' : isAmiss ? 'warning' : 'info', about: 'schedule', says };
+  };
   const rate = options.pause_on_failed_rate;
   const next = inMinutes(schedule.next_update_at);
   if (schedule.status === 'paused') {
@@ -170,15 +173,18 @@ function standing(
     return line('paused', `Paused: it updates nothing until somebody enables it.${stays}`);
   }
   const how = `${schedule.schedule ?? 'on its own terms'}, for ${sitesOf(schedule)}`;
-  if (schedule.status !== 'active') return line(undefined, `Its status is "${schedule.status}" (${how}).`);
+  if (schedule.status !== 'active') return line(false, `Its status is "${schedule.status}" (${how}).`);
   if (did === 'enableAutoUpdateSchedule')
-    return line(undefined, `Was paused; enabled by this check. The next run is due ${next}.`);
+    return line(
+      true,
+      `Was paused; enabled by this check.${latest ? '' : ' It has never run.'} The next run is due ${next}.`,
+    );
   if (held.has('overdue')) return line('overdue', `Active (${how}), but due since ${next} and has not run.`);
   if (!latest) {
     const begins = hasBegun(schedule, now) ? 'it has never run' : 'it has not begun';
     return line('no-history', `Active (${how}); ${begins}. The first run is due ${next}.`);
   }
-  return line(undefined, `Active (${how}). The next run is due ${next}.`);
+  return line(false, `Active (${how}). The next run is due ${next}.`);
 }
 
 function shareWords(latest: UpdateRun, rate: number): string {

@@ -382,11 +382,26 @@ describe('enable_paused', () => {
     const second = await check(options);
 
     expect(first[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(linesOf(first[id])[0]).toMatch(/^info schedule: Was paused; enabled by this check\. The next run/);
+    expect(linesOf(first[id])[0]).toMatch(
+      /^warning schedule: Was paused; enabled by this check\. The next run/,
+    );
     expect(linesOf(first[id])[1]).toContain('It completed');
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(effects().enabled).toEqual([id]);
     expect(world.sandbox.schedule(id).state().status).toBe('active');
+  });
+
+  test('tells in an error line why a schedule that it enabled fails the check all the same', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+
+    const { [id]: target } = await check({ ...options, fail_on: ['no-history'] });
+
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'no-history' });
+    expect(linesOf(target)[0]).toMatch(
+      /^error schedule: Was paused; enabled by this check\. It has never run\. The next run is due/,
+    );
   });
 
   test.each(['reset-after', 'truncate', 'error-after'] as const)(
@@ -430,7 +445,9 @@ describe('enable_paused', () => {
 
     const { [id]: target } = await check(options);
 
-    expect(linesOf(target)[0]).toMatch(/^info schedule: .*enabled by this check|^warning schedule: Active/);
+    expect(linesOf(target)[0]).toMatch(
+      /^warning schedule: .*enabled by this check|^warning schedule: Active/,
+    );
     expect(effects().enabled).toEqual([id]);
   });
 
