@@ -6,6 +6,8 @@ export default defineConfig({
     // Far beyond what anything takes: a busy machine is no failure.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Many tests run real processes at many times the speed of life: a machine that stalls for seconds is no failure.
+    retry: 1,
     // Most of the time tests wait for real processes and real time, so twice the cores of our smallest machine.
     maxWorkers: 4,
   },
