@@ -9,7 +9,7 @@ const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
 const total = ({ planning, acting, following }: { planning: number; acting: number; following: number }) =>
   planning + acting + following;
 
-test('a plan tells about what the run will cost, from the first run on', async () => {
+test('a plan tells within a tenth what the run will cost, from the first run on', async () => {
   world = await startWorld({ sites: 150, rateLimit: 100, budget: { requestsPerMinute: 100, reserve: 0 } });
   const { engine } = world.caretaker;
   for (const pastRuns of [0, 1]) {
@@ -17,8 +17,7 @@ test('a plan tells about what the run will cost, from the first run on', async (
     const run = await world.ended(await world.fire(aPolicy({ limits })));
 
     expect(cost.pastRuns).toBe(pastRuns);
-    // A tenth on a quiet machine; a busy one takes longer to see ends, and sweeps more often for them.
-    expect(Math.abs(run.requests - total(cost)) / run.requests).toBeLessThanOrEqual(0.25);
+    expect(Math.abs(run.requests - total(cost)) / run.requests).toBeLessThanOrEqual(0.1);
     const spent = Object.values(run.requestsByOperation ?? {}).reduce((sum, count) => sum + count, 0);
     expect(spent).toBe(run.requests);
   }
