@@ -37,6 +37,8 @@ export interface SiteControl {
   startSync(): string;
   /** The running sync ends now. */
   finishSync(): void;
+  /** Somebody cancels the running sync in the service: its snapshot is cancelled. */
+  cancelSync(): void;
   /** What its core is from now on; what is left out stays. */
   coreIs(core: Partial<Site['core']>): void;
   /** Its plugins and themes are those of months ago, and have updates waiting. */
@@ -111,6 +113,15 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     startSync: change((site, at) => startSync(world, site, at, null).id),
     finishSync: change(({ sync }, at) => {
       if (sync.current) endSync(world, id, sync.current.id, at);
+    }),
+    cancelSync: change((site, at) => {
+      const snapshot = site.sync.current;
+      if (!snapshot) return;
+      // Its snapshots are written down first: of one that is left to be told from its moment, it is told that it succeeded.
+      snapshotsOf(site);
+      endSync(world, id, snapshot.id, at);
+      snapshot.status = 'cancelled';
+      if (site.backups.enabled) site.backups.available -= 1;
     }),
     coreIs: change((site, _at, core: Partial<Site['core']>) => {
       Object.assign(site.core, core);

@@ -361,6 +361,27 @@ describe('a target whose call', () => {
     ]);
   });
 
+  test('the service fails in each of its attempts has failed: unavailable, and nothing was made', async () => {
+    world = await startWorld({ sites: 3 });
+    world.sandbox.failNext({ operation: 'createSiteNote', times: 1_000 }, 'error-before');
+    const run = await world.ended(
+      await world.fire(
+        aPolicy({
+          job: 'api-call',
+          select: { from: 'listSites', filters: {} },
+          options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+          retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 },
+        }),
+        ['site-0001'],
+      ),
+    );
+
+    expect(await world.targets(run)).toMatchObject([
+      { id: 'site-0001', outcome: 'failed', reason: 'unavailable', attempts: 2 },
+    ]);
+    expect(world.sandbox.journal.effectsOf('createSiteNote')).toEqual([]);
+  });
+
   test('started a task that somebody cancels has failed: task-cancelled', async () => {
     world = await startWorld({ sites: 12 });
     const { client } = world.caretaker.link('default');

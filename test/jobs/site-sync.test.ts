@@ -71,6 +71,14 @@ describe('a site whose sync', () => {
     expect(target).toMatchObject({ outcome: 'failed', detail: 'The disk is full.' });
   });
 
+  test('was cancelled in the service has failed, and says so', async () => {
+    const { reason, target } = await syncThree((now, first) =>
+      afterSync(now, first, () => now.sandbox.site(first).cancelSync()),
+    );
+    expect(reason).toBe('task-cancelled');
+    expect(target).toMatchObject({ outcome: 'failed' });
+  });
+
   test('takes longer than it may is late', async () => {
     const { reason, target } = await syncThree(({ sandbox }, first) => {
       sandbox.site(first).syncTakes(24 * 3_600_000);
@@ -154,6 +162,15 @@ function failSync(caretaker: World['caretaker'], id: string, error: Error) {
   around(caretaker.link('default').client, 'call', (call, operation, input) => {
     if (operation !== 'syncSite' || !('site_id' in input) || input.site_id !== id) return call();
     return Promise.reject(error);
+  });
+}
+
+/** Has something happen to a site as soon as its sync has begun. */
+function afterSync({ caretaker }: World, id: string, happen: () => void) {
+  around(caretaker.link('default').client, 'call', async (call, operation, input) => {
+    const answer = await call();
+    if (operation === 'syncSite' && 'site_id' in input && input.site_id === id) happen();
+    return answer;
   });
 }
 
