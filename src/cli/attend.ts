@@ -13,6 +13,7 @@ import { exit } from './exit.ts';
 import { findingsText } from './findings.ts';
 import { Hindrances } from './hindrances.ts';
 import { heedSignals } from './interruption.ts';
+import { retryAdvice } from './retry-advice.ts';
 import { clockTime, endLines, outOf, progressLine, targetTable } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -129,8 +130,7 @@ async function printEnd(
     const findings = findingsText(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
-    if (run.counts.failed > 0 && !attending.passing)
-      terminal.say(`Retry what failed: caretaker runs retry ${run.id}`);
+    if (!attending.passing) for (const line of retryAdvice(run, targets)) terminal.say(line);
   }
   if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
     terminal.say('Nothing was done: none of the targets you named could be worked on.');

@@ -35,3 +35,23 @@ export const reasons = {
 } as const;
 
 export type Reason = keyof typeof reasons;
+
+/**
+ * The failures that need not come again when the same work is tried again: only then is a retry advised. Of `unknown-effect`
+ * a retry would begin blindly what may have been done, so a person looks in the account first; all others come back until
+ * somebody mends their cause.
+ */
+const passing: readonly Reason[] = [
+  'conflict',
+  'task-failed',
+  'task-aborted',
+  'task-cancelled',
+  'archive-failed',
+  'timeout',
+  'unavailable',
+  'internal',
+];
+
+/** Whether a target that failed for this reason may do better when it is tried again, with nothing else changed. */
+export const mayPass = (reason: Reason | undefined): boolean =>
+  reason !== undefined && passing.includes(reason);

@@ -4,8 +4,10 @@ import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { hindranceOf } from '../../src/cli/hindrances.ts';
+import { retryAdvice } from '../../src/cli/retry-advice.ts';
 import { countOf, targetTable } from '../../src/cli/show-run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Reason } from '../../src/run/reasons.ts';
 import type { Target } from '../../src/run/run.ts';
 import { aPolicy } from '../support/caretaker.ts';
 
@@ -33,6 +35,37 @@ describe('the table of targets', () => {
   test('cuts nothing at a pipe', () => {
     expect(shown(undefined)[1]).toContain(target.label);
     expect(shown(undefined)[1]).toContain(target.detail);
+  });
+});
+
+describe('a retry', () => {
+  const adviceFor = (...failures: Reason[]) =>
+    retryAdvice(
+      { id: 'p.1' },
+      failures.map((reason, at) => ({
+        ...{ id: `site-${at}`, label: '', state: 'ended', step: 1, attempts: 0, waits: 0 },
+        ...{ outcome: 'failed', reason },
+      })),
+    );
+
+  test('is advised when something failed for a reason that may pass', () => {
+    expect(adviceFor('undelivered', 'timeout')).toEqual(['Retry what failed: caretaker runs retry p.1']);
+  });
+  test('is not advised when all would fail again until its cause is mended', () => {
+    expect(adviceFor('undelivered', 'rejected', 'not-eligible', 'update-failed', 'uncovered')).toEqual([]);
+  });
+  test('is not advised where it might do again what was done; that a person looks first is', () => {
+    const look =
+      'Nobody knows whether 2 targets got what was asked for (unknown-effect): look in the account before you retry.';
+    expect(adviceFor('unknown-effect', 'unknown-effect')).toEqual([look]);
+    expect(adviceFor('unknown-effect', 'internal', 'unknown-effect')).toEqual([
+      look,
+      'Retry what failed: caretaker runs retry p.1',
+    ]);
+  });
+  test('has nothing to do with what was skipped', () => {
+    const skipped = { id: 's', label: '', state: 'ended', step: 1, attempts: 0, waits: 0 } as const;
+    expect(retryAdvice({ id: 'p.1' }, [{ ...skipped, outcome: 'skipped', reason: 'timeout' }])).toEqual([]);
   });
 });
 

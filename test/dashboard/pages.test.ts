@@ -107,6 +107,18 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('b.example b pending');
 });
 
+test('a run of which a retry helps only once somebody has mended the cause says so where it offers one', async () => {
+  world = await startWorld();
+  await remember(world.records, aRun(), [ended('a', 'failed', { reason: 'undelivered' })]);
+  await world.records.runs.move(aRun(), 'failed', { at: 1 });
+  expect((await look(pathOf())).text).toContain('Retry when the cause is mended');
+
+  const other = aRun({ id: 'nightly-sync.2' });
+  await remember(world.records, other, [ended('a', 'failed', { reason: 'timeout' })]);
+  await world.records.runs.move(other, 'failed', { at: 1 });
+  expect((await look('/runs/nightly-sync.2')).text).toContain('Retry what failed');
+});
+
 test('a run shows what its targets found, the grave first, and folds out what is only for information', async () => {
   world = await startWorld();
   const findings = [

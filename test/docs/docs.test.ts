@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { reasons } from '../../src/run/reasons.ts';
+import { mayPass, type Reason, reasons } from '../../src/run/reasons.ts';
 import { runStatuses } from '../../src/run/run.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -19,6 +19,12 @@ test('every reason is explained in docs/reasons.md in the very words of the code
     ([, code, text]) => [code, text],
   );
   expect(Object.fromEntries(rows)).toEqual(reasons);
+});
+
+test('docs/reasons.md names every reason for which a retry is advised', () => {
+  const [, list = ''] = /may pass by itself: ([^.]*)\./.exec(read('docs/reasons.md')) ?? [];
+  const named = [...list.matchAll(/`([a-z-]+)`/g)].map(([, code]) => code);
+  expect(named.sort()).toEqual((Object.keys(reasons) as Reason[]).filter(mayPass).sort());
 });
 
 test('the README explains every status in which a run can end or stand still', () => {

@@ -58,10 +58,17 @@ export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
       'There is nothing to retry: the run has not ended, or nothing in it failed.',
     );
   }
+  const reasons = (await parts.reader.reasons([run.id])).get(run.id) ?? [];
+  const unknown =
+    reasons.find((one) => one.outcome === 'failed' && one.reason === 'unknown-effect')?.count ?? 0;
+  const doubt =
+    unknown === 0
+      ? ''
+      : ` Of ${number(unknown)} of them nobody knows whether it got what was asked for (unknown-effect): look in the account first.`;
   const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
   return ask(c, parts, {
     title: `Retry what failed in ${run.policy}?`,
-    says: `A new run of the policy, as it was then, works on ${targets} that failed in ${run.id}.`,
+    says: `A new run of the policy, as it was then, works on ${targets} that failed in ${run.id}.${doubt}`,
     button: 'Retry',
     back: runPath(run.id),
   });

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
 import { isFinal } from '../../run/moves.ts';
+import { mayPass } from '../../run/reasons.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { isAttended } from '../reading/standing.ts';
@@ -104,7 +105,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       ))}
     <Bar counts={run.counts} />
     <p>{isFinal(run.status) ? countsLine(run.counts) : progressOf(run)}</p>
-    <RunActions run={run} attended={attended} />
+    <RunActions run={run} reasons={reasons} attended={attended} />
     <dl>
       <Fact name="Job">{run.job}</Fact>
       <Fact name="Account">{run.account}</Fact>
@@ -129,7 +130,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
 /** What failed comes before what was skipped, and that before what was called off. */
 const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
-const RunActions = ({ run, attended }: Pick<SummaryProps, 'run' | 'attended'>) => {
+const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
   if (!isFinal(run.status)) {
     return (
       <p class="actions">
@@ -138,9 +139,13 @@ const RunActions = ({ run, attended }: Pick<SummaryProps, 'run' | 'attended'>) =
       </p>
     );
   }
-  return run.counts.failed === 0 ? null : (
+  if (run.counts.failed === 0) return null;
+  const helps = reasons.some(({ outcome, reason }) => outcome === 'failed' && mayPass(reason));
+  return (
     <p class="actions">
-      <Action to={runPath(run.id, '/retry')}>Retry what failed</Action>
+      <Action to={runPath(run.id, '/retry')}>
+        {helps ? 'Retry what failed' : 'Retry when the cause is mended'}
+      </Action>
     </p>
   );
 };
