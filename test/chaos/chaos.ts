@@ -15,7 +15,7 @@ import type { Run, Target } from '../../src/run/run.ts';
 import { parseFaults } from '../../src/sandbox/faults/names.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Settings } from '../../src/settings/settings.ts';
-import { aPolicy } from '../support/caretaker.ts';
+import { aPolicy, fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { judge, stories } from './stories.ts';
@@ -64,11 +64,7 @@ function numbersFrom(seed: number): () => number {
 
 /** Lets runs go on under kills, and judges each by the sandbox. */
 export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions): Promise<ChaosReport> {
-  const from = Date.now();
-  const clock = {
-    now: () => Math.round(from + (Date.now() - from) * SPEED),
-    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / SPEED, signal),
-  };
+  const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
   const sandbox = await startSandbox({
     sites: SITES,
@@ -79,7 +75,10 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
   });
   const settings = settingsFor(redis, sandbox);
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
-  const cast = new Cast(redis, JSON.stringify({ settings, clock: { from, speed: SPEED } }));
+  const cast = new Cast(
+    redis,
+    JSON.stringify({ settings, clock: { from: clock.from, began: clock.began, speed: SPEED } }),
+  );
   const report: ChaosReport = {
     kills: { A: 0, B: 0, redis: 0 },
     runs: 0,

@@ -13,7 +13,7 @@ const caretaker = await openCaretaker({
   settings,
   log,
   clock: {
-    now: () => Math.round(clock.from + (Date.now() - clock.from) * clock.speed),
+    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
     sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
   },
 });

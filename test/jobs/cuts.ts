@@ -135,7 +135,7 @@ async function dieAt(step: Step, operation: OperationId): Promise<void> {
   if (step === 'after-send') sandbox.failNext({ operation }, 'slow');
   const facts = {
     settings: caretaker.settings,
-    clock: { from: clock.from, speed: clock.speed },
+    clock: { from: clock.from, began: clock.began, speed: clock.speed },
     cut: { step, operation },
   };
   const file = fileURLToPath(new URL('../support/dying.mjs', import.meta.url));

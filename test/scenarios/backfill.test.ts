@@ -3,6 +3,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { inLine, planBackfill, type Reprocess } from '../../src/schedule/backfill.ts';
 import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { NOON } from '../support/held-clock.ts';
 
 const HOUR = 3_600_000;
 
@@ -22,15 +23,12 @@ const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy 
     },
   });
 
-async function planned(policy: Policy, hours: number, reprocess: Reprocess = 'none') {
-  const now = world.clock.now();
-  return planBackfill(
-    world.caretaker.records,
-    policy,
-    { from: now - hours * HOUR, to: now + HOUR },
-    reprocess,
-    now,
-  );
+/** The same for all that a test asks, between two moments of an hourly policy: none of them comes or goes meanwhile. */
+const NOW = NOON + HOUR / 2;
+
+function planned(policy: Policy, hours: number, reprocess: Reprocess = 'none') {
+  const range = { from: NOW - hours * HOUR, to: NOW + HOUR };
+  return planBackfill(world.caretaker.records, policy, range, reprocess, NOW);
 }
 
 async function backfilled(policy: Policy, hours: number, reprocess?: Reprocess): Promise<Run[]> {

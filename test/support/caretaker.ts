@@ -11,24 +11,29 @@ import { isFinal } from '../../src/run/moves.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Settings } from '../../src/settings/settings.ts';
+import { NOON } from './held-clock.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
-/** A clock that runs `speed` times as fast as the wall's, from a moment on: other processes can make the same one. */
+/** A clock that runs `speed` times as fast as the machine's, from a moment on: other processes can make the same one. */
 export interface FastClock extends Clock {
+  /** What it showed first: the same in every test, so that none depends on the day and the hour at which it runs. */
   readonly from: number;
+  /** What the machine's clock showed then. */
+  readonly began: number;
   readonly speed: number;
   /** Puts it forward, in this process alone. */
   leap(ms: number): void;
 }
 
 export function fastClock(speed: number): FastClock {
-  const start = Date.now();
+  const [from, began] = [NOON, Date.now()];
   let leapt = 0;
   return {
-    from: start,
+    from,
+    began,
     speed,
-    now: () => Math.round(start + (Date.now() - start) * speed) + leapt,
+    now: () => Math.round(from + (Date.now() - began) * speed) + leapt,
     sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
     leap(ms) {
       leapt += ms;

@@ -2,7 +2,7 @@
  * `node dying.mjs <JSON>`: a worker that kills itself at one exact step of an effect, as a machine would that loses its power
  * there. It runs what the build made; the step is found from outside, by wrapping what the worker works with.
  *
- * Facts: settings, clock { from, speed }, cut { step, operation }. Steps: before-intent, after-intent, after-answer,
+ * Facts: settings, clock { from, began, speed }, cut { step, operation }. Steps: before-intent, after-intent, after-answer,
  * after-result; with any other it lives until it is killed.
  */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
@@ -15,7 +15,7 @@ const caretaker = await openCaretaker({
   settings,
   log: await openLog({ level: 'error', form: 'json' }),
   clock: {
-    now: () => Math.round(clock.from + (Date.now() - clock.from) * clock.speed),
+    now: () => Math.round(clock.from + (Date.now() - clock.began) * clock.speed),
     sleep: (ms, signal) => systemClock.sleep(ms / clock.speed, signal),
   },
 });

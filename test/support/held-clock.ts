@@ -12,7 +12,7 @@ export interface HeldClock extends Clock {
 }
 
 /** A Saturday noon in UTC, far enough from midnight that a test of a few hours stays within the day. */
-const NOON = Date.parse('2026-11-21T12:00:00Z');
+export const NOON = Date.parse('2026-11-21T12:00:00Z');
 
 /** Starts at `startMs`. */
 export function heldClock(startMs: number = NOON): HeldClock {
