@@ -14,7 +14,7 @@ import { findingsText } from './findings.ts';
 import { Hindrances } from './hindrances.ts';
 import { heedSignals } from './interruption.ts';
 import { retryAdvice } from './retry-advice.ts';
-import { clockTime, endLines, outOf, progressLine, targetTable } from './show-run.ts';
+import { clockTime, endLines, foldedTable, outOf, progressLine, targetTable } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
 const LOOK_MS = 250;
@@ -125,11 +125,12 @@ async function printEnd(
   const targets = await targetsOf(caretaker, run);
   if (attending.json) terminal.json(toReport(run, targets));
   else {
-    const shown = targets.filter((target) => attending.allTargets || isToBeTold(target));
-    if (shown.length > 0) terminal.data(targetTable(shown, terminal));
+    const folded = printTargets(targets, terminal, attending);
     const findings = findingsText(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
+    if (folded && !attending.passing)
+      terminal.say(`What became of each target: caretaker runs show ${run.id}`);
     if (!attending.passing) for (const line of retryAdvice(run, targets)) terminal.say(line);
   }
   if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
@@ -139,12 +140,29 @@ async function printEnd(
   return exitOf(run.status);
 }
 
+/** Prints what a person is to see of targets; gives whether many were told in one row. */
+function printTargets(
+  targets: readonly Target[],
+  terminal: Terminal,
+  { allTargets }: Pick<Attending, 'allTargets'>,
+): boolean {
+  const shown = targets.filter((target) => allTargets || isToBeTold(target));
+  if (shown.length === 0) return false;
+  const { text, folded } = allTargets
+    ? { text: targetTable(shown, terminal), folded: false }
+    : foldedTable(shown, terminal);
+  terminal.data(text);
+  return folded;
+}
+
 /**
- * Whether a person is to see how a target ended: one that came out well where that is still to come (`announced`), or
- * where its end is itself a finding.
+ * Whether a person is to see how a target ended: not when it came out well or nothing had to be done, unless that is still
+ * to come (`announced`) or its end is itself a finding.
  */
 const isToBeTold = ({ outcome, reason, detail, findings = [] }: Target): boolean =>
-  outcome !== 'succeeded' || reason === 'announced' || findings.some(({ says }) => says === detail);
+  (outcome !== 'succeeded' && reason !== 'already-done') ||
+  reason === 'announced' ||
+  findings.some(({ says }) => says === detail);
 
 async function sayHowToGoOn(
   caretaker: Caretaker,

@@ -2,6 +2,7 @@
 import { endedCount } from '../run/moves.ts';
 import { reasons } from '../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../run/run.ts';
+import { foldSame } from './fold-same.ts';
 import { type Terminal, table } from './terminal.ts';
 
 const statusStyles: Record<RunStatus, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'> = {
@@ -73,14 +74,28 @@ export function spentLine({ requestsByOperation = {} }: Run): string | undefined
 }
 
 /** A row a target: what became of it and why. */
-export function targetTable(targets: readonly Target[], terminal: Terminal): string {
-  const rows = targets.map((target) => [
+export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>
+  tableOf(rowsOf(targets, terminal), terminal);
+
+/** The same, with one row for all of which the same is to be said; `folded` tells whether there is such a row. */
+export function foldedTable(
+  targets: readonly Target[],
+  terminal: Terminal,
+): { text: string; folded: boolean } {
+  const { rows, folded } = foldSame(rowsOf(targets, terminal));
+  return { text: tableOf(rows, terminal), folded };
+}
+
+const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
+  targets.map((target) => [
     target.id,
     target.label,
-    target.outcome ? terminal.paint(outcomeStyles[target.outcome], target.outcome) : target.state,
+    target.outcome ? paint(outcomeStyles[target.outcome], target.outcome) : target.state,
     target.reason ?? '',
     target.detail ?? (target.reason && target.outcome !== 'succeeded' ? reasons[target.reason] : ''),
   ]);
+
+function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
     columns: terminal.dataColumns,
     // By its id a target is found again, and by its reason its end is looked up: neither is ever cut.

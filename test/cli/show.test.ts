@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
+import { foldSame } from '../../src/cli/fold-same.ts';
 import { hindranceOf } from '../../src/cli/hindrances.ts';
 import { retryAdvice } from '../../src/cli/retry-advice.ts';
 import { countOf, targetTable } from '../../src/cli/show-run.ts';
@@ -35,6 +36,23 @@ describe('the table of targets', () => {
   test('cuts nothing at a pipe', () => {
     expect(shown(undefined)[1]).toContain(target.label);
     expect(shown(undefined)[1]).toContain(target.detail);
+  });
+});
+
+describe('of many targets of which the same is to be said', () => {
+  const row = (at: number, why: string) => [`site-${at}`, `https://${at}.example`, 'skipped', why];
+  const paused = [1, 2, 3, 4, 5, 6].map((at) => row(at, 'It is paused.'));
+  const locked = row(7, 'It is locked.');
+
+  test('one row counts them, where the first would stand, and the others are seen', () => {
+    expect(foldSame([...paused.slice(0, 2), locked, ...paused.slice(2)])).toEqual({
+      folded: true,
+      rows: [['6 targets', 'https://1.example and 5 more', 'skipped', 'It is paused.'], locked],
+    });
+  });
+  test('as few as five have a row each', () => {
+    const few = [locked, ...paused.slice(1)];
+    expect(foldSame(few)).toEqual({ folded: false, rows: few });
   });
 });
 

@@ -3,6 +3,7 @@ import { accountOf } from '../../settings/account.ts';
 import { formatDuration } from '../../settings/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
+import { foldSame } from '../fold-same.ts';
 import { clockTime, countOf } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
@@ -106,8 +107,9 @@ function print(
 const everyWords = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
-function rows(headings: string[], all: string[][], { paint, dataColumns }: Terminal): string {
+function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {
   const why = headings.length - 1;
+  const { rows: all, folded } = why < 2 ? { rows: given, folded: false } : foldSame(given);
   const shown = table(headings, all.slice(0, ROWS), paint, {
     columns: dataColumns,
     // By its id a target is found again.
@@ -118,5 +120,6 @@ function rows(headings: string[], all: string[][], { paint, dataColumns }: Termi
       { column: why, least: 8 },
     ],
   });
-  return all.length > ROWS ? `${shown}\n… and ${all.length - ROWS} more (--json has all)` : shown;
+  if (all.length > ROWS) return `${shown}\n… and ${all.length - ROWS} more (--json has all)`;
+  return folded ? `${shown}\n(--json has each)` : shown;
 }
