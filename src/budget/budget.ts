@@ -13,7 +13,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
 import { Alone } from './alone.ts';
-import { LEARN, ROOM, TAKE } from './scripts.ts';
+import { LEARN, ROOM, runScript, TAKE } from './scripts.ts';
 import { type BudgetUsage, othersPerMinute, spentIn } from './usage.ts';
 import { type Priority, priorities, type Ticket, type WindowNews } from './words.ts';
 
@@ -125,7 +125,7 @@ export function openBudget(
     for (;;) {
       if (whenRedisIsDown === 'share' && isAway()) return alone.ask();
       const askedAt = clock.now();
-      const asking = redis.eval(TAKE, 2, key, uses, ...common(), SCOUT_MS, priority, process);
+      const asking = runScript(redis, TAKE, [key, uses], [...common(), SCOUT_MS, priority, process]);
       const heard = whenRedisIsDown === 'share' ? unlessClosed(redis, asking) : asking;
       const answer = (await unlessAborted(heard, signal)) as [number, number, number, number] | undefined;
       if (!answer) continue;
@@ -162,24 +162,26 @@ export function openBudget(
       if (isAway() && whenRedisIsDown === 'share') return;
       if (isAway()) throw new Error('Redis is away');
       const given = (value: number | undefined) => value ?? '';
-      await redis.eval(
+      await runScript(
+        redis,
         LEARN,
-        1,
-        key,
-        clock.now(),
-        news?.kind ?? 'none',
-        given(news?.limit),
-        given(news?.remaining),
-        given(news?.resetMs),
-        WINDOW_MS,
-        window,
-        at,
+        [key],
+        [
+          clock.now(),
+          news?.kind ?? 'none',
+          given(news?.limit),
+          given(news?.remaining),
+          given(news?.resetMs),
+          WINDOW_MS,
+          window,
+          at,
+        ],
       );
     },
     async state() {
       const [hash, room] = await Promise.all([
         redis.hgetall(key),
-        redis.eval(ROOM, 2, key, uses, ...common(), 'action'),
+        runScript(redis, ROOM, [key, uses], [...common(), 'action']),
       ]);
       const limit = Number(hash['limit'] ?? requestsPerMinute);
       const resetsAt = Number(hash['resets'] ?? 0);

@@ -16,6 +16,31 @@
  * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
  * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
  */
+import { createHash } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+
+/** A script with the digest that Redis knows it by: to send the text each time costs more than to run it. */
+export interface Script {
+  readonly text: string;
+  readonly digest: string;
+}
+
+const script = (text: string): Script => ({ text, digest: createHash('sha1').update(text).digest('hex') });
+
+/** Runs a script; its text is sent only to a Redis that does not know it. */
+export async function runScript(
+  redis: Redis | Cluster,
+  { text, digest }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(digest, keys.length, ...keys, ...args);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return redis.eval(text, keys.length, ...keys, ...args);
+  }
+}
 
 /**
  * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes with the shares that
@@ -58,7 +83,7 @@ local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (me
  * ARGV: as above, then scout ms, class, process. Gives 0 to go, else ms to wait; the number of the window; how long it is
  * worth to wait elsewhere; and how many processes share the account.
  */
-export const TAKE = `${WINDOW}
+export const TAKE = script(`${WINDOW}
 local scout_ms, class, process = tonumber(ARGV[6]), ARGV[7], ARGV[8]
 redis.call('HSET', KEYS[1], 'asked:' .. class, now)
 
@@ -107,18 +132,18 @@ if spare - 1 < kept * melt(left) then
 end
 redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
 return let_go(window)
-`;
+`);
 
 /** ARGV: as above, then class. Gives how many requests that class may still send in this window, or in the next. */
-export const ROOM = `${WINDOW}
+export const ROOM = script(`${WINDOW}
 local class = ARGV[6]
 -- Somebody has to go ahead into a new window, however little it seems to have.
 if now >= resets then return math.max(1, math.floor(limit - reserved - kept_from(class, false))) end
 return math.floor(math.max(0, remaining - reserved - kept_from(class, true) * melt(left)))
-`;
+`);
 
 /** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number, the address. */
-export const LEARN = `
+export const LEARN = script(`
 local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length', 'follows')
@@ -166,4 +191,4 @@ elseif ends >= resets - half then
   redis.call('HSET', KEYS[1], 'remaining', math.min(remaining, said_remaining),
     'resets', rounded_down and ends or math.min(resets, ends))
 end
-`;
+`);

@@ -129,11 +129,15 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     return whenSpent === 'leave' ? budget.takeNow(priority) : budget.take(priority, signal);
   };
 
-  /** An answer is there whether or not the budget can be told of it, and must not be lost with it. */
-  const learn = (ticket: Ticket, news: WindowNews | undefined): Promise<void> =>
+  /**
+   * An answer is there whether or not the budget can be told of it: it is not lost with that, and does not wait for it. Whoever
+   * takes a request over the same connection afterwards finds it told.
+   */
+  const learn = (ticket: Ticket, news: WindowNews | undefined): void => {
     budget.learn(ticket, news).catch((error: unknown) => {
       log.warn({ account: account.name, err: error }, 'the budget could not be told of an answer');
     });
+  };
 
   /** Requests in a row that got no usable answer. */
   let unanswered = 0;
@@ -154,7 +158,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       return reply;
     } finally {
       if (news) unanswered = news.kind === 'failed' ? unanswered + 1 : 0;
-      await learn(ticket, news);
+      learn(ticket, news);
     }
   }
 

@@ -23,8 +23,7 @@ import type { Run, Target } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { memoOf } from './candidates.ts';
 import { type Decision, decide, type Found } from './decide.ts';
-import { afterTarget } from './finish.ts';
-import { type Parts, policyOf } from './parts.ts';
+import type { Parts } from './parts.ts';
 import { occasionOf, readingOf } from './reading.ts';
 import { Spending } from './spending.ts';
 
@@ -54,24 +53,33 @@ class CalledOffError extends CaretakerError {
   }
 }
 
-/** Works on one entry. Ends quietly when the entry is outdated. Costs what the job says, plus a reconcile's reads. */
-export async function act(parts: Parts, entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
-  const { records, clock } = parts;
-  const run = await records.runs.get(entry.run);
-  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
-  if (run?.status !== 'running' || !parts.serves(run.account) || !parts.registry.get(run.job)) return;
-  const target = await records.targets.claim(run, { id: entry.target, step: entry.step }, clock.now());
-  if (!target) return;
+/** What of a run never changes, and is therefore read once for all of its targets. */
+export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'scheduledFor'> {
+  readonly policy: Policy;
+}
 
-  const policy = policyOf(run);
-  const step = new Step(parts, run, policy, target);
+/**
+ * Works on one entry; gives the target as it was left. Gives nothing, quietly, when the entry is outdated, and when the
+ * target was taken from us. Costs what the job says, plus a reconcile's reads.
+ */
+export async function act(
+  parts: Parts,
+  run: ActingRun,
+  { target: id, step: handedOut }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'step'>,
+): Promise<Target | undefined> {
+  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
+  if (!parts.serves(run.account) || !parts.registry.get(run.job)) return undefined;
+  const claimed = await parts.records.targets.claim(run, { id, step: handedOut }, parts.clock.now());
+  if (!claimed) return undefined;
+
+  const step = new Step(parts, run, claimed.target, claimed.ending);
   const done = new AbortController();
   const renewing = step.keepClaim(done.signal);
   try {
     const decision = await step.take();
-    if (decision) await step.write(decision);
+    return decision && (await step.write(decision));
   } finally {
-    done.abort();
+    done.abort('done');
     await renewing;
   }
 }
@@ -81,10 +89,11 @@ class Step {
 
   constructor(
     private readonly parts: Parts,
-    private readonly run: Run,
-    private readonly policy: Policy,
+    private readonly run: ActingRun,
     /** As claimed; an intent noted on the way is added. */
     private target: Target,
+    /** Why the run was called off, if it was when the target was claimed. */
+    private readonly ending: Run['ending'],
   ) {}
 
   /** Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died. */
@@ -119,13 +128,16 @@ class Step {
   }
 
   private async decide(found: Found, beganAt: number): Promise<Decision> {
-    const { budget } = this.parts.link(this.run.account);
     return decide(this.target, found, {
       now: this.parts.clock.now(),
-      retry: this.policy.retry,
-      answeredAt: (await budget.state()).answeredAt,
+      retry: this.run.policy.retry,
+      answeredAt: 'error' in found ? await this.answeredAt() : 0,
       beganAt,
     });
+  }
+
+  private async answeredAt(): Promise<number> {
+    return (await this.parts.link(this.run.account).budget.state()).answeredAt;
   }
 
   private async find(): Promise<Found> {
@@ -136,8 +148,8 @@ class Step {
       const answer = await this.reconcile(job);
       if (answer) return answer;
     }
-    if (this.run.ending) return { is: 'called-off', ending: this.run.ending };
-    if (this.target.attempts >= this.policy.retry.attempts) {
+    if (this.ending) return { is: 'called-off', ending: this.ending };
+    if (this.target.attempts >= this.run.policy.retry.attempts) {
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${this.target.attempts} times.` };
     }
     return noted(job, await job.act(this.acting(job)));
@@ -180,8 +192,8 @@ class Step {
     return {
       ...readingOf(client, this.options(), (operation, input, note) => this.call(operation, input, note)),
       target: { id, label },
-      options: this.policy.options,
-      occasion: occasionOf(this.policy, this.run.scheduledFor),
+      options: this.run.policy.options,
+      occasion: occasionOf(this.run.policy, this.run.scheduledFor),
       memo: memo === undefined ? undefined : job.memo?.parse(JSON.parse(memo)),
       ...(ended ? { ended } : {}),
       now: this.parts.clock.now(),
@@ -234,7 +246,8 @@ class Step {
     this.target = target;
   }
 
-  async write(decision: Decision): Promise<void> {
+  /** Writes what was decided; gives the target as it then is, or nothing when it was taken from us. */
+  async write(decision: Decision): Promise<Target | undefined> {
     const { records, clock, log } = this.parts;
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unforeseen !== undefined)
@@ -246,7 +259,7 @@ class Step {
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });
     if (decision.refused) await blockAccount(this.parts, this.run.account, decision.refused);
-    if (settled) await afterTarget(this.parts, this.run, decision.target);
+    return settled ? decision.target : undefined;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { abandonRun } from './abandon.ts';
-import { act } from './act.ts';
+import { Actor } from './actor.ts';
 import { probeAccount } from './block.ts';
 import { cancelRun } from './call-off.ts';
 import { type Firing, fire } from './fire.ts';
@@ -132,13 +132,14 @@ export function createEngine(parts: Parts): Engine {
     work(concurrency) {
       const steward = new Steward(parts);
       const planner = new Planner(parts);
+      const actor = new Actor(parts);
       const working = parts.queues.work(
         {
           plan(entry) {
             steward.begins(entry.run);
             return planner.begin(entry);
           },
-          act: (entry) => act(parts, entry),
+          act: (entry) => actor.act(entry),
         },
         concurrency,
       );
@@ -147,6 +148,7 @@ export function createEngine(parts: Parts): Engine {
         beatAt: () => steward.beatAt,
         async stop() {
           await Promise.all([planner.stop(), steward.stop(), working.stop()]);
+          await actor.rest();
         },
       };
     },

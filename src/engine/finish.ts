@@ -8,13 +8,22 @@ import { drain } from './drain.ts';
 import { askAgainAfterMs } from './pace.ts';
 import { type Parts, policyOf } from './parts.ts';
 
-/** Looks after a run whose target has just been written: called by workers, so that no slot waits for the next tick. */
-export async function afterTarget(parts: Parts, run: Run, target: Target): Promise<void> {
-  if (target.state === 'ended') {
-    if (target.outcome === 'failed') await stopIfTooManyFailed(parts, run.id);
-    await finishIfDone(parts, run.id);
-  }
-  if (target.state !== 'following') await handOut(parts, run.account);
+/** A target that has just been written, and whose it is. */
+export interface Moved {
+  run: Pick<Run, 'id' | 'account'>;
+  target: Pick<Target, 'state' | 'outcome'>;
+}
+
+/**
+ * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for the steward's
+ * next round. Costs the same for one as for many.
+ */
+export async function afterTargets(parts: Parts, account: string, moved: readonly Moved[]): Promise<void> {
+  const ended = moved.filter(({ target }) => target.state === 'ended');
+  const failed = ended.filter(({ target }) => target.outcome === 'failed');
+  for (const run of new Set(failed.map((one) => one.run.id))) await stopIfTooManyFailed(parts, run);
+  for (const run of new Set(ended.map((one) => one.run.id))) await finishIfDone(parts, run);
+  if (moved.some(({ target }) => target.state !== 'following')) await handOut(parts, account);
 }
 
 /**

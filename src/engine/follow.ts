@@ -16,7 +16,7 @@ import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { concluded, goneOn, taskCancelled } from './decide.ts';
-import { afterTarget } from './finish.ts';
+import { afterTargets } from './finish.ts';
 import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
 import { readingOf, readOnly } from './reading.ts';
@@ -27,6 +27,12 @@ interface Followed {
   run: Run;
   target: Target;
   watch: Watch;
+}
+
+/** What was found out about followed work. */
+interface Judged {
+  one: Followed;
+  verdict: Verdict;
 }
 
 /** What took longer than this was not looked at in time, or is an exception. */
@@ -93,7 +99,7 @@ export class Follower {
     try {
       const open = await this.sweep(kind, followed, options);
       const [late, rest] = partition(open, ({ one }) => isLate(one, now));
-      for (const { one } of late) await this.conclude(one, { is: 'running' });
+      await this.conclude(late.map(({ one }) => ({ one, verdict: { is: 'running' } })));
       await this.look(rest, usual, options);
     } catch (error) {
       await this.excuse(error, kind);
@@ -118,21 +124,27 @@ export class Follower {
       followed.map(({ watch }) => watch),
       this.coveredSince(kind, followed),
     );
+    const judged: Judged[] = [];
     const unclear: { one: Followed; unclear: boolean }[] = [];
     const pages = allItems(
       sweep.operation,
       (page) => client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
       1,
     );
-    for await (const item of pages) {
-      const key = keyOfItem(item);
-      for (const one of waiting.get(key) ?? []) {
-        const verdict = judge(one.watch, item);
-        if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
-        else await this.conclude(one, verdict);
+    try {
+      for await (const item of pages) {
+        const key = keyOfItem(item);
+        for (const one of waiting.get(key) ?? []) {
+          const verdict = judge(one.watch, item);
+          if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
+          else judged.push({ one, verdict });
+        }
+        waiting.delete(key);
+        if (waiting.size === 0) break;
       }
-      waiting.delete(key);
-      if (waiting.size === 0) break;
+    } finally {
+      // Also what the pages before a failure showed.
+      await this.conclude(judged);
     }
     this.covered.set(kind, { at, names: new Set(followed.map(nameOf)) });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
@@ -184,8 +196,9 @@ export class Follower {
       this.looked.set(nameOf(one), look);
       const found = await this.lookAt(api, one);
       this.looked.set(nameOf(one), { ...look, lost: found.is === 'lost' });
-      if (found.is !== 'lost') await this.conclude(one, found);
-      else if (lost) await this.conclude(one, { ...found, is: 'failed', reason: 'unknown-effect' });
+      if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
+      else if (lost)
+        await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
     }
   }
 
@@ -203,25 +216,42 @@ export class Follower {
     }
   }
 
-  private async conclude({ run, target, watch }: Followed, verdict: Verdict): Promise<void> {
+  /** Writes the ends among the verdicts, all at once, and does what follows from them. */
+  private async conclude(judged: readonly Judged[]): Promise<void> {
     const { clock, records } = this.parts;
     const at = clock.now();
-    if (verdict.is === 'running' || verdict.is === 'unclear') {
-      if (!isLate({ watch }, at)) return;
-      verdict = { is: 'failed', reason: 'timeout', detail: 'It was still under way.' };
-    }
-    const end = endOf(target, verdict, at);
-    // Counted with the target that ends, so that a run which ends by it has its whole cost.
-    const write = { from: ['following'] as const, spent: this.uncounted.take(), at, dueAt: at };
-    if (!(await records.targets.settle(run, end, write))) return;
-    if (verdict.is === 'done' && !watch.adopted) {
-      await records.accounts.learnDuration(
-        this.account,
-        watch.kind,
-        Math.min(at - watch.since, MOST_LEARNT_MS),
-      );
-    }
-    await afterTarget(this.parts, run, end);
+    const ends = judged.flatMap(({ one, verdict }) => {
+      const end = endBy(one, verdict, at);
+      return end ? [{ one, end, target: endOf(one.target, end, at) }] : [];
+    });
+    if (ends.length === 0) return;
+    const written = await Promise.all(
+      ends.map(({ one: { run }, target }) =>
+        // Counted with the first target that ends, so that a run which ends by it has its whole cost.
+        records.targets.settle(run, target, {
+          from: ['following'],
+          spent: this.uncounted.take(),
+          at,
+          dueAt: at,
+        }),
+      ),
+    );
+    const moved = ends.filter((_, index) => written[index]);
+    await this.learnFrom(
+      moved.flatMap(({ one, end }) => (end.is === 'done' && !one.watch.adopted ? [one.watch] : [])),
+      at,
+    );
+    const follows = moved.map(({ one: { run }, target }) => ({ run, target }));
+    if (follows.length > 0) await afterTargets(this.parts, this.account, follows);
+  }
+
+  /** Learns how long such work takes, from watches of one kind whose work has ended well. */
+  private async learnFrom(watches: readonly Watch[], at: number): Promise<void> {
+    const [first] = watches;
+    if (!first) return;
+    const took = watches.map(({ since }) => Math.min(at - since, MOST_LEARNT_MS));
+    const average = took.reduce((sum, ms) => sum + ms, 0) / took.length;
+    await this.parts.records.accounts.learnDuration(this.account, first.kind, average);
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {
@@ -250,6 +280,12 @@ export class Follower {
     this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
     this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
+}
+
+/** The end that a verdict comes to; nothing for work that goes on and may. */
+function endBy(one: Followed, verdict: Verdict, at: number): End | undefined {
+  if (verdict.is !== 'running' && verdict.is !== 'unclear') return verdict;
+  return isLate(one, at) ? { is: 'failed', reason: 'timeout', detail: 'It was still under way.' } : undefined;
 }
 
 /** What becomes of a target whose followed work has ended. */

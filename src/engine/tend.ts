@@ -4,7 +4,7 @@ import { endOpen } from './abandon.ts';
 import { carryOutEnding } from './call-off.ts';
 import { timedOut } from './decide.ts';
 import { endPending } from './drain.ts';
-import { afterTarget, concludeRun, finishIfDone, stopIfTooManyFailed } from './finish.ts';
+import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import type { Charge } from './steward.ts';
@@ -84,7 +84,7 @@ async function endLate(parts: Parts, run: Run, charge: Charge): Promise<void> {
     const at = clock.now();
     const end = timedOut(target, at);
     if (await records.targets.settle(run, end, { from: [target.state], at })) {
-      await afterTarget(parts, run, end);
+      await afterTargets(parts, run.account, [{ run, target: end }]);
     }
   }
 }

@@ -144,14 +144,16 @@ end
 return released`;
 
 /**
- * KEYS: targets, acting, waiting. ARGV: id, step, now, run id, when to try again, what sites' keys and runs' target keys
- * begin with. Gives the target as it now is, or nothing.
+ * KEYS: targets, acting, waiting, run. ARGV: id, step, now, run id, when to try again, what sites' keys and runs' target keys
+ * begin with. Gives the target as it now is, and why the run was called off, if it was; or nothing.
  *
  * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end; while one of
  * another run holds it, this one is made to wait. (The keys of sites and other runs are made here: they share the one hash
  * tag, so that they are where the script runs on a Cluster too.)
  */
 export const CLAIM = `
+local status, ending = unpack(redis.call('HMGET', KEYS[4], 'status', 'ending'))
+if status ~= 'running' then return false end
 local json = redis.call('HGET', KEYS[1], ARGV[1])
 if not json then return false end
 local target = cjson.decode(json)
@@ -182,7 +184,7 @@ target.step = target.step + 1
 json = cjson.encode(target)
 redis.call('HSET', KEYS[1], ARGV[1], json)
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-return json`;
+return {json, ending}`;
 
 /** KEYS: targets, acting. ARGV: id, step, now. Keeps the claim of a worker that takes long; 0 when it has lost it. */
 export const RENEW = `

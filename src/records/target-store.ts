@@ -27,6 +27,12 @@ export interface Released {
   step: number;
 }
 
+/** A target that is ours to work on, and why its run was called off, if it was. */
+export interface Claimed {
+  target: Target;
+  ending?: NonNullable<Run['ending']>;
+}
+
 /** What was looked at while planning and is not part of the plan. */
 export interface LeftOut {
   id: string;
@@ -147,21 +153,23 @@ export class TargetStore {
 
   /**
    * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice is worked
-   * on once. Nothing when it was claimed before, or handed out anew meanwhile; and when a target of another run is at work
-   * on its site: then it waits, with no attempt used up, and says for which run.
+   * on once. Nothing when the run does not go on at present, or the target was claimed before, or handed out anew
+   * meanwhile; and when a target of another run is at work on its site: then it waits, with no attempt used up, and says for which run.
    */
   async claim(
     { id: run, account }: Pick<Run, 'id' | 'account'>,
     { id, step }: Released,
     now: number,
-  ): Promise<Target | undefined> {
-    const json = (await runScript(
+  ): Promise<Claimed | undefined> {
+    const claimed = (await runScript(
       this.store,
       CLAIM,
-      [keys.targets(run), keys.acting(run), keys.waiting(run)],
+      [keys.targets(run), keys.acting(run), keys.waiting(run), keys.run(run)],
       [id, step, now, run, now + SITE_BUSY_MS, keys.site(account, ''), keys.run('')],
-    )) as string | null;
-    return json ? (JSON.parse(json) as Target) : undefined;
+    )) as [string, NonNullable<Run['ending']> | null] | null;
+    if (!claimed) return undefined;
+    const [json, ending] = claimed;
+    return { target: JSON.parse(json) as Target, ...(ending ? { ending } : {}) };
   }
 
   /** Keeps a claim while work on the target goes on. False when it was lost: others may have it by now. */
@@ -199,7 +207,7 @@ export class TargetStore {
    * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the same.
    */
   async settle(
-    run: Run,
+    run: Pick<Run, 'id' | 'account'>,
     target: Target,
     {
       from,

@@ -276,7 +276,7 @@ describe('retention', () => {
     await records.targets.addLeftOut(run.id, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
     for (const { id, step } of await records.targets.release(run.id, 2_000, 10)) {
-      const target = await records.targets.claim(run, { id, step }, 2_000);
+      const { target } = (await records.targets.claim(run, { id, step }, 2_000)) ?? {};
       if (!target) throw new Error('Nobody else can have claimed it.');
       const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
       await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 2_000 });

@@ -40,7 +40,7 @@ const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
 const countsOf = async (run: Run) => (await records.runs.get(run.id))?.counts;
 
 async function claim(run: Run, released: Released | undefined, at = NOW): Promise<Target> {
-  const target = released && (await records.targets.claim(run, released, at));
+  const { target } = (released && (await records.targets.claim(run, released, at))) ?? {};
   if (!target) throw new Error('Nobody else can have claimed it.');
   return target;
 }
@@ -300,8 +300,24 @@ describe('whoever has a target', () => {
     if (!released) throw new Error('There is one to be had.');
     const claims = await Promise.all([1, 2, 3].map(() => records.targets.claim(run, released, NOW)));
     expect(claims.filter(Boolean)).toHaveLength(1);
-    expect(claims.find(Boolean)).toMatchObject({ id: 'site-0', state: 'acting', step: 2, claimed: true });
+    expect(claims.find(Boolean)?.target).toMatchObject({
+      id: 'site-0',
+      state: 'acting',
+      step: 2,
+      claimed: true,
+    });
     expect(await records.targets.claim(run, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
+  });
+
+  test('hears that the run was called off, and gets nothing of one that stands still', async () => {
+    const run = await running(targets(2));
+    const [first, second] = await records.targets.release(run.id, NOW, 2);
+    await records.runs.end(run, 'cancelled', 'By hand.');
+    expect(first && (await records.targets.claim(run, first, NOW))?.ending).toBe('cancelled');
+
+    await records.runs.move(run, 'blocked', { at: NOW });
+
+    expect(second && (await records.targets.claim(run, second, NOW))).toBeUndefined();
   });
 
   test('notes an intent before anything is sent, and keeps it until there is a result', async () => {
@@ -514,7 +530,7 @@ describe('what an account may send', () => {
     await records.targets.add(run.id, step, names);
     await records.runs.move(run, 'running', { at: NOW, planComplete: true, planStep: step });
     for (const released of await records.targets.release(run.id, NOW, Math.max(following, 1))) {
-      const target = await records.targets.claim(run, released, NOW);
+      const { target } = (await records.targets.claim(run, released, NOW)) ?? {};
       if (target)
         await records.targets.settle(run, { ...target, state: 'following' }, { from: ['acting'], at: NOW });
     }
