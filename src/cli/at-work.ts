@@ -1,15 +1,18 @@
 /** Whether any process is at work on a run, and what to do when none is. */
-import type { Caretaker } from '../app/caretaker.ts';
+import type { OpenRecords } from '../app/open-records.ts';
+import { stewardLease } from '../engine/steward-lease.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { UsageError } from './exit.ts';
 
+type Known = Pick<OpenRecords, 'records' | 'clock'>;
+
 /** Who is at work on the runs of an account, in words; nothing when no process is. */
-export async function atWorkOn(
-  { engine, records, clock }: Caretaker,
-  account: string,
-): Promise<string | undefined> {
-  const [steward, here] = await Promise.all([engine.attendant(account), records.presence.here(clock.now())]);
+export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
+  const [steward, here] = await Promise.all([
+    records.locks.holder(stewardLease(account)),
+    records.presence.here(clock.now()),
+  ]);
   // A daemon takes the lease within a second of a run's beginning.
   const daemon = here.find(({ id, roles }) =>
     steward === undefined ? roles.includes('worker') : id === steward,
@@ -20,10 +23,10 @@ export async function atWorkOn(
 }
 
 /** Those of these runs that have not ended and that no process works on. */
-export async function unattended(caretaker: Caretaker, runs: readonly Run[]): Promise<Run[]> {
+export async function unattended(known: Known, runs: readonly Run[]): Promise<Run[]> {
   const open = runs.filter(({ status }) => !isFinal(status));
   const accounts = [...new Set(open.map(({ account }) => account))];
-  const attended = await Promise.all(accounts.map((account) => atWorkOn(caretaker, account)));
+  const attended = await Promise.all(accounts.map((account) => atWorkOn(known, account)));
   const idle = new Set(accounts.filter((_, index) => attended[index] === undefined));
   return open.filter(({ account }) => idle.has(account));
 }
@@ -37,7 +40,7 @@ export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attenda
 }
 
 /** @throws {UsageError} when nobody is there who could do the work. */
-export async function needWorker({ records, clock }: Caretaker): Promise<void> {
+export async function needWorker({ records, clock }: Known): Promise<void> {
   const here = await records.presence.here(clock.now());
   if (here.some(({ roles }) => roles.includes('worker'))) return;
   throw new UsageError(

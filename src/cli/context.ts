@@ -1,11 +1,12 @@
 /** What commands start from: the settings, the policies, and an opened Caretaker that is closed again. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caretaker, openCaretaker } from '../app/caretaker.ts';
-import { loadJobs } from '../app/jobs.ts';
+import type { Caretaker } from '../app/caretaker.ts';
+import type { OpenRecords } from '../app/open-records.ts';
+import type { AccountLink } from '../engine/parts.ts';
 import type { CaretakerError } from '../errors.ts';
-import { type Log, openLog } from '../log.ts';
-import { type Loaded, loadPolicies } from '../policy/load-policies.ts';
+import type { Log } from '../log.ts';
+import type { Loaded } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type Finding, InvalidFilesError, renderFindings, shortFile } from '../settings/finding.ts';
 import { loadSettings } from '../settings/load-settings.ts';
@@ -26,11 +27,16 @@ export function settingsOf({ config }: GlobalOptions): Settings {
 }
 
 /** The log of a command that a person runs: quiet unless asked, since the command itself says what matters. */
-export function commandLog({ verbose }: GlobalOptions): Promise<Log> {
+export async function commandLog({ verbose }: GlobalOptions): Promise<Log> {
+  const { openLog } = await import('../log.ts');
   return openLog({ level: verbose ? 'info' : 'error', form: process.stderr.isTTY ? 'pretty' : 'json' });
 }
 
 export async function policiesOf(settings: Settings): Promise<Loaded> {
+  const [{ loadPolicies }, { loadJobs }] = await Promise.all([
+    import('../policy/load-policies.ts'),
+    import('../app/jobs.ts'),
+  ]);
   return loadPolicies({ dir: settings.policiesDir, registry: await loadJobs(), settings });
 }
 
@@ -75,12 +81,46 @@ export async function withCaretaker<T>(
   settings: Settings,
   use: (caretaker: Caretaker) => Promise<T>,
 ): Promise<T> {
+  const { openCaretaker } = await import('../app/caretaker.ts');
   const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
   try {
     return await use(caretaker);
   } finally {
     await caretaker.close();
   }
+}
+
+/** Opens the records alone, for as long as `use` takes: for commands that call nobody and put nothing into a queue. */
+export async function withRecords<T>(
+  options: GlobalOptions,
+  settings: Settings,
+  use: (opened: OpenRecords) => Promise<T>,
+): Promise<T> {
+  const { connectRecords } = await import('../app/open-records.ts');
+  const opened = await connectRecords(settings, await commandLog(options));
+  try {
+    return await use(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Opens the link to one account alone, for as long as `use` takes. */
+export async function withAccount<T>(
+  name: string,
+  options: GlobalOptions,
+  settings: Settings,
+  use: (link: AccountLink) => Promise<T>,
+): Promise<T> {
+  const { openAccountLinks } = await import('../app/account-links.ts');
+  return withRecords(options, settings, async (opened) => {
+    const links = openAccountLinks(settings, opened);
+    try {
+      return await use(links.link(name));
+    } finally {
+      await links.close();
+    }
+  });
 }
 
 export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {

@@ -8,13 +8,10 @@ import type { Priority, Ticket, WindowNews } from '../budget/words.ts';
 import type { Clock } from '../clock.ts';
 import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
-import type { QueryFault } from '../contract/list.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
-import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
-import { suggestionFor } from '../settings/suggest.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -34,6 +31,7 @@ import {
   readBody,
   streamBody,
 } from './http.ts';
+import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
 
 /** How a call is made. */
@@ -76,31 +74,6 @@ export interface Client {
    */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
   close(): Promise<void>;
-}
-
-/** A request against the contract: a mistake in a policy, a command or a job, told before anything is sent. */
-export class InvalidInputError extends CaretakerError {
-  readonly code = 'INVALID_INPUT';
-  constructor(
-    readonly operation: OperationId,
-    readonly faults: readonly QueryFault[],
-  ) {
-    super(
-      `${operation}: ${faults
-        .map(sayFault)
-        .join('; ')
-        .replace(/[.?]?$/, (end) => end || '.')}`,
-    );
-  }
-}
-
-/** A fault with its place and, where a name or value is not among the allowed ones, what was probably meant. */
-function sayFault({ path, message, allowed = [] }: QueryFault): string {
-  const gap = /^(is|takes|must)\b/.test(message) ? ' ' : ': ';
-  const told = path.length > 0 ? `${path.join('.')}${gap}${message}` : message;
-  const wrong = [...message.matchAll(/"([^"]*)"/g)].at(-1)?.[1] ?? path.at(-1) ?? '';
-  const hint = suggestionFor(wrong, allowed);
-  return hint ? `${told}, ${hint}` : told;
 }
 
 export interface ClientOptions {

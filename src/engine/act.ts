@@ -5,7 +5,7 @@
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
 import { BudgetSpentError } from '../budget/budget.ts';
-import { type CallOptions, InvalidInputError } from '../client/client.ts';
+import type { CallOptions } from '../client/client.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -13,6 +13,7 @@ import {
   RejectedError,
   UnavailableError,
 } from '../client/errors.ts';
+import { InvalidInputError } from '../client/invalid-input.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';

@@ -3,7 +3,6 @@
  * here, and nothing here waits, asks or writes.
  */
 import { BudgetSpentError } from '../budget/budget.ts';
-import { InvalidInputError } from '../client/client.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -12,6 +11,7 @@ import {
   RejectedError,
   UnavailableError,
 } from '../client/errors.ts';
+import { InvalidInputError } from '../client/invalid-input.ts';
 import { ContractError } from '../contract/answers.ts';
 import { messageOf } from '../errors.ts';
 import type { Answer, End } from '../job/job.ts';

@@ -11,7 +11,7 @@ import { type Firing, fire } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { Planner } from './planner.ts';
 import { type Preview, previewPlan } from './preview.ts';
-import { lease, Steward } from './steward.ts';
+import { Steward } from './steward.ts';
 
 /** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
 export class RunError extends CaretakerError {
@@ -54,8 +54,6 @@ export interface Engine {
    * @throws {RunError} when there is no such run or it has ended.
    */
   nudge(runId: string): Promise<void>;
-  /** Who looks after an account's runs: the `owner` of a process, or nobody. */
-  attendant(account: string): Promise<string | undefined>;
   /** What a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
   /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
@@ -98,7 +96,6 @@ export function createEngine(parts: Parts): Engine {
       await abandonRun(parts, run, 'It was cancelled by hand, without waiting for what was under way.');
       return runOf(runId);
     },
-    attendant: (account) => records.locks.holder(lease(account)),
     async retry(runId, options = {}) {
       const run = await runOf(runId);
       if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);

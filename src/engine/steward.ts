@@ -12,6 +12,7 @@ import { FIRST_PROBE_MS, PROBE_MS, probeAccount } from './block.ts';
 import { handOut } from './finish.ts';
 import { Follower } from './follow.ts';
 import type { Parts } from './parts.ts';
+import { stewardLease } from './steward-lease.ts';
 import { tend } from './tend.ts';
 
 const TICK_MS = 1_000;
@@ -61,7 +62,7 @@ export class Steward {
     await Promise.all(this.rounds.values());
     const { records, owner, log } = this.parts;
     for (const account of this.charges.keys()) {
-      await records.locks.giveBack(lease(account), owner).catch((error: unknown) => {
+      await records.locks.giveBack(stewardLease(account), owner).catch((error: unknown) => {
         log.warn({ account, err: error }, 'a lease was not given back; it runs out by itself');
       });
     }
@@ -87,7 +88,7 @@ export class Steward {
     for (const [id, at] of this.begun) if (this.parts.clock.now() - at > LEASE_MS) this.begun.delete(id);
     for (const account of active) {
       if (!serves(account)) continue;
-      if (!(await records.locks.take(lease(account), owner, LEASE_MS))) {
+      if (!(await records.locks.take(stewardLease(account), owner, LEASE_MS))) {
         this.charges.delete(account);
         continue;
       }
@@ -110,7 +111,7 @@ export class Steward {
     for (const account of this.charges.keys()) {
       if (active.includes(account) || this.rounds.has(account)) continue;
       this.charges.delete(account);
-      await records.locks.giveBack(lease(account), owner);
+      await records.locks.giveBack(stewardLease(account), owner);
     }
   }
 
@@ -168,6 +169,3 @@ export class Steward {
     await probeAccount(this.parts, account);
   }
 }
-
-/** The lease of an account's steward. */
-export const lease = (account: string): string => `steward:${account}`;

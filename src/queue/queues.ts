@@ -5,7 +5,8 @@
  * BullMQ delivers at least once, so whoever works on an entry claims it first. Ended entries leave nothing behind:
  * the records are the history.
  */
-import { type ConnectionOptions, Queue, Worker } from 'bullmq';
+import { createRequire } from 'node:module';
+import type { ConnectionOptions, Queue } from 'bullmq';
 import type { Log } from '../log.ts';
 
 /** Plan a run, or act on one target of it; `step` says which handing-out of the target this is. */
@@ -37,6 +38,13 @@ export interface Queues {
   close(): Promise<void>;
 }
 
+/**
+ * BullMQ is loaded when the queues are first used, since most commands never do, and by `require`, which takes half the
+ * time of its 170 modules.
+ */
+const require = createRequire(import.meta.url);
+const bullmq = () => require('bullmq') as typeof import('bullmq');
+
 const PREFIX = '{caretaker}';
 /** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
@@ -46,23 +54,35 @@ const PAGE = 500;
 /** Where entries are that have not ended; `active` ones may belong to a worker that died. */
 const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
-/** Opens the queues over a connection that retries for ever (BullMQ demands it); it stays the caller's to close. */
+/**
+ * The queues over a connection that retries for ever (BullMQ demands it), opened when they are first used; the connection
+ * stays the caller's to close.
+ */
 export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   const defaults = {
     prefix: PREFIX,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
     streams: { events: { maxLen: 1000 } },
   };
-  const queues = {
-    plan: new Queue('plans', { connection, ...defaults }),
-    act: new Queue('actions', { connection, ...defaults }),
-  };
   // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell it again.
   const complain = (error: Error & { syscall?: string }) =>
     error.syscall === undefined
       ? log.warn({ err: error }, 'a queue could not do its work for a moment')
       : log.debug({ err: error }, 'a queue lost Redis for a moment');
-  for (const queue of Object.values(queues)) queue.on('error', complain);
+  let opened: Record<Entry['kind'], Queue> | undefined;
+  const open = () => {
+    const { Queue } = bullmq();
+    const queues = {
+      plan: new Queue('plans', { connection, ...defaults }),
+      act: new Queue('actions', { connection, ...defaults }),
+    };
+    for (const queue of Object.values(queues)) queue.on('error', complain);
+    return queues;
+  };
+  const queues = () => {
+    opened ??= open();
+    return opened;
+  };
 
   return {
     async put(entries) {
@@ -70,11 +90,11 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
         const jobs = entries
           .filter((entry) => entry.kind === kind)
           .map((entry) => ({ name: entry.kind, data: entry, opts: { jobId: idOf(entry) } }));
-        if (jobs.length > 0) await queues[kind].addBulk(jobs);
+        if (jobs.length > 0) await queues()[kind].addBulk(jobs);
       }
     },
     async drop(run) {
-      for (const queue of Object.values(queues)) {
+      for (const queue of Object.values(queues())) {
         const found: string[] = [];
         for (let at = 0; ; at += PAGE) {
           const page = await queue.getJobs([...OPEN], at, at + PAGE - 1);
@@ -86,7 +106,8 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
       }
     },
     work(handlers, concurrency) {
-      const open = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
+      const { Worker } = bullmq();
+      const take = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
         const worker = new Worker(name, (job) => handle(job.data as Entry), {
           connection,
           prefix: PREFIX,
@@ -100,10 +121,10 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
         return worker;
       };
       const workers = [
-        open('plans', PLANS_AT_ONCE, (entry) =>
+        take('plans', PLANS_AT_ONCE, (entry) =>
           entry.kind === 'plan' ? handlers.plan(entry) : Promise.resolve(),
         ),
-        open('actions', concurrency, (entry) =>
+        take('actions', concurrency, (entry) =>
           entry.kind === 'act' ? handlers.act(entry) : Promise.resolve(),
         ),
       ];
@@ -115,15 +136,15 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     },
     async counts() {
       const found: Record<string, { waiting: number; active: number }> = {};
-      for (const queue of Object.values(queues)) {
+      for (const queue of Object.values(queues())) {
         const { waiting = 0, active = 0, delayed = 0, prioritized = 0 } = await queue.getJobCounts();
         found[queue.name] = { waiting: waiting + delayed + prioritized, active };
       }
       return found;
     },
-    boards: () => Object.values(queues),
+    boards: () => Object.values(queues()),
     async close() {
-      await Promise.all(Object.values(queues).map((queue) => queue.close()));
+      await Promise.all(Object.values(opened ?? {}).map((queue) => queue.close()));
     },
   };
 }

@@ -1,7 +1,8 @@
 import { createWriteStream, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Client, InvalidInputError } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
+import { InvalidInputError } from '../../client/invalid-input.ts';
 import { allItems } from '../../client/pages.ts';
 import { checkInput } from '../../contract/input.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { messageOf } from '../../errors.ts';
 import { accountOf } from '../../settings/account.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
-import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, settingsOf, withAccount } from '../context.ts';
 import { describeAsJson, describeOperation } from '../describe-operation.ts';
 import { exit, UsageError } from '../exit.ts';
 import { type Terminal, table } from '../terminal.ts';
@@ -54,8 +55,7 @@ export async function api(
   const input = inputOf(word, options);
   const faults = checkInput(word, input);
   if (faults.length > 0) throw new InvalidInputError(word, faults);
-  return withCaretaker(options, settings, async ({ link }) => {
-    const { client } = link(options.account);
+  return withAccount(options.account, options, settings, async ({ client }) => {
     if (options.output !== undefined) return download(client, word, input, options.output, terminal);
     if (options.all) return printAll(client, word, input, terminal);
     const answer = await client.call(word, input as Input<typeof word>, { priority: 'person' });

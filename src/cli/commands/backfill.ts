@@ -1,4 +1,5 @@
 import type { Caretaker } from '../../app/caretaker.ts';
+import type { OpenRecords } from '../../app/open-records.ts';
 import { isoTime } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
@@ -8,7 +9,14 @@ import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
 import { needWorker } from '../at-work.ts';
 import { attend } from '../attend.ts';
-import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import {
+  type GlobalOptions,
+  hasRecords,
+  policyNamed,
+  settingsOf,
+  withCaretaker,
+  withRecords,
+} from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { pauseWords } from '../pause-words.ts';
 import { countOf } from '../show-run.ts';
@@ -30,20 +38,21 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
   const settings = settingsOf(options);
   const policy = await policyNamed(name, settings, terminal);
   accountOf(settings, policy.account);
-  const planned = async (caretaker?: Caretaker) => {
-    const now = caretaker?.clock.now() ?? Date.now();
+  const planned = async (known?: Pick<OpenRecords, 'records' | 'clock'>) => {
+    const now = known?.clock.now() ?? Date.now();
     const span = spanOf(policy, options, now);
-    const moments = await planBackfill(caretaker?.records, policy, span, options.reprocess, now);
+    const moments = await planBackfill(known?.records, policy, span, options.reprocess, now);
     return { span, moments };
   };
-  // Somebody who only looks does not get a Redis for it.
-  if (options.dryRun && !hasRecords(settings)) {
-    const { span, moments } = await planned();
+  if (options.dryRun) {
+    // Somebody who only looks does not get a Redis for it.
+    const { span, moments } = await (hasRecords(settings)
+      ? withRecords(options, settings, planned)
+      : planned());
     return show(terminal, policy, span, moments, options);
   }
   return withCaretaker(options, settings, async (caretaker) => {
     const { span, moments } = await planned(caretaker);
-    if (options.dryRun) return show(terminal, policy, span, moments, options);
     return fireAndFollow(caretaker, policy, { span, moments }, terminal, options);
   });
 }

@@ -1,7 +1,7 @@
 /** The global freeze: nothing new is begun, by nobody, until it ends by itself or somebody ends it. */
 import { userInfo } from 'node:os';
 import { freezeWords } from '../../records/freeze-store.ts';
-import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { moment } from '../show-run.ts';
 import type { Terminal } from '../terminal.ts';
@@ -13,7 +13,7 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
 
 /** Keeps every policy from beginning a run; what was begun before goes on. */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async ({ records, clock }) => {
+  return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const at = clock.now();
     const until = endOf(options, at);
     const before = await records.freeze.at(at);
@@ -34,7 +34,7 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
 
 /** Ends a freeze before its time; what was due meanwhile was left out and stays so. */
 export async function unfreeze(terminal: Terminal, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async ({ records, clock }) => {
+  return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const now = clock.now();
     const before = await records.freeze.at(now);
     if (before) await records.freeze.end(now);

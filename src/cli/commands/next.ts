@@ -11,7 +11,7 @@ import {
   policiesOf,
   sayFindings,
   settingsOf,
-  withCaretaker,
+  withRecords,
 } from '../context.ts';
 import { exit } from '../exit.ts';
 import { keptByDaemons, policyInForce } from '../in-force.ts';
@@ -42,7 +42,7 @@ export async function next(
   };
   // Somebody who only looks does not get a Redis for it.
   const found = hasRecords(settings)
-    ? await withCaretaker(options, settings, ({ records, clock }) => collect(records, clock.now()))
+    ? await withRecords(options, settings, ({ records, clock }) => collect(records, clock.now()))
     : await collect();
   const rows = found.flatMap((one) => one.rows).sort((a, b) => a.at - b.at);
   if (options.json) terminal.json(rows.map(asJson));

@@ -10,7 +10,7 @@ import {
   noSuchPolicy,
   policiesOf,
   settingsOf,
-  withCaretaker,
+  withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { keptByDaemons } from '../in-force.ts';
@@ -39,7 +39,7 @@ export async function pausePolicies(
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withCaretaker(options, settings, async ({ records, clock }) => {
+  await withRecords(options, settings, async ({ records, clock }) => {
     const at = clock.now();
     const names = selected(words, options, { loaded, settings, known: await knownTo(records, at) });
     const until = endOf(options, at);
@@ -84,7 +84,7 @@ export async function resumePolicies(
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
-  await withCaretaker(options, settings, async ({ records, clock }) => {
+  await withRecords(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const states = await records.policies.many(words);
     // A pause outlives its policy's file, and can still be ended.

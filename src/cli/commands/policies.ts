@@ -19,7 +19,7 @@ import {
   sayFindings,
   sayIgnored,
   settingsOf,
-  withCaretaker,
+  withRecords,
 } from '../context.ts';
 import { exit } from '../exit.ts';
 import { sayFrozen } from '../frozen.ts';
@@ -78,7 +78,7 @@ async function rowsOf(
   // Somebody who only looks does not get a Redis for it.
   if (!hasRecords(settings))
     return { rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())) };
-  return withCaretaker(options, settings, async ({ records, clock }) => {
+  return withRecords(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const names = new Set(policies.map(({ name }) => name));
     const kept = (await keptByDaemons(records, now)).filter(({ name }) => !names.has(name));
@@ -139,7 +139,7 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
   const loaded = await policiesOf(settings);
   const own = loaded.policies.find((policy) => policy.name === name);
   const known = hasRecords(settings)
-    ? await withCaretaker(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
+    ? await withRecords(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
     : { pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
   const policy = own ?? known.kept?.policy;
   if (!policy) throw noSuchPolicy(name, settings, loaded);

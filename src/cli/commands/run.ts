@@ -8,7 +8,14 @@ import { InvalidFilesError } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { atWorkOn, goOnOrCancel, needWorker } from '../at-work.ts';
 import { attend } from '../attend.ts';
-import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import {
+  type GlobalOptions,
+  hasRecords,
+  policyNamed,
+  settingsOf,
+  withCaretaker,
+  withRecords,
+} from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { keptByDaemons } from '../in-force.ts';
 import { pauseWords } from '../pause-words.ts';
@@ -53,7 +60,7 @@ async function sayKept(
 ): Promise<void> {
   if (!hasRecords(settings)) return;
   // A Redis out of reach knows of nothing: what is wrong with the file is told all the same.
-  const kept = await withCaretaker(options, settings, ({ records, clock }) =>
+  const kept = await withRecords(options, settings, ({ records, clock }) =>
     keptByDaemons(records, clock.now()),
   ).catch(() => []);
   const one = kept.find((policy) => policy.name === name);

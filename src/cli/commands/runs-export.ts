@@ -1,5 +1,5 @@
 import { type TargetReport, toTargetReport } from '../../run/report.ts';
-import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import { runNamed } from '../run-id.ts';
 import type { Terminal } from '../terminal.ts';
@@ -25,7 +25,7 @@ export async function exportRun(
   word: string,
   { format, ...options }: GlobalOptions & { format: (typeof formats)[number] },
 ): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async ({ records }) => {
+  return withRecords(options, settingsOf(options), async ({ records }) => {
     const run = await runNamed(records, word);
     if (format === 'csv') terminal.data(csvLine(['run', ...columns]));
     for await (const target of records.targets.all(run.id)) {

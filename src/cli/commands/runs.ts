@@ -4,7 +4,7 @@ import { type Run, type RunStatus, runStatuses, type Target } from '../../run/ru
 import { parseDuration } from '../../settings/duration.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
-import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { findingsText } from '../findings.ts';
 import { sayFrozen } from '../frozen.ts';
@@ -31,8 +31,8 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       terminal.say(noneWords({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }));
     return exit.ok;
   }
-  return withCaretaker(options, settings, async (caretaker) => {
-    const { records, clock } = caretaker;
+  return withRecords(options, settings, async (known) => {
+    const { records, clock } = known;
     const { policy } = options;
     const since = sinceOf(options.since, clock.now());
     const runs = await records.runs.list({
@@ -49,7 +49,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     if (options.json) terminal.json(runs.map(toSummary));
     else if (runs.length > 0) {
       terminal.data(runTable(runs, terminal));
-      sayUnattended(await unattended(caretaker, runs), terminal);
+      sayUnattended(await unattended(known, runs), terminal);
     } else terminal.say(noneWords({ policy, status, since }));
     return exit.ok;
   });
@@ -95,8 +95,8 @@ function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
 
 /** Shows a run with all its targets. */
 export async function showRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
-  return withCaretaker(options, settingsOf(options), async (caretaker) => {
-    const { records } = caretaker;
+  return withRecords(options, settingsOf(options), async (known) => {
+    const { records } = known;
     const run = await runNamed(records, word);
     const targets: Target[] = [];
     for await (const target of records.targets.all(run.id)) targets.push(target);
@@ -111,7 +111,7 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const spent = spentLine(run);
     if (spent) terminal.data(spent);
     if (isFinal(run.status)) return exit.ok;
-    const attendant = await atWorkOn(caretaker, run.account);
+    const attendant = await atWorkOn(known, run.account);
     if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
     else {
       terminal.say(

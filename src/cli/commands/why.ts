@@ -1,6 +1,6 @@
 import { spansOf } from '../../schedule/wall-time.ts';
 import { explain } from '../../schedule/why.ts';
-import { type GlobalOptions, hasRecords, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { policyInForce } from '../in-force.ts';
 import type { Terminal } from '../terminal.ts';
@@ -27,7 +27,7 @@ export async function why(
   };
   // Somebody who only looks does not get a Redis for it.
   const explanation = hasRecords(settings)
-    ? await withCaretaker(options, settings, ({ records, clock }) => explained(records, clock.now()))
+    ? await withRecords(options, settings, ({ records, clock }) => explained(records, clock.now()))
     : await explained();
   const { sentences, ...data } = explanation;
   if (options.json) {

@@ -3,7 +3,7 @@
  * list, so no handler has to think of it.
  */
 
-import { lease as leaseOfSteward } from '../../engine/steward.ts';
+import { stewardLease } from '../../engine/steward-lease.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { FiringRecord } from '../../records/ledger-store.ts';
@@ -96,7 +96,7 @@ export function openReader(records: Records): Reader {
       const [blocked, activeRuns, steward, attended] = await Promise.all([
         records.accounts.blocked(name),
         records.runs.countActive(name),
-        records.locks.holder(leaseOfSteward(name)),
+        records.locks.holder(stewardLease(name)),
         records.accounts.attendedAt(),
       ]);
       const attendedAt = attended.get(name);

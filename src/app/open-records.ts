@@ -1,0 +1,49 @@
+/**
+ * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note what others
+ * are to do. Knows neither queues nor engine nor accounts, so that it opens in a moment.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type Clock, steadyClock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { openRecords, type Records } from '../records/records.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type Connected, connectRedis } from './connect.ts';
+import { keepRight, redisClock } from './redis-clock.ts';
+
+export interface OpenRecords {
+  readonly records: Records;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Unique for this process and this opening. */
+  readonly owner: string;
+  /** Where Redis is, safe to show. */
+  readonly redis: Connected;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens them. `clock` is a test's own; by default it is the machine's, set right by Redis's.
+ *
+ * @throws {RedisUnreachableError} {RedisMissingError}
+ */
+export async function connectRecords(
+  { redis: where, dataDir }: Pick<Settings, 'redis' | 'dataDir'>,
+  log: Log,
+  clock?: Clock,
+): Promise<OpenRecords> {
+  const redis = await connectRedis(where, dataDir, log);
+  const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
+  const letClockBe = shared && keepRight(shared, log);
+  return {
+    records: openRecords(redis.store),
+    clock: clock ?? shared ?? steadyClock,
+    log,
+    owner: `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`,
+    redis,
+    async close() {
+      letClockBe?.();
+      await redis.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** A command loads what it works with and nothing else: that is what a person waits for before the first line. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+import { keptLog } from '../support/quiet.ts';
+
+const { dependencies } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
+const preload = resolve(import.meta.dirname, '../support/loaded.mjs');
+
+let desk: Desk;
+let sandbox: Sandbox;
+let redis: Awaited<ReturnType<typeof openEmbeddedRedis>>;
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 3, rateLimit: 0 });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+  redis = await openEmbeddedRedis({ dataDir: join(desk.folder, '.caretaker'), log: keptLog() });
+});
+afterAll(async () => {
+  await desk.clear();
+  await redis.close();
+  await sandbox.stop();
+});
+
+const settings = ['commander', 'yaml', 'zod'];
+const policies = [...settings, '@bufbuild/re2', '@marcbachmann/cel-js', 'croner', 'node-cron'];
+const records = ['ioredis', 'pino'];
+const calls = ['undici'];
+
+test.each([
+  { args: ['--help'], loads: ['commander'] },
+  { args: ['validate'], loads: policies },
+  { args: ['api', 'listSites', '--help'], loads: settings },
+  { args: ['api', 'listSites'], loads: [...settings, ...records, ...calls] },
+  { args: ['runs'], loads: [...settings, ...records] },
+  { args: ['freeze', '--for', '1m'], loads: [...settings, ...records] },
+  { args: ['policies'], loads: [...policies, ...records] },
+  { args: ['policies', 'pause', 'nightly-sync'], loads: [...policies, ...records] },
+  { args: ['why', 'nightly-sync', 'yesterday'], loads: [...policies, ...records] },
+  { args: ['plan', 'nightly-sync'], loads: [...policies, ...records, ...calls] },
+])('$args loads what it works with, and no other package', async ({ args, loads }) => {
+  const file = join(desk.folder, `loaded-by-${args.join('-')}`);
+
+  const { code, stderr } = await desk.run(args, { NODE_OPTIONS: `--import=${preload}`, LOADED: file });
+
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const loaded = new Set(readFileSync(file, 'utf8').split('\n'));
+  expect(Object.keys(dependencies).filter((name) => loaded.has(name))).toEqual([...loads].sort());
+});
