@@ -1,15 +1,22 @@
 /**
  * What keeps a run from going on through no fault of its own: the service away, its requests used up by others, Redis
- * away. Each is told once when it has lasted, and once when it is over.
+ * away. Each is told once when it has lasted, and once when it is over. That an answer is slow to come is told once, and
+ * work that the service has forgotten as more of it is found out.
  */
 import type { Caretaker } from '../app/caretaker.ts';
+import { endedCount } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
+import { lostWords } from './lost.ts';
 import { clockTime, timeOfDay } from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What lasts no longer is nothing to tell. */
 const LASTS_MS = 10_000;
 const LOOK_MS = 1_000;
+/** So long a person looks on before he asks himself what is wrong. */
+const SLOW_MS = 4_000;
+/** More of a run is not read only to say how much of its work is lost. */
+const MOST_READ = 1_000;
 
 /** How the account stands, as its budget tells. */
 export interface Standing {
@@ -45,6 +52,10 @@ export class Hindrances {
   private told: Hindrance | undefined;
   private lookedAt = 0;
   private window = { resetsAt: 0, requests: 0 };
+  /** How many targets had ended, and since when no other has. */
+  private still = { ended: 0, since: 0 };
+  private toldLost = 0;
+  private toldSlow = false;
   private readonly watchedSince: number;
 
   constructor(
@@ -62,13 +73,28 @@ export class Hindrances {
     const now = clock.now();
     if (now - this.lookedAt < LOOK_MS) return;
     this.lookedAt = now;
-    const { budget } = this.caretaker.link(run.account);
+    const { budget, client } = this.caretaker.link(run.account);
     const { failingSince, failedAt, limit, resetsAt, room } = await budget.state();
     if (resetsAt > this.window.resetsAt + LASTS_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     const { watchedSince } = this;
     const seen = { failingSince, failedAt, watchedSince };
     this.tell(hindranceOf({ now, ...seen, limit, spent: room < 1, resetsAt, own }), now, run);
+    this.tellSlow(client.waitingSince(), now, run);
+    await this.lookForLost(run, now);
+  }
+
+  /** Where nothing has ended for a while, says how much of the work in flight the service has forgotten. */
+  private async lookForLost(run: Run, now: number): Promise<void> {
+    const ended = endedCount(run.counts);
+    if (ended !== this.still.ended || this.still.since === 0) this.still = { ended, since: now };
+    if (now - this.still.since < LASTS_MS) return;
+    this.still.since = now;
+    const following = await this.caretaker.records.targets.inState(run.id, 'following', MOST_READ);
+    const lost = following.filter(({ lostAt }) => lostAt !== undefined);
+    const words = lost.length > this.toldLost ? lostWords(lost, now) : undefined;
+    this.toldLost = lost.length;
+    if (words) this.terminal.say(words);
   }
 
   /** What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before. */
@@ -87,6 +113,15 @@ export class Hindrances {
       if (!signal.aborted) this.terminal.say(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
     }
     return signal.aborted ? undefined : answer;
+  }
+
+  private tellSlow(waitingSince: number | undefined, now: number, run: Run): void {
+    if (this.toldSlow || this.told || waitingSince === undefined || now - waitingSince < SLOW_MS) return;
+    this.toldSlow = true;
+    const service = this.caretaker.settings.accounts[run.account]?.baseUrl ?? 'The service';
+    this.terminal.say(
+      `${service} has left a request of ${timeOfDay(waitingSince)} without an answer so far; it is given half a minute.`,
+    );
   }
 
   private tell(found: Hindrance | undefined, now: number, run: Run): void {

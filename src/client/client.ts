@@ -73,6 +73,8 @@ export interface Client {
    * `UnavailableError` from the stream when it breaks off.
    */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
+  /** Since when the oldest request under way has been without an answer; PDFs, which take their time, do not count. */
+  waitingSince(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -114,15 +116,20 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
 
   /** Requests in a row that got no usable answer. */
   let unanswered = 0;
+  /** When each request under way was sent, in that order. */
+  const underWay = new Set<{ at: number }>();
 
   /** One request within the budget, from taking it to telling what became of it. */
   async function sendOnce(exchange: Exchange, options: CallOptions): Promise<Reply> {
     const ticket = await take(options);
     // What is not sent, or given up, says nothing of the service.
     let news: WindowNews | undefined;
+    const sent = { at: 0 };
     try {
       await options.beforeSend?.();
       options.onRequest?.(exchange.operation);
+      sent.at = clock.now();
+      if (operationOf(exchange.operation).answers !== 'pdf') underWay.add(sent);
       const reply = await connection.exchange(exchange).catch((error: unknown) => {
         if (error instanceof UnavailableError) news = { kind: 'failed' };
         throw error;
@@ -130,6 +137,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       news = newsOf(reply);
       return reply;
     } finally {
+      underWay.delete(sent);
       if (news) unanswered = news.kind === 'failed' ? unanswered + 1 : 0;
       learn(ticket, news);
     }
@@ -225,6 +233,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       check(id, input);
       return insist(id, options, async () => streamBody(id, await once(id, input, options)));
     },
+    waitingSince: () => [...underWay][0]?.at,
     close: () => connection.close(),
   };
 }

@@ -49,5 +49,7 @@ export function cutOff(target: Target, ending: NonNullable<Run['ending']>, now: 
     return ended(target, 'failed', 'unknown-effect', detail, now);
   }
   const end = calledOff(target, ending, now);
-  return target.state === 'following' ? { ...end, detail: 'It was still under way in the service.' } : end;
+  if (target.state !== 'following') return end;
+  const lost = target.lostAt === undefined ? undefined : target.detail;
+  return { ...end, detail: lost ?? 'It was still under way in the service.' };
 }

@@ -118,7 +118,7 @@ export const taskCancelled = (target: Target, now: number): Target =>
 
 /** A target without what only its last step was concerned with. */
 function answered(target: Target): Target {
-  const { intent, reason, detail, claimed, ended, ...rest } = target;
+  const { intent, reason, detail, claimed, ended, lostAt, ...rest } = target;
   return { ...rest, waits: 0 };
 }
 
@@ -157,6 +157,7 @@ export function ended(
     intent,
     watch,
     deadline,
+    lostAt,
     claimed,
     failedAt,
     memo,
@@ -191,7 +192,8 @@ export function timedOut(target: Target, now: number): Target {
   if (target.state === 'waiting' && target.reason === 'conflict') {
     return ended(target, 'failed', 'conflict', target.detail, now);
   }
-  const detail = target.state === 'following' ? 'It was still under way.' : target.detail;
+  // What followed work has to say is that the service knows nothing of it any more.
+  const detail = target.detail ?? (target.state === 'following' ? 'It was still under way.' : undefined);
   return ended(target, 'failed', 'timeout', detail, now);
 }
 

@@ -44,8 +44,6 @@ const IN_FLIGHT = 1_000;
 interface Looked {
   at: number;
   looks: number;
-  /** At the last of them, the service knew nothing of the work any more. */
-  lost: boolean;
 }
 
 /** Follows one account's work for as long as its process holds the lease. */
@@ -169,9 +167,11 @@ export class Follower {
   ): Promise<void> {
     const now = this.parts.clock.now();
     const due = open.filter(({ one, unclear }) => {
-      const { at, looks, lost } = this.lookedAt(one);
+      const { at, looks } = this.lookedAt(one);
+      const { lostAt } = one.target;
+      const lostAgoMs = lostAt === undefined ? undefined : now - lostAt;
       return deservesLook(
-        { ageMs: now - one.watch.since, looks, lookedAgoMs: now - at, unclear, lost },
+        { ageMs: now - one.watch.since, looks, lookedAgoMs: now - at, unclear, lostAgoMs },
         usual,
       );
     });
@@ -179,10 +179,16 @@ export class Follower {
     // What seems lost first, since it holds a place for nothing; then what has waited longest.
     const ranked = due
       .map(({ one }) => ({ one, ...this.lookedAt(one) }))
-      .sort((a, b) => Number(b.lost) - Number(a.lost) || a.at - b.at);
+      .sort((a, b) => Number(isLost(b.one)) - Number(isLost(a.one)) || a.at - b.at);
     const { client, budget } = this.parts.link(this.account);
     this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
-    const affordable = looksAffordable((await budget.state()).limit, this.lookRequests.length);
+    const { limit, remaining } = await budget.state();
+    const affordable = looksAffordable({
+      limit,
+      remaining,
+      spentLastMinute: this.lookRequests.length,
+      someLost: open.some(({ one }) => isLost(one)),
+    });
     const counted: CallOptions = {
       ...options,
       onRequest: (operation) => {
@@ -191,19 +197,29 @@ export class Follower {
       },
     };
     const { api } = readingOf(client, counted, readOnly(client, counted));
-    for (const { one, looks, lost } of ranked.slice(0, affordable)) {
-      const look = { at: now, looks: looks + 1, lost };
-      this.looked.set(nameOf(one), look);
+    for (const { one, looks } of ranked.slice(0, affordable)) {
+      this.looked.set(nameOf(one), { at: now, looks: looks + 1 });
       const found = await this.lookAt(api, one);
-      this.looked.set(nameOf(one), { ...look, lost: found.is === 'lost' });
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
-      else if (lost)
+      else if (isLost(one))
         await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
+      else await this.note(one, { lostAt: this.parts.clock.now(), detail: found.detail });
     }
   }
 
+  /** Writes down that the service knows nothing of the followed work, or that it does again. */
+  private async note(
+    { run, target, watch }: Followed,
+    found: Required<Pick<Target, 'lostAt' | 'detail'>> | undefined,
+  ): Promise<void> {
+    const { lostAt: _lostAt, detail: _detail, ...rest } = target;
+    const at = this.parts.clock.now();
+    const place = { from: ['following'] as const, at, dueAt: watch.since };
+    await this.parts.records.targets.settle(run, { ...rest, ...found }, place);
+  }
+
   private lookedAt(one: Followed): Looked {
-    return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0, lost: false };
+    return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0 };
   }
 
   private async lookAt(api: Api, { watch }: Followed): Promise<Verdict | Lost> {
@@ -224,6 +240,8 @@ export class Follower {
       const end = endBy(one, verdict, at);
       return end ? [{ one, end, target: endOf(one.target, end, at) }] : [];
     });
+    const goesOn = judged.filter(({ one, verdict }) => isLost(one) && !endBy(one, verdict, at));
+    await Promise.all(goesOn.map(({ one }) => this.note(one, undefined)));
     if (ends.length === 0) return;
     const written = await Promise.all(
       ends.map(({ one: { run }, target }) =>
@@ -297,6 +315,8 @@ function endOf(target: Target, verdict: End, at: number): Target {
 /** Whether work is followed no longer, by the wish of its job; the target's own time limit comes besides. */
 const isLate = ({ watch }: Pick<Followed, 'watch'>, now: number): boolean =>
   watch.until !== undefined && now >= watch.until;
+
+const isLost = ({ target }: Pick<Followed, 'target'>): boolean => target.lostAt !== undefined;
 
 function partition<T>(all: readonly T[], goesFirst: (one: T) => boolean): [T[], T[]] {
   return [all.filter(goesFirst), all.filter((one) => !goesFirst(one))];

@@ -32,12 +32,14 @@ export interface Unsettled {
   lookedAgoMs: number;
   /** The list shows it, but not how it stands. */
   unclear: boolean;
-  /** At the last look, the service knew nothing of it any more. */
-  lost: boolean;
+  /** How long ago a look found that the service knows nothing of it any more, and none since has found it. */
+  lostAgoMs?: number | undefined;
 }
 
 /** A site can be between two states: what the service does not know now, it may know again so much later. */
 const CONFIRM_MS = 60_000;
+/** From when on work is looked at once more that was found lost. */
+export const confirmAt = (lostAt: number): number => lostAt + CONFIRM_MS;
 const SHORTEST_PAUSE_MS = 20_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
@@ -47,8 +49,8 @@ const LONGEST_PAUSE_MS = 10 * 60_000;
  * seldom from the start: a sweep still sees its end at once. What seems lost is looked at once more after a minute.
  */
 export function deservesLook(work: Unsettled, usualMs: number | undefined): boolean {
-  const { ageMs, looks, lookedAgoMs, unclear, lost } = work;
-  if (lost) return lookedAgoMs >= CONFIRM_MS;
+  const { ageMs, looks, lookedAgoMs, unclear, lostAgoMs } = work;
+  if (lostAgoMs !== undefined) return lostAgoMs >= CONFIRM_MS;
   const usual = usualMs ?? 60_000;
   if (looks > 0) {
     const pause = Math.max(usual, ageMs / 10, SHORTEST_PAUSE_MS) * 2 ** Math.min(looks - 1, 10);
@@ -59,13 +61,29 @@ export function deservesLook(work: Unsettled, usualMs: number | undefined): bool
 
 /** The share of an account's requests that looks may take: the rest is for sweeps, which settle many at once, and work. */
 const LOOK_SHARE = 0.2;
+/** Where work has been lost no sweep will ever settle it, and it holds its place until looks have. */
+const LOOK_SHARE_FOR_LOST = 0.6;
+/** So much of a window is free while nobody is kept waiting by more looks. */
+const FREE_SHARE = 0.25;
 const REQUESTS_A_LOOK = 2;
 /** A round of looks holds up whatever else is done for the account. */
 const LOOKS_A_ROUND = 20;
 
-/** How many looks a round may take, given the account's limit and what looks have cost in the last minute. */
-export function looksAffordable(requestsPerMinute: number, spentLastMinute: number): number {
-  const left = Math.floor((requestsPerMinute * LOOK_SHARE - spentLastMinute) / REQUESTS_A_LOOK);
+/** What decides how many looks an account can afford. */
+export interface LookBudget {
+  /** Requests that the account has in a minute, and those of them that are left in this one. */
+  limit: number;
+  remaining: number;
+  /** What looks have cost in the last minute. */
+  spentLastMinute: number;
+  /** Whether some of the followed work is known to be lost. */
+  someLost: boolean;
+}
+
+/** How many looks a round may take. */
+export function looksAffordable({ limit, remaining, spentLastMinute, someLost }: LookBudget): number {
+  const share = someLost && remaining >= limit * FREE_SHARE ? LOOK_SHARE_FOR_LOST : LOOK_SHARE;
+  const left = Math.floor((limit * share - spentLastMinute) / REQUESTS_A_LOOK);
   // However small an account is, one look a minute finds out what no sweep will ever show.
   return Math.min(Math.max(left, spentLastMinute === 0 ? 1 : 0), LOOKS_A_ROUND);
 }

@@ -139,6 +139,8 @@ export interface Target {
   deadline?: number;
   intent?: Intent;
   watch?: Watch;
+  /** When the service was found to know nothing of the followed work; gone again when it is found after all. */
+  lostAt?: number;
   /** The followed work is one step of several: its end is not the target's. */
   goesOn?: true;
   /** Some of its steps have been done. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { startFaultyService } from '../support/faulty-service.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { openRedisDoor } from '../support/redis-door.ts';
 
@@ -60,6 +61,15 @@ test('a command killed with SIGKILL leaves nothing that the next one does not pi
   for (const site of sandbox.journal.effectsOf('syncSite')) perSite.set(site, (perSite.get(site) ?? 0) + 1);
   expect(Math.max(...perSite.values())).toBe(2); // once for each of the two runs of this file
 }, 90_000);
+
+test('a service that takes a request and does not answer is named within seconds, long before it is given up', async () => {
+  const service = await startFaultyService(() => undefined);
+  const started = desk.start(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
+  expect(await started.line(/without an answer so far/)).toContain(service.url);
+  started.child.kill('SIGINT');
+  expect((await started.ended).code).toBe(130);
+  await service.stop();
+});
 
 describe('while Redis is away', () => {
   /** A run under way whose Redis went away and that was asked to stop. */

@@ -5,8 +5,9 @@ import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { foldSame } from '../../src/cli/fold-same.ts';
 import { hindranceOf } from '../../src/cli/hindrances.ts';
+import { lostWords } from '../../src/cli/lost.ts';
 import { retryAdvice } from '../../src/cli/retry-advice.ts';
-import { countOf, targetTable } from '../../src/cli/show-run.ts';
+import { countOf, targetTable, timeOfDay } from '../../src/cli/show-run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Target } from '../../src/run/run.ts';
@@ -142,6 +143,30 @@ test('one of a thing is not called several', () => {
     '1 request',
     '2 requests',
   ]);
+});
+
+describe('work that the service has forgotten', () => {
+  const at = Date.parse('2026-11-21T12:00:00Z');
+  const target = (id: string, lostAt?: number): Target => ({
+    id,
+    label: id,
+    state: 'following',
+    step: 1,
+    attempts: 0,
+    waits: 0,
+    ...(lostAt === undefined ? {} : { lostAt }),
+  });
+  test('is told with the time at which it is looked for once more', () => {
+    const targets = [target('a', at + 5_000), target('b', at), target('c')];
+    expect(lostWords(targets, at + 10_000)).toBe(
+      `2 targets wait for work that the service knows nothing of any more. It is looked for once more from ${timeOfDay(at + 60_000)} on; what is not found then ends as unknown-effect.`,
+    );
+    expect(lostWords([target('a', at)], at + 60_000)).toContain('1 target waits');
+    expect(lostWords([target('a', at)], at + 60_000)).toContain('once more now;');
+  });
+  test('is not told where there is none', () => {
+    expect(lostWords([target('a')], at)).toBeUndefined();
+  });
 });
 
 describe('a line for spreadsheets', () => {

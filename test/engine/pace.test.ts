@@ -18,9 +18,10 @@ test('a service that is away is asked the more seldom the longer it is, and ever
   expect([0, 4_000, 20_000, 3_600_000].map(askAgainAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
 });
 
+const MINUTE = 60_000;
+const fresh = { looks: 0, lookedAgoMs: Number.POSITIVE_INFINITY, unclear: false };
+
 describe('when work is looked at alone', () => {
-  const MINUTE = 60_000;
-  const fresh = { looks: 0, lookedAgoMs: Number.POSITIVE_INFINITY, unclear: false, lost: false };
   test('soon, when the list left it unclear', () => {
     expect(deservesLook({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
     expect(deservesLook({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
@@ -45,23 +46,54 @@ describe('when work is looked at alone', () => {
     expect([20, 40, 240].map((minutes) => pauseAfter(1, minutes * MINUTE))).toEqual([2, 4, 10]);
   });
   test('a minute after the service knew nothing of it, however often it was looked at before', () => {
-    const lost = { ...fresh, looks: 9, ageMs: 2 * 3_600_000, lost: true };
-    expect(deservesLook({ ...lost, lookedAgoMs: 59_000 }, MINUTE)).toBe(false);
-    expect(deservesLook({ ...lost, lookedAgoMs: 60_000 }, MINUTE)).toBe(true);
+    const lost = { ...fresh, looks: 9, ageMs: 2 * 3_600_000 };
+    expect(deservesLook({ ...lost, lostAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...lost, lostAgoMs: 60_000 }, MINUTE)).toBe(true);
   });
 });
 
 describe('what looks may cost', () => {
+  const usual = { limit: 200, remaining: 200, spentLastMinute: 0, someLost: false };
   test('a fifth of what the account is allowed in a minute, two requests each', () => {
-    expect(looksAffordable(200, 0)).toBe(20);
-    expect(looksAffordable(200, 30)).toBe(5);
-    expect(looksAffordable(200, 40)).toBe(0);
+    expect(looksAffordable(usual)).toBe(20);
+    expect(looksAffordable({ ...usual, spentLastMinute: 30 })).toBe(5);
+    expect(looksAffordable({ ...usual, spentLastMinute: 40 })).toBe(0);
+  });
+  test('three fifths while work is known to be lost, as long as a quarter of the window is free', () => {
+    const lost = { ...usual, someLost: true };
+    expect(looksAffordable({ ...lost, spentLastMinute: 80 })).toBe(20);
+    expect(looksAffordable({ ...lost, spentLastMinute: 114 })).toBe(3);
+    expect(looksAffordable({ ...lost, spentLastMinute: 120 })).toBe(0);
+    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 50 })).toBe(20);
+    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 49 })).toBe(5);
+  });
+  test('42 targets whose work is lost are settled within three minutes', () => {
+    const open = Array.from({ length: 42 }, () => ({ lostAt: undefined as number | undefined }));
+    let spent: number[] = [];
+    let now = 0;
+    for (; open.length > 0; now += 10_000) {
+      spent = spent.filter((at) => now - at < MINUTE);
+      const due = open.filter(({ lostAt }) =>
+        deservesLook(
+          { ...fresh, ageMs: MINUTE + 1 + now, lostAgoMs: lostAt === undefined ? undefined : now - lostAt },
+          30_000,
+        ),
+      );
+      const budget = { limit: 200, remaining: 200 - spent.length, spentLastMinute: spent.length };
+      const someLost = open.some(({ lostAt }) => lostAt !== undefined);
+      for (const one of due.slice(0, looksAffordable({ ...budget, someLost }))) {
+        spent.push(now, now);
+        if (one.lostAt === undefined) one.lostAt = now;
+        else open.splice(open.indexOf(one), 1);
+      }
+    }
+    expect(now).toBeLessThan(3 * MINUTE);
   });
   test('a round never takes more than twenty, whatever the account is allowed', () => {
-    expect(looksAffordable(100_000, 0)).toBe(20);
+    expect(looksAffordable({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
   });
   test('the smallest account still has one look a minute', () => {
-    expect(looksAffordable(4, 0)).toBe(1);
-    expect(looksAffordable(4, 2)).toBe(0);
+    expect(looksAffordable({ ...usual, limit: 4, remaining: 4 })).toBe(1);
+    expect(looksAffordable({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
   });
 });

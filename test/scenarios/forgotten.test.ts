@@ -17,12 +17,19 @@ test('syncs that the service has forgotten end as unknown after two looks each, 
   const { port } = new URL(world.sandbox.url);
   const renewed = await startSandbox({ sites: 12, rateLimit: 0, clock: world.clock, port: Number(port) });
   try {
+    const lost = async () => (await world.targets(fired)).filter(({ lostAt }) => lostAt !== undefined);
+    await until(world, async () => (await lost()).length > 0);
+    // Whoever looks at the run meanwhile is told why nothing moves.
+    const [waiting] = await lost();
+    expect(waiting).toMatchObject({ state: 'following', detail: expect.stringContaining('HTTP 404') });
+
     const run = await world.ended(fired);
 
     expect(run).toMatchObject({ status: 'failed', counts: { failed: ids.length } });
     expect(new Set((await world.targets(run)).map(({ reason }) => reason))).toEqual(
       new Set(['unknown-effect']),
     );
+    expect(await lost()).toEqual([]);
     const [{ detail } = {}] = await world.targets(run);
     expect(detail).toContain('The service no longer knows the sync: its snapshot is not found (HTTP 404)');
     const looks = renewed.journal.requests.filter(({ operation }) => operation === 'showSite');
@@ -34,4 +41,23 @@ test('syncs that the service has forgotten end as unknown after two looks each, 
   } finally {
     await renewed.stop();
   }
+});
+
+test('work that was missed for a moment is followed on as if nothing had been', async () => {
+  world = await startWorld({ sites: 1, rateLimit: 0 });
+  const { targets } = world.caretaker.records;
+  const [id = ''] = world.sandbox.siteIds();
+  world.sandbox.site(id).syncTakes(120_000);
+  const run = await world.fire(aPolicy());
+  await until(world, async () => (await targets.inState(run.id, 'following', 1)).length === 1);
+
+  const at = world.clock.now();
+  const [target] = await targets.inState(run.id, 'following', 1);
+  if (!target) throw new Error('it is no longer followed');
+  await targets.settle(run, { ...target, lostAt: at, detail: 'Not found.' }, { from: ['following'], at });
+
+  await until(world, async () => (await targets.get(run.id, id))?.lostAt === undefined);
+  expect(await targets.get(run.id, id)).not.toHaveProperty('detail');
+  await world.ended(run);
+  expect(await world.reasons(run)).toEqual({ [id]: 'done' });
 });

@@ -8,6 +8,7 @@ import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } 
 import { exit, UsageError } from '../exit.ts';
 import { findingsText } from '../findings.ts';
 import { sayFrozen } from '../frozen.ts';
+import { lostWords } from '../lost.ts';
 import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, moment, paintStatus, spentLine, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
@@ -111,6 +112,8 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const spent = spentLine(run);
     if (spent) terminal.data(spent);
     if (isFinal(run.status)) return exit.ok;
+    const lost = lostWords(targets, known.clock.now());
+    if (lost) terminal.say(lost);
     const attendant = await atWorkOn(known, run.account);
     if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
     else {
