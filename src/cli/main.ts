@@ -30,7 +30,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     ) =>
     async (...args: unknown[]) => {
       const command = args.at(-1) as Command;
-      if (command.commands.length > 0) refuseStray(command);
+      if (command.commands.length > 0) refuseUnknown(command, command.args[0]);
       const run = await load();
       code = await run(terminal, ...([...args.slice(0, -2), command.optsWithGlobals()] as unknown as A));
     };
@@ -276,7 +276,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   prepare(program);
   try {
     if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync(describing(argv), { from: 'user' });
+    else if (argv[0] === 'help') refuseUnknown(program, argv[1]);
+    if (argv.length > 0) await program.parseAsync(describing(argv), { from: 'user' });
     return code;
   } catch (error) {
     // commander has already said what is wrong; help and version are no mistakes.
@@ -294,14 +295,12 @@ function prepare(command: Command, path = command.name()): void {
   for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
 }
 
-function refuseStray(command: Command): void {
-  const [stray] = command.args;
-  if (stray === undefined) return;
-  const hint = suggestionFor(
-    stray,
-    command.commands.map((one) => one.name()),
-  );
-  command.error(`error: unknown command '${stray}'${hint ? `: ${hint}` : ''}`);
+/** A word that stands where one of a command's own commands is expected, and is none of them. */
+function refuseUnknown(command: Command, word: string | undefined): void {
+  const names = command.commands.map((one) => one.name());
+  if (word === undefined || word.startsWith('-') || names.includes(word)) return;
+  const hint = suggestionFor(word, names);
+  command.error(`error: unknown command '${word}'${hint ? `: ${hint}` : ''}`);
 }
 
 /** `api listSites --help` asks about the operation, which only its command can describe. */

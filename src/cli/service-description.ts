@@ -4,6 +4,7 @@ import type { Budget } from '../budget/budget.ts';
 import type { WindowNews } from '../budget/words.ts';
 import { type OperationId, operationOf, operations } from '../contract/operations.ts';
 import { messageOf } from '../errors.ts';
+import { formatDuration } from '../settings/duration.ts';
 import type { Account } from '../settings/settings.ts';
 
 /** One thing the doctor looked at. */
@@ -62,7 +63,7 @@ function checkClock(date: string, now: number): Check {
   return {
     what: 'clock',
     state: 'warning',
-    says: `${seconds} s ${skew > 0 ? 'ahead of' : 'behind'} the service's: set this machine's clock`,
+    says: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the service's: set this machine's clock`,
   };
 }
 

@@ -20,7 +20,16 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 /** The system calls that fail while there is no connection yet. */
 const connecting = new Set(['connect', 'getaddrinfo']);
 /** Failures without such a call that still come before the first byte of a request is sent. */
-const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG', 'ERR_TLS_CERT_ALTNAME_INVALID']);
+const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG']);
+/** Nobody that we know vouches for the certificate. */
+const unknownAuthority = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+/** What else is wrong with a certificate; like the others it is found before the first byte of a request is sent. */
+const badCertificate = new Set(['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
 export interface Exchange {
   operation: OperationId;
@@ -139,8 +148,17 @@ export class Connection {
   /** What to look at when nothing came back: nobody is there, or TLS was expected and so the line was cut. */
   private hint(error: unknown, sent: boolean): string {
     const key = `accounts.${this.account.name}.base_url`;
-    if (!sent) return `; check ${key}`;
+    if (codes(error).some((code) => unknownAuthority.has(code)))
+      return '; where it is one of your own, name the file of its authority in NODE_EXTRA_CA_CERTS';
+    if (!sent) return `; check ${key}${this.proxyHint()}`;
     return this.base.protocol === 'http:' && wasCut(error) ? `; if it wants https://, say so in ${key}` : '';
+  }
+
+  /** Somebody who set a proxy may wonder why it is not asked. */
+  private proxyHint(): string {
+    const name = this.base.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+    const set = [name, name.toUpperCase()].find((variable) => process.env[variable]);
+    return set === undefined ? '' : `; ${set} is set, but the service is asked directly`;
   }
 
   /** Ends idle connections now and busy ones when their answer is in. */
@@ -159,8 +177,17 @@ function failedBeforeSending(error: unknown): boolean {
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (neverSent.has(String(code)) || connecting.has(String(syscall))) return true;
   }
-  return false;
+  return isDistrusted(error);
 }
+
+/** The codes of an error and its causes. */
+function codes(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  return [String((error as { code?: unknown }).code), ...codes(error.cause)];
+}
+
+const isDistrusted = (error: unknown): boolean =>
+  codes(error).some((code) => unknownAuthority.has(code) || badCertificate.has(code));
 
 /** Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way round. */
 function otherProtocol(error: unknown): { why: string; sent: boolean } | undefined {
@@ -182,6 +209,7 @@ function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string 
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${answerWithinMs / 1000} s`;
   if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${answerWithinMs / 1000} s`;
   if (wasCut(error)) return 'the connection was cut';
+  if (isDistrusted(error)) return `the certificate of ${origin} cannot be trusted (${messageOf(error)})`;
   return messageOf(error);
 }
 

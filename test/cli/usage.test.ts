@@ -36,6 +36,7 @@ describe('help', () => {
       args: ['runs', 'shwo', 'x'],
       says: /unknown command 'shwo': did you mean show\?[\s\S]*"caretaker runs --help"/,
     },
+    { args: ['help', 'runz'], says: /unknown command 'runz'[\s\S]*"caretaker --help"/ },
     { args: ['policies', 'paus', 'x'], says: /did you mean pause\?/ },
     { args: ['run', '--dryrun', 'x'], says: /Did you mean --dry-run\?[\s\S]*"caretaker run --help"/ },
     { args: ['run'], says: /missing required argument 'policy'/ },

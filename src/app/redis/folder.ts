@@ -1,6 +1,6 @@
 /** The part of the data folder that belongs to the embedded Redis, and what lies where in it. */
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, readlink, realpath, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readlink, realpath, statfs, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CaretakerError, messageOf, systemCodeOf } from '../../errors.ts';
@@ -45,7 +45,11 @@ export async function openRedisFolder(dataDir: string): Promise<RedisFolder> {
 }
 
 async function makeFolders(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
+    // So Node says on a read-only disk; asked for one folder alone, it says why.
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    await mkdir(dataDir);
+  });
   // Two names for one folder must lead to one server.
   const dir = join(await realpath(dataDir), 'redis');
   for (const folder of [dir, join(dir, 'users'), join(dir, 'lock')]) {
@@ -53,6 +57,13 @@ async function makeFolders(dataDir: string): Promise<string> {
   }
   await chmod(dir, 0o700);
   return dir;
+}
+
+/** What is wrong with the folder when nothing more fits onto its disk. */
+export async function fullDisk(folder: RedisFolder): Promise<DataFolderError | undefined> {
+  const { bavail } = await statfs(folder.dir);
+  if (bavail > 0) return undefined;
+  return new DataFolderError(dirname(folder.dir), { cause: Object.assign(new Error(), { code: 'ENOSPC' }) });
 }
 
 async function socketPathFor(dir: string): Promise<string> {

@@ -7,7 +7,7 @@ import { CaretakerError } from '../../errors.ts';
 import { endWhenAlone } from './alone.ts';
 import { askServer, type Health, healthOf } from './ask.ts';
 import { findServerBinary } from './binary.ts';
-import { makePrivate, type RedisFolder } from './folder.ts';
+import { fullDisk, makePrivate, type RedisFolder } from './folder.ts';
 import { commandOf } from './processes.ts';
 import { until } from './until.ts';
 
@@ -164,7 +164,10 @@ async function boundLog(logFile: string): Promise<void> {
   if (size > logLimitBytes) await rename(logFile, `${logFile}.1`);
 }
 
-async function notStarted(folder: RedisFolder, what: string, logStart = 0): Promise<RedisNotStartedError> {
+async function notStarted(folder: RedisFolder, what: string, logStart = 0): Promise<CaretakerError> {
+  // On a full disk it cannot even say so.
+  const full = await fullDisk(folder);
+  if (full) return full;
   const text = (await readFile(folder.logFile)).subarray(logStart).toString('utf8');
   // Without what Redis puts before a message (process, role, time and level), and what it warns of at each start.
   const lines = text.split('\n').map((line) => line.replace(/^\d+:[A-Z] .*? [#*.-] /, ''));

@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { connectRedis } from '../../app/connect.ts';
 import { loadJobs } from '../../app/jobs.ts';
+import { DataFolderError } from '../../app/redis/folder.ts';
 import { redisClock } from '../../app/redis-clock.ts';
 import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
@@ -100,18 +102,27 @@ async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
 }
 
 /** What an embedded Redis keeps, and what is downloaded, goes there. */
-async function checkDataFolder({ dataDir }: Settings, tell: Tell): Promise<void> {
+async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
   const what = 'data folder';
+  const { dataDir } = settings;
   try {
-    const { bavail, bsize } = await statfs(nearestFolder(dataDir));
+    const folder = nearestFolder(dataDir);
+    await access(`${folder}/.`, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    const says = `${dataDir}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+    const says = `${dataDir}, ${spaceWords(free)} free`;
     if (free >= LITTLE_SPACE) return tell({ what, state: 'ok', says });
     tell({ what, state: 'warning', says: `${says}: make room, or set data_dir to a larger disk` });
   } catch (error) {
-    tell({ what, state: 'warning', says: `${dataDir}: ${messageOf(error)}` });
+    const { message } = new DataFolderError(dataDir, { cause: error });
+    // Nothing of a Redis that is elsewhere goes there.
+    const needed = settings.redis.kind === 'embedded';
+    tell({ what, state: needed ? 'wrong' : 'warning', says: message, code: exit.unreachable });
   }
 }
+
+const spaceWords = (bytes: number): string =>
+  bytes >= 1024 ** 3 ? `${(bytes / 1024 ** 3).toFixed(1)} GiB` : `${Math.floor(bytes / 1024 ** 2)} MiB`;
 
 function nearestFolder(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path));
@@ -214,7 +225,8 @@ async function checkAccount(
   try {
     const account = accountOf(settings, name);
     const clock = await redisClock(store, systemClock);
-    const budget = openBudget(store, clock, name, { ...account.budget, address: account.baseUrl });
+    const process = `${hostname()}.${globalThis.process.pid}.doctor`;
+    const budget = openBudget(store, clock, name, { ...account.budget, process, address: account.baseUrl });
     let toldLimit = false;
     const listening: Budget = {
       ...budget,
