@@ -39,8 +39,6 @@ export interface BudgetState {
   remaining: number;
   /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
   resetsAt: number;
-  /** When the service last answered anybody with anything but a failure. */
-  answeredAt: number;
   /** Since when nobody got a usable answer; nothing while the service answers. */
   failingSince?: number;
   /** When it was last seen to fail since then. */
@@ -125,15 +123,17 @@ export function openBudget(
     for (;;) {
       if (whenRedisIsDown === 'share' && isAway()) return alone.ask();
       const askedAt = clock.now();
-      const asking = runScript(redis, TAKE, [key, uses], [...common(), SCOUT_MS, priority, process]);
+      const asking = runScript(redis, TAKE, [key, uses], [...common(), SCOUT_MS, priority, process, at]);
       const heard = whenRedisIsDown === 'share' ? unlessClosed(redis, asking) : asking;
-      const answer = (await unlessAborted(heard, signal)) as [number, number, number, number] | undefined;
+      const answer = (await unlessAborted(heard, signal)) as
+        | [number, number, number, number, number?]
+        | undefined;
       if (!answer) continue;
       // It stands for a request that goes now, not when Redis went away; one too many is counted, which harms nobody.
       if (clock.now() - askedAt > STALE_MS) continue;
-      const [waitMs, window, awayMs, processes] = answer;
+      const [waitMs, window, awayMs, processes, failing] = answer;
       alone.processes = processes;
-      return { waitMs, awayMs, ticket: { window } };
+      return { waitMs, awayMs, ticket: { window, ...(failing ? { amidOutage: true } : {}) } };
     }
   };
 
@@ -189,7 +189,6 @@ export function openBudget(
         limit,
         remaining: clock.now() >= resetsAt ? limit : Number(hash['remaining']),
         resetsAt,
-        answeredAt: Number(hash['answered'] ?? 0),
         ...(hash['failing'] && hash['failing-at'] === at
           ? { failingSince: Number(hash['failing']), failedAt: Number(hash['failed']) }
           : {}),

@@ -9,9 +9,8 @@
  * - `past-others`, `past-ended`: what others spent in the window before, as far as we saw; `processes`, how many of ours sent
  *   something in it; `follows`, 1 when this window began as that one ended; `cycle`, how long such a window was (ms);
  * - `asked:person`, ...: when a class last wanted something; `let-go:person`, ...: how many requests it was let go in all;
- * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `answered`, when the service last answered anybody with
- *   anything but a failure; `failing`, since when it has not, while that is so, `failed`, when
- *   that was seen last, and `failing-at`, a digest of the address that was asked.
+ * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `failing`, since when the service has answered nobody with
+ *   anything but a failure, while that is so, `failed`, when that was seen last, and `failing-at`, a digest of the address that was asked.
  *
  * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
  * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
@@ -80,11 +79,12 @@ local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (me
 `;
 
 /**
- * ARGV: as above, then scout ms, class, process. Gives 0 to go, else ms to wait; the number of the window; how long it is
- * worth to wait elsewhere; and how many processes share the account.
+ * ARGV: as above, then scout ms, class, process, the address. Gives 0 to go, else ms to wait; the number of the window; how long
+ * it is worth to wait elsewhere; how many processes share the account; and 1 while nobody gets an answer at the address.
  */
 export const TAKE = script(`${WINDOW}
 local scout_ms, class, process = tonumber(ARGV[6]), ARGV[7], ARGV[8]
+local failing_at = redis.call('HGET', KEYS[1], 'failing-at')
 redis.call('HSET', KEYS[1], 'asked:' .. class, now)
 
 local function let_go(number)
@@ -94,7 +94,7 @@ local function let_go(number)
   redis.call('HINCRBY', use, class, 1)
   redis.call('HINCRBY', use, '@' .. process, 1)
   redis.call('PEXPIRE', use, default_length * 3)
-  return {0, number, 0, processes}
+  return {0, number, 0, processes, failing_at == ARGV[9] and 1 or 0}
 end
 
 if over then
@@ -152,7 +152,6 @@ local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
 local half = (tonumber(h[6]) or length) / 2
 local told = said_remaining and said_reset
 
-if what == 'answered' or what == 'limited' then redis.call('HSET', KEYS[1], 'answered', now) end
 -- Since when nobody got a usable answer: the service is away, or a part of it.
 if what == 'failed' then
   if redis.call('HGET', KEYS[1], 'failing-at') ~= ARGV[8] then redis.call('HDEL', KEYS[1], 'failing') end

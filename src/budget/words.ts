@@ -19,4 +19,6 @@ export interface WindowNews {
 /** Proof that a request was let go, and in which window; goes back with what became of it. */
 export interface Ticket {
   readonly window: number;
+  /** Nobody had got an answer since the last failure when it was let go: it is to find out whether the service is back. */
+  readonly amidOutage?: boolean;
 }

@@ -48,9 +48,13 @@ export interface CallOptions {
    * call rejects with that.
    */
   beforeSend?: () => Promise<void>;
-  /** Called once for every request that is really sent: what a run costs is counted here. */
-  onRequest?: (operation: OperationId) => void;
+  /**
+   * Called once for every request that is really sent: what a run costs is counted here. With the ticket it is sent by.
+   */
+  onRequest?: OnRequest;
 }
+
+type OnRequest = (operation: OperationId, ticket: Ticket) => void;
 
 export interface Client {
   readonly account: string;
@@ -75,6 +79,11 @@ export interface Client {
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
   /** Since when the oldest request under way has been without an answer; PDFs, which take their time, do not count. */
   waitingSince(): number | undefined;
+  /**
+   * Whether the service gives usable answers, be they refusals, from this moment on: it is asked something small. All who want to
+   * know it while one of them is told are told together by the next. Costs a request, up to three where one fails.
+   */
+  answers(onRequest: OnRequest): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -90,6 +99,8 @@ export interface ClientOptions {
 const READ_TRIES = 3;
 const READ_PAUSE_MS = 300;
 const MAX_REDIRECTS = 3;
+/** A service that takes longer to answer something small is away. */
+const ANSWERS_WITHIN_MS = 5_000;
 /** A person who waits wants to hear after so long that nothing comes, and not to be kept for two more tries. */
 const PERSON_WAITS_MS = 10_000;
 /** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
@@ -127,7 +138,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     const sent = { at: 0 };
     try {
       await options.beforeSend?.();
-      options.onRequest?.(exchange.operation);
+      options.onRequest?.(exchange.operation, ticket);
       sent.at = clock.now();
       if (operationOf(exchange.operation).answers !== 'pdf') underWay.add(sent);
       const reply = await connection.exchange(exchange).catch((error: unknown) => {
@@ -216,18 +227,45 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     if (faults.length > 0) throw new InvalidInputError(id, faults);
   }
 
+  async function call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions) {
+    check(id, input);
+    return insist(id, options, async () => {
+      const reply = await once(id, input, options);
+      if (operationOf(id).answer === undefined) {
+        discard(reply);
+        return undefined as Answer<Id>;
+      }
+      return read(id, reply);
+    });
+  }
+
+  async function ask(onRequest: OnRequest): Promise<boolean> {
+    const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
+    try {
+      await call('listTags', { perPage: 1 }, { priority: 'control', whenSpent: 'leave', onRequest, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof AccountRefusedError) return true;
+      if (error instanceof CaretakerError || signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  /** The question under way, and the one that is asked when that is answered. */
+  let asking: Promise<unknown> = Promise.resolve();
+  let next: Promise<boolean> | undefined;
+
   return {
     account: account.name,
-    async call(id, input, options) {
-      check(id, input);
-      return insist(id, options, async () => {
-        const reply = await once(id, input, options);
-        if (operationOf(id).answer === undefined) {
-          discard(reply);
-          return undefined as Answer<typeof id>;
-        }
-        return read(id, reply);
+    call,
+    answers(onRequest) {
+      next ??= asking.then(() => {
+        next = undefined;
+        const answer = ask(onRequest);
+        asking = answer.catch(() => undefined);
+        return answer;
       });
+      return next;
     },
     async download(id, input, options) {
       check(id, input);

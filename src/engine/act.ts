@@ -5,7 +5,7 @@
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
 import { BudgetSpentError } from '../budget/budget.ts';
-import type { CallOptions } from '../client/client.ts';
+import type { CallOptions, Client } from '../client/client.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -87,6 +87,8 @@ export async function act(
 
 class Step {
   private readonly spent = new Spending();
+  /** Whether nobody got an answer when the last call was made. */
+  private amidOutage = false;
 
   constructor(
     private readonly parts: Parts,
@@ -114,31 +116,35 @@ class Step {
 
   /** What follows from this step, or nothing when the target was taken from us. */
   async take(): Promise<Decision | undefined> {
-    const beganAt = this.parts.clock.now();
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     if ('error' in found && found.error instanceof CalledOffError) return this.calledOff();
-    return this.decide(found, beganAt);
+    return this.decide(found);
   }
 
   /** What was found out about a run that was called off while this step was under way. */
   private async calledOff(): Promise<Decision> {
-    const now = this.parts.clock.now();
     const run = await this.parts.records.runs.get(this.run.id);
-    return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' }, now);
+    return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' });
   }
 
-  private async decide(found: Found, beganAt: number): Promise<Decision> {
+  private async decide(found: Found): Promise<Decision> {
+    const usesAttempt = !('error' in found && (await this.isOutage(found.error)));
     return decide(this.target, found, {
       now: this.parts.clock.now(),
       retry: this.run.policy.retry,
-      answeredAt: 'error' in found ? await this.answeredAt() : 0,
-      beganAt,
+      usesAttempt,
     });
   }
 
-  private async answeredAt(): Promise<number> {
-    return (await this.parts.link(this.run.account).budget.state()).answeredAt;
+  /**
+   * Whether a request got no usable answer because nobody gets one. Its own moment does not tell at the edges of an outage, where
+   * others were answered just before it or just after. So the service is asked something else, unless it was away already when
+   * the request was sent.
+   */
+  private async isOutage(error: unknown): Promise<boolean> {
+    if (!(error instanceof UnavailableError && error.sent)) return false;
+    return this.amidOutage || !(await this.client.answers(this.spent.count));
   }
 
   private async find(): Promise<Found> {
@@ -189,9 +195,10 @@ class Step {
 
   private acting(job: AnyJob): Acting<unknown> {
     const { id, label, memo, ended } = this.target;
-    const { client } = this.parts.link(this.run.account);
     return {
-      ...readingOf(client, this.options(), (operation, input, note) => this.call(operation, input, note)),
+      ...readingOf(this.client, this.options(), (operation, input, note) =>
+        this.call(operation, input, note),
+      ),
       target: { id, label },
       options: this.run.policy.options,
       occasion: occasionOf(this.run.policy, this.run.scheduledFor),
@@ -201,16 +208,27 @@ class Step {
     };
   }
 
+  /** Options for one call. */
   private options(): CallOptions {
+    let isFirst = true;
     return {
       priority: this.target.intent ? 'control' : 'action',
       whenSpent: 'leave',
-      onRequest: this.spent.count,
+      onRequest: (operation, { amidOutage = false }) => {
+        // A read is sent again when it fails: what it met the first time is not its own doing.
+        if (isFirst) this.amidOutage = amidOutage;
+        isFirst = false;
+        this.spent.count(operation);
+      },
     };
   }
 
+  private get client(): Client {
+    return this.parts.link(this.run.account).client;
+  }
+
   private async call(id: OperationId, input: never, note?: string): Promise<unknown> {
-    const { client } = this.parts.link(this.run.account);
+    const { client } = this;
     const effect = operationOf(id).effect !== undefined;
     const options = this.options();
     if (!effect) return client.call(id, input, options);

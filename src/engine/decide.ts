@@ -44,10 +44,8 @@ export interface Decision {
 export interface Circumstances {
   now: number;
   retry: Policy['retry'];
-  /** When the service last answered anybody on the account; tells an outage from a target's own trouble. */
-  answeredAt: number;
-  /** When this step began. */
-  beganAt: number;
+  /** Whether a request without a usable answer is the target's own trouble, and not that of an outage. */
+  usesAttempt: boolean;
 }
 
 /** A request that never left is tried again sooner than one that may have changed something. */
@@ -159,7 +157,6 @@ export function ended(
     deadline,
     lostAt,
     claimed,
-    failedAt,
     memo,
     goesOn,
     begun,
@@ -239,18 +236,16 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
 }
 
 /**
- * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An
- * attempt is used up only when the service answered somebody since this target's last failure, or since this step
- * began: an outage is nobody's.
+ * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An outage
+ * is nobody's, and uses up no attempt.
  */
 function unavailable(target: Target, error: unknown, circumstances: Circumstances): Decision {
-  const { now, retry, answeredAt, beganAt } = circumstances;
-  const outage = answeredAt <= (target.failedAt ?? beganAt);
-  const attempts = target.attempts + (outage ? 0 : 1);
+  const { now, retry, usesAttempt } = circumstances;
+  const attempts = target.attempts + (usesAttempt ? 1 : 0);
   if (attempts >= retry.attempts && !target.intent) {
     return { target: ended({ ...target, attempts }, 'failed', 'unavailable', messageOf(error), now) };
   }
-  return wait({ ...target, attempts, failedAt: now }, circumstances, { detail: messageOf(error) });
+  return wait({ ...target, attempts }, circumstances, { detail: messageOf(error) });
 }
 
 function wait(

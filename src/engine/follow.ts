@@ -191,8 +191,8 @@ export class Follower {
     });
     const counted: CallOptions = {
       ...options,
-      onRequest: (operation) => {
-        options.onRequest?.(operation);
+      onRequest: (operation, ticket) => {
+        options.onRequest?.(operation, ticket);
         this.lookRequests.push(this.parts.clock.now());
       },
     };

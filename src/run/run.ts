@@ -129,8 +129,6 @@ export interface Target {
   attempts: number;
   /** Whether a worker has begun on it since it was handed out. */
   claimed?: true;
-  /** When the service last failed us on this target; decides whether the next failure uses up an attempt. */
-  failedAt?: number;
   /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
   waits: number;
   startedAt?: number;

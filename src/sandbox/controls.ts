@@ -1,6 +1,7 @@
 /** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
 
 import type { Provider } from './world/backup-destinations.ts';
+import { notesOf } from './world/notes.ts';
 import { DAY, utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
@@ -15,7 +16,7 @@ import {
   syncsUsed,
 } from './world/syncs.ts';
 import { startUpdateRun } from './world/update-runs.ts';
-import type { UpdateSchedule } from './world/updates.ts';
+import { addSchedule, type ScheduleFields, type UpdateSchedule } from './world/updates.ts';
 import type { World } from './world/world.ts';
 
 export interface SiteControl {
@@ -44,6 +45,10 @@ export interface SiteControl {
   /** Its plugins and themes are those of months ago, and have updates waiting. */
   fallBehind(): void;
   state(): SiteState;
+  /** What its notes say, oldest first. */
+  notes(): string[];
+  /** The reports on it, oldest first: their days, and who was sent them. */
+  reports(): { start: string; end: string; sentTo: string[] }[];
 }
 
 /** How a site stands, moments as ISO 8601. */
@@ -128,6 +133,16 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     }),
     fallBehind: change((site) => fallBack(world, site)),
     state: change(stateOf),
+    notes: change((site) => [...notesOf(world, site).notes.values()].map(({ content }) => content)),
+    reports: change(() =>
+      [...world.reporting.reports.values()]
+        .filter(({ site }) => site.id === id)
+        .map(({ startDate, endDate, sentTo }) => ({
+          start: startDate,
+          end: endDate,
+          sentTo: sentTo.map(({ email }) => email),
+        })),
+    ),
   };
 }
 
@@ -185,6 +200,32 @@ export function controlSchedule(world: World, id: string, now: () => number): Sc
     },
   };
 }
+
+/** What tests can do to auto update schedules as a whole. */
+export interface SchedulesControl {
+  /** Puts a daily schedule for all plugins of a site into the account, which does not run before 2099; gives its id. */
+  make(siteId: string, status: UpdateSchedule['status']): string;
+}
+
+/** The controls of auto update schedules; `now` settles the world and gives the service's time. */
+export const controlSchedules = (world: World, now: () => number): SchedulesControl => ({
+  make(siteId, status) {
+    const fields: ScheduleFields = {
+      name: `Plugins of ${siteId}`,
+      schedule: 'daily',
+      startedAt: Date.UTC(2099, 0, 1),
+      siteIds: [siteId],
+      core: false,
+      plugins: { selection: 'all', filenames: [] },
+      themes: null,
+      backup: false,
+      visualRegression: false,
+    };
+    const schedule = addSchedule(world, fields, now());
+    schedule.status = status;
+    return schedule.id;
+  },
+});
 
 /** What tests can do to the storage outside the service. */
 export interface StorageControl {

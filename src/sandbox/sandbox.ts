@@ -4,10 +4,12 @@ import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
 import {
   controlSchedule,
+  controlSchedules,
   controlSite,
   controlStaging,
   controlStorage,
   type ScheduleControl,
+  type SchedulesControl,
   type SiteControl,
   type StagingControl,
   type StorageControl,
@@ -70,6 +72,7 @@ export interface Sandbox {
   siteIds(): string[];
   /** @throws {Error} when there is no such auto update schedule. */
   schedule(id: string): ScheduleControl;
+  readonly schedules: SchedulesControl;
   /** The service starts a background task by itself, not journaled; gives its id. */
   startTask(order: TaskOrder): string;
   readonly account: AccountControl;
@@ -132,6 +135,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     site: (id) => controlSite(world, id, settled),
     siteIds: () => [...world.sites.keys()],
     schedule: (id) => controlSchedule(world, id, settled),
+    schedules: controlSchedules(world, settled),
     account: account.control,
     storage: controlStorage(world),
     staging: controlStaging(world, settled),

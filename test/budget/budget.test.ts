@@ -560,7 +560,6 @@ describe('what the budget knows', () => {
       limit: 200,
       remaining: 200,
       resetsAt: 0,
-      answeredAt: 0,
       room: 144,
     });
   });
@@ -584,19 +583,6 @@ describe('what the budget knows', () => {
     await budget.takeNow('action');
   });
 
-  test('the service was heard last when it answered, be it with a 429; a failure is no sign of life', async () => {
-    const { budget, clock } = open();
-    const ticket = await begin(budget);
-    const heard = clock.now();
-    await clock.advance(1_000);
-    await budget.learn(ticket, { ...answered(10, 50_000), kind: 'failed' });
-    await budget.learn(ticket, undefined);
-    expect((await budget.state()).answeredAt).toBe(heard);
-
-    await budget.learn(ticket, { kind: 'limited' });
-    expect((await budget.state()).answeredAt).toBe(heard + 1_000);
-  });
-
   test('since when nobody got a usable answer is known until somebody does', async () => {
     const { budget, clock } = open();
     const ticket = await begin(budget);
@@ -605,10 +591,27 @@ describe('what the budget knows', () => {
     await budget.learn(ticket, { kind: 'failed' });
     await clock.advance(5_000);
     await budget.learn(ticket, { kind: 'failed' });
+    await budget.learn(ticket, undefined);
     expect((await budget.state()).failingSince).toBe(since);
 
-    await budget.learn(ticket, answered(10, 50_000));
+    // Be it with a 429.
+    await budget.learn(ticket, { kind: 'limited' });
     expect(await budget.state()).not.toHaveProperty('failingSince');
+  });
+
+  test('a request that is let go meanwhile is known by its ticket, at this address alone', async () => {
+    const { budget, clock, account } = open();
+    const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
+    const moved = openBudget(redis, clock, account, options);
+    const ticket = await begin(budget);
+    expect(ticket.amidOutage).toBeUndefined();
+    await budget.learn(ticket, { kind: 'failed' });
+
+    expect((await budget.take('person')).amidOutage).toBe(true);
+    expect((await moved.take('person')).amidOutage).toBeUndefined();
+
+    await budget.learn(ticket, answered(10, 50_000));
+    expect((await budget.take('person')).amidOutage).toBeUndefined();
   });
 
   test('that the service failed at another address says nothing of this one', async () => {

@@ -94,7 +94,7 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
     // However many kills: each story is told once at least.
     for (let at = 0; !over.signal.aborted || at < stories.length; at += 1) {
       const story = stories[at % stories.length] ?? stories[0];
-      const { only, ...policy } = story.begin(sandbox, at);
+      const { only, ...policy } = story.begin(sandbox, at, clock.now());
       const before = sandbox.journal.effects.length;
       const fired = await insist(() =>
         caretaker.engine.fire(

@@ -1,6 +1,9 @@
 /** What goes on while processes are killed: for each kind of run how it begins, and how the service knows whether its record is true. */
+import { apiCall } from '../../jobs/api-call.ts';
+import { reportDispatch } from '../../jobs/report-dispatch.ts';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
+import { updateCheck } from '../../jobs/update-check.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -17,8 +20,8 @@ export interface Evidence {
 
 export interface Story {
   name: string;
-  /** Prepares the account for the `at`th run, and says what is to run. */
-  begin(sandbox: Sandbox, at: number): Partial<Policy> & { only?: string[] };
+  /** Prepares the account for the `at`th run, which begins `now`, and says what is to run. */
+  begin(sandbox: Sandbox, at: number, now: number): Partial<Policy> & { only?: string[] };
   /** How many targets the run must have. */
   planned: number;
   /** What the records say that is not so. */
@@ -124,7 +127,113 @@ const deletions: Story = {
   },
 };
 
-export const stories = [syncs, announcements, deletions] as const;
+const DAY_MS = 86_400_000;
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+/** Who gets the reports. */
+const RECIPIENT = 'owner@agency.example';
+/** Reasons with which a report may be half made: nobody need have been sent it, and its making may go on. */
+const undecided = new Set<Reason>(['unknown-effect', 'unavailable', 'timeout', 'internal']);
+
+const reports: Story = {
+  name: 'chaos-report',
+  planned: TARGETS,
+  begin: (sandbox, at, now) => {
+    // Days that no other run is about.
+    const start = now - (3 + (at % 60)) * DAY_MS;
+    return {
+      job: 'report-dispatch',
+      options: reportDispatch.options.parse({
+        template: 'Monthly care',
+        period: { start: dayOf(start), end: dayOf(start + DAY_MS) },
+        recipients: [RECIPIENT],
+      }),
+      only: nextSites(sandbox, at),
+    };
+  },
+  *lies({ run, targets, sandbox }) {
+    const { period } = (JSON.parse(run.policyJson) as Policy).options as { period: object };
+    for (const { id, reason = 'internal' } of targets) {
+      const about = sandbox
+        .site(id)
+        .reports()
+        .filter(({ start, end }) => JSON.stringify({ start, end }) === JSON.stringify(period));
+      const sent = about.filter(({ sentTo }) => sentTo.includes(RECIPIENT)).length;
+      if (about.length > 1) yield `${id} is ${reason}, and has ${about.length} reports`;
+      if (reason === 'done' && sent !== 1) yield `${id} is done, and ${sent} reports of it were sent`;
+      if (reason !== 'done' && !undecided.has(reason) && about.length > 0)
+        yield `${id} is ${reason}, and has a report`;
+    }
+  },
+};
+
+const updates: Story = {
+  name: 'chaos-updates',
+  planned: TARGETS,
+  begin(sandbox, at) {
+    const only = nextSites(sandbox, at).map((site, i) => {
+      if (i % 2 === 0) return sandbox.schedules.make(site, 'paused');
+      const schedule = sandbox.schedules.make(site, 'active');
+      sandbox.site(site).fallBehind();
+      sandbox.site(site).failNextSync('disk full');
+      // It goes on while the run is planned, and fails: then it is to be paused.
+      sandbox.schedule(schedule).runNow(60_000);
+      return schedule;
+    });
+    return {
+      job: 'update-check',
+      options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
+      only,
+    };
+  },
+  *lies({ targets, effects, sandbox }) {
+    const changed = {
+      enabled: countBy(effects, 'enableAutoUpdateSchedule'),
+      Paused: countBy(effects, 'disableAutoUpdateSchedule'),
+    };
+    for (const { id, reason = 'internal', findings = [] } of targets) {
+      if (undecided.has(reason)) continue;
+      const { status } = sandbox.schedule(id).state();
+      const [{ says: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
+      if (standing.startsWith('Paused') !== (status === 'paused')) yield `${id} is ${status}: ${standing}`;
+      for (const [what, times] of Object.entries(changed)) {
+        const told = findings.some(({ says }) => says.includes(`${what} by this check`));
+        if (told !== times.has(id))
+          yield `${id} is ${told ? '' : 'not '}told to be ${what}, and it is not so`;
+      }
+    }
+  },
+};
+
+const notes: Story = {
+  name: 'chaos-note',
+  planned: TARGETS,
+  begin: (sandbox, at) => ({
+    job: 'api-call',
+    select: { from: 'listSites', filters: {} },
+    options: apiCall.options.parse({
+      operation: 'createSiteNote',
+      body: { note: { content: `Looked after for the ${at}th time.` } },
+    }),
+    only: nextSites(sandbox, at),
+  }),
+  *lies({ run, targets, sandbox }) {
+    const { body } = (JSON.parse(run.policyJson) as Policy).options as {
+      body: { note: { content: string } };
+    };
+    for (const { id, reason = 'internal' } of targets) {
+      const times = sandbox
+        .site(id)
+        .notes()
+        .filter((content) => content === body.note.content).length;
+      if (times > 1) yield `${id} is ${reason}, and was noted ${times} times`;
+      if (reason !== 'unknown-effect' && (reason === 'done') !== (times === 1))
+        yield `${id} is ${reason}, and was noted ${times} times`;
+    }
+  },
+};
+
+export const stories = [syncs, reports, announcements, updates, deletions, notes] as const;
 
 /** What is not as it must be after any run, whatever it did: each target has its outcome, and no effect happened twice. */
 export function judge(story: Story, evidence: Evidence): string[] {

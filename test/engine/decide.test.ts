@@ -13,7 +13,7 @@ import type { Target } from '../../src/run/run.ts';
 
 const now = 1_000_000;
 const retry = { attempts: 3, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 100_000 } as const;
-const circumstances: Circumstances = { now, retry, answeredAt: now, beganAt: now - 1 };
+const circumstances: Circumstances = { now, retry, usesAttempt: true };
 const acting: Target = {
   id: 'a',
   label: 'A',
@@ -158,20 +158,16 @@ describe('no usable answer', () => {
     });
   });
 
-  test('an outage uses up one attempt, not one for each try: the service answered nobody in between', () => {
-    const once = failing(lost).target;
-    const again = failing(
-      lost,
-      { ...once, state: 'acting' },
-      { now: now + 60_000, answeredAt: now - 1 },
-    ).target;
-    expect(again.attempts).toBe(1);
-    const alone = failing(
-      lost,
-      { ...once, state: 'acting' },
-      { now: now + 60_000, answeredAt: now + 1 },
-    ).target;
-    expect(alone.attempts).toBe(2);
+  test('in an outage it uses up no attempt, be it the last one', () => {
+    const outage = { usesAttempt: false };
+    expect(failing(lost, { ...acting, intent }, outage).target).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+    });
+    expect(failing(lost, { ...acting, attempts: 2 }, outage).target).toMatchObject({
+      state: 'waiting',
+      attempts: 2,
+    });
   });
 
   test('the last attempt ends it, unless an effect may have happened: that is looked into first', () => {
@@ -220,13 +216,7 @@ describe('time is up', () => {
     expect(timedOut({ ...acting, state: 'waiting', reason: 'conflict' }, now).reason).toBe('conflict');
   });
   test('an ended record holds nothing but what a person may ask for', () => {
-    const record = ended(
-      { ...acting, intent, watch, deadline: 3, failedAt: 4 },
-      'failed',
-      'timeout',
-      undefined,
-      now,
-    );
+    const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
     expect(Object.keys(record).sort()).toEqual(
       [
         'attempts',

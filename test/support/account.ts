@@ -15,7 +15,7 @@ const free: Budget = {
   take: async () => ({ window: 0 }),
   takeNow: async () => ({ window: 0 }),
   learn: async () => {},
-  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, answeredAt: 0, room: 1 }),
+  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, room: 1 }),
   usage: async () => ({ limit: 1, reserved: 0 }),
 };
 
