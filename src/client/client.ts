@@ -45,9 +45,10 @@ export interface CallOptions {
   signal?: AbortSignal;
   /**
    * Called when the budget has let the request go, directly before it is sent. When it rejects, nothing is sent, and the
-   * call rejects with that.
+   * call rejects with that. It may give the moment after which the request is not sent any more, however long it takes to connect:
+   * then the call rejects with an `UnavailableError` that was not sent.
    */
-  beforeSend?: () => Promise<void>;
+  beforeSend?: () => Promise<number | undefined>;
   /**
    * Called once for every request that is really sent: what a run costs is counted here. With the ticket it is sent by.
    */
@@ -137,12 +138,14 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     let news: WindowNews | undefined;
     const sent = { at: 0 };
     try {
-      await options.beforeSend?.();
+      const leaveBy = await options.beforeSend?.();
       options.onRequest?.(exchange.operation, ticket);
       sent.at = clock.now();
       if (operationOf(exchange.operation).answers !== 'pdf') underWay.add(sent);
-      const reply = await connection.exchange(exchange).catch((error: unknown) => {
-        if (error instanceof UnavailableError) news = { kind: 'failed' };
+      let late = false;
+      const isLate = leaveBy === undefined ? undefined : () => (late = clock.now() > leaveBy);
+      const reply = await connection.exchange({ ...exchange, isLate }).catch((error: unknown) => {
+        if (error instanceof UnavailableError && !late) news = { kind: 'failed' };
         throw error;
       });
       news = newsOf(reply);

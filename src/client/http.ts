@@ -3,7 +3,7 @@
  * What a status means is decided above, in `client.ts`.
  */
 import { Readable } from 'node:stream';
-import { type Dispatcher, Pool } from 'undici';
+import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { NotTheServiceError, UnavailableError } from './errors.ts';
@@ -40,7 +40,34 @@ export interface Exchange {
   signal?: AbortSignal | undefined;
   /** How long the answer may take to begin, and then to go on; default 30 s. */
   answerWithinMs?: number;
+  /** Asked directly before the first byte: when it holds, nothing is sent. */
+  isLate?: (() => boolean) | undefined;
 }
+
+/** A process that was held up sends nothing late: others may be at work on the same thing by then. */
+class LateError extends Error {
+  override readonly message = 'this process was held up, and did not send the request late';
+}
+
+/** Between a request and its connection, which may take its time to open. */
+class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
+  constructor(
+    private readonly handler: Dispatcher.DispatchHandler,
+    private readonly isLate: () => boolean,
+  ) {
+    super(handler);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController, context: unknown): void {
+    if (this.isLate()) throw new LateError();
+    this.handler.onRequestStart?.(controller, context);
+  }
+}
+
+const guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { isLate } = options as Pick<Exchange, 'isLate'>;
+  return dispatch(options, isLate ? new Guard(handler, isLate) : handler);
+};
 
 export interface Reply {
   status: number;
@@ -55,7 +82,7 @@ type BodyReadable = Dispatcher.ResponseData['body'];
 
 /** A keep-alive connection pool to one account's base URL, with its token. */
 export class Connection {
-  private readonly pool: Pool;
+  private readonly pool: Dispatcher;
   private readonly base: URL;
   private readonly token: string;
 
@@ -66,7 +93,7 @@ export class Connection {
       // More than anybody has under way at once: a request that was let go must not wait in a queue of the pool.
       connections: 512,
       connect: { timeout: CONNECT_MS },
-    });
+    }).compose(guarded);
   }
 
   /** What `target`, relative to the base URL, is as the path of a request. */
@@ -95,7 +122,7 @@ export class Connection {
    * @throws the signal's reason when it was aborted.
    */
   async exchange(exchange: Exchange): Promise<Reply> {
-    const { operation, method, path, body, signal, answerWithinMs = ANSWER_MS } = exchange;
+    const { operation, method, path, body, signal, isLate, answerWithinMs = ANSWER_MS } = exchange;
     try {
       const {
         statusCode,
@@ -114,6 +141,7 @@ export class Connection {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal ? { signal } : {}),
+        ...(isLate ? { isLate } : {}),
       });
       return {
         status: statusCode,
@@ -126,6 +154,7 @@ export class Connection {
       };
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof LateError) throw new UnavailableError(operation, false, error.message);
       const foreign = otherProtocol(error);
       if (foreign) throw this.notTheService(operation, foreign.sent, foreign.why, { cause: error });
       const sent = !failedBeforeSending(error);

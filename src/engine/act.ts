@@ -243,7 +243,8 @@ class Step {
     }
   }
 
-  private async noteIntent(operation: OperationId, note: string | undefined): Promise<void> {
+  /** Gives the moment by which the request must have left. */
+  private async noteIntent(operation: OperationId, note: string | undefined): Promise<number> {
     const { records, clock } = this.parts;
     const intent = { operation, at: clock.now(), ...(note === undefined ? {} : { note }) };
     const { id, step } = this.target;
@@ -251,13 +252,7 @@ class Step {
     if (raised === 'fenced') throw new FencedError();
     if (raised === 'called-off') throw new CalledOffError();
     this.target = { ...this.target, intent, step: raised };
-    if (clock.now() - intent.at > SEND_WITHIN_MS) {
-      throw new UnavailableError(
-        operation,
-        false,
-        'this process was held up, and did not send the request late',
-      );
-    }
+    return intent.at + SEND_WITHIN_MS;
   }
 
   private dropIntent(): void {

@@ -98,7 +98,11 @@ describe('a call', () => {
     const budget = openBudget(connection, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
     const alone = openClient({ account, budget, clock, log });
 
-    const answer = await alone.call('listTags', {}, { ...now, beforeSend: () => own.stop() });
+    const answer = await alone.call(
+      'listTags',
+      {},
+      { ...now, beforeSend: () => own.stop().then(() => undefined) },
+    );
 
     expect(answer).toHaveProperty('tags');
     expect(log.lines.join()).toContain('the budget could not be told of an answer');

@@ -102,6 +102,30 @@ describe('redirects', () => {
   });
 });
 
+describe('a process that is held up', () => {
+  test('while it connects does not send the request late, and says nothing ill of the service', async () => {
+    const held = fastClock(1);
+    const account = { name: 'agency', baseUrl: service.url, token: TOKEN };
+    const own = openClient({ account, budget, clock: held, log: keptLog() });
+    const options = {
+      priority: 'person',
+      async beforeSend() {
+        // When the request has been handed over, and before the connection is there.
+        setImmediate(() => held.leap(60_000));
+        return held.now() + 5_000;
+      },
+    } as const;
+
+    const sending = own.call('syncSite', { site_id: 'a' }, options);
+
+    await expect(sending).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: false });
+    await expect(sending).rejects.toThrow('was held up, and did not send the request late');
+    expect(service.requests).toEqual([]);
+    expect(await budget.state()).not.toHaveProperty('failingSince');
+    await own.close();
+  });
+});
+
 describe('a body', () => {
   test('of more than 10 MiB is not read to its end', async () => {
     let written = 0;

@@ -1,16 +1,25 @@
 /**
  * `node dying.mjs <JSON>`: a worker that kills itself at one exact step of an effect, as a machine would that loses its power
- * there. It runs what the build made; the step is found from outside, by wrapping what the worker works with.
+ * there, or stands still there, as one would that sleeps. It runs what the build made; the step is found from outside, by
+ * wrapping what the worker works with.
  *
- * Facts: settings, clock { from, began, speed }, cut { step, operation }. Steps: before-intent, after-intent, after-answer,
- * after-result; with any other it lives until it is killed.
+ * Facts: settings, clock { from, began, speed }, cut { step, operation, signal }. Steps: before-intent, after-intent, after-answer,
+ * after-result; with any other it lives until it is killed. The signal is SIGKILL, or SIGSTOP, once. On SIGTERM it ends what is
+ * under way and leaves.
  */
+import { writeSync } from 'node:fs';
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { systemClock } from '../../dist/src/clock.js';
 import { openLog } from '../../dist/src/log.js';
 
 const { settings, clock, cut } = JSON.parse(process.argv[2]);
-const die = () => process.kill(process.pid, 'SIGKILL');
+let cuts = 0;
+const die = () => {
+  cuts += 1;
+  if (cuts > 1) return;
+  writeSync(1, 'cut\n');
+  process.kill(process.pid, cut.signal ?? 'SIGKILL');
+};
 const caretaker = await openCaretaker({
   settings,
   log: await openLog({ level: 'error', form: 'json' }),
@@ -47,5 +56,10 @@ targets.settle = async (...args) => {
   return settled;
 };
 
-caretaker.engine.work(1);
+const working = caretaker.engine.work(1);
+process.on('SIGTERM', async () => {
+  await working.stop();
+  await caretaker.close();
+  process.exit(0);
+});
 process.stdout.write('at work\n');
