@@ -10,6 +10,7 @@ import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../cont
 import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
+import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 import {
