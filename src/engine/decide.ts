@@ -175,6 +175,13 @@ export function ended(
   };
 }
 
+/** What followed work was at when its time was up. */
+export const stillUnderWay = (watch: Watch): string => {
+  if (watch.kind === 'task') return `The task ${watch.taskId} was still under way.`;
+  if (watch.kind === 'mail') return `The mail of the report ${watch.reportId} was still under way.`;
+  return 'The sync was still under way.';
+};
+
 /** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
 export function timedOut(target: Target, now: number): Target {
   if (target.intent) {
@@ -189,8 +196,9 @@ export function timedOut(target: Target, now: number): Target {
   if (target.state === 'waiting' && target.reason === 'conflict') {
     return ended(target, 'failed', 'conflict', target.detail, now);
   }
+  const { state, watch } = target;
   // What followed work has to say is that the service knows nothing of it any more.
-  const detail = target.detail ?? (target.state === 'following' ? 'It was still under way.' : undefined);
+  const detail = target.detail ?? (state === 'following' && watch ? stillUnderWay(watch) : undefined);
   return ended(target, 'failed', 'timeout', detail, now);
 }
 

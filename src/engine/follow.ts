@@ -9,13 +9,13 @@ import type { CallOptions } from '../client/client.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
 import { allItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
-import { messageOf } from '../errors.ts';
+import { CaretakerError, messageOf } from '../errors.ts';
 import type { Api, End } from '../job/job.ts';
 import type { Lost, Verdict } from '../job/watch.ts';
 import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
-import { concluded, goneOn, taskCancelled } from './decide.ts';
+import { concluded, goneOn, stillUnderWay, taskCancelled } from './decide.ts';
 import { afterTargets } from './finish.ts';
 import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
@@ -142,7 +142,9 @@ export class Follower {
       }
     } finally {
       // Also what the pages before a failure showed.
-      await this.conclude(judged);
+      const [untold, told] = partition(judged, ({ verdict }) => isUntold(verdict));
+      await this.conclude(told);
+      await this.conclude(await this.explained(untold, options));
     }
     this.covered.set(kind, { at, names: new Set(followed.map(nameOf)) });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
@@ -180,23 +182,7 @@ export class Follower {
     const ranked = due
       .map(({ one }) => ({ one, ...this.lookedAt(one) }))
       .sort((a, b) => Number(isLost(b.one)) - Number(isLost(a.one)) || a.at - b.at);
-    const { client, budget } = this.parts.link(this.account);
-    this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
-    const { limit, remaining } = await budget.state();
-    const affordable = looksAffordable({
-      limit,
-      remaining,
-      spentLastMinute: this.lookRequests.length,
-      someLost: open.some(({ one }) => isLost(one)),
-    });
-    const counted: CallOptions = {
-      ...options,
-      onRequest: (operation, ticket) => {
-        options.onRequest?.(operation, ticket);
-        this.lookRequests.push(this.parts.clock.now());
-      },
-    };
-    const { api } = readingOf(client, counted, readOnly(client, counted));
+    const { api, affordable } = await this.looking(open, options);
     for (const { one, looks } of ranked.slice(0, affordable)) {
       this.looked.set(nameOf(one), { at: now, looks: looks + 1 });
       const found = await this.lookAt(api, one);
@@ -216,6 +202,57 @@ export class Follower {
     const at = this.parts.clock.now();
     const place = { from: ['following'] as const, at, dueAt: watch.since };
     await this.parts.records.targets.settle(run, { ...rest, ...found }, place);
+  }
+
+  /**
+   * Bad ends with what the service says of them alone, as far as looks can be afforded. Where the words cannot be had, how it
+   * ended is known all the same.
+   */
+  private async explained(untold: readonly Judged[], options: CallOptions): Promise<Judged[]> {
+    if (untold.length === 0) return [];
+    const { api, affordable } = await this.looking(untold, options);
+    const explained: Judged[] = [];
+    for (const { one, verdict } of untold.slice(0, affordable)) {
+      explained.push({ one, verdict: await this.explain(api, one, verdict) });
+    }
+    return [...explained, ...untold.slice(affordable)];
+  }
+
+  private async explain(api: Api, { watch }: Followed, verdict: Verdict): Promise<Verdict> {
+    const { explain } = watchKind(watch.kind);
+    if (!explain || verdict.is !== 'failed') return verdict;
+    try {
+      return await explain(api, watch, verdict);
+    } catch (error) {
+      if (!(error instanceof CaretakerError)) throw error;
+      this.parts.log.warn(
+        { account: this.account },
+        `it stays unknown why a task ended badly: ${error.message}`,
+      );
+      return verdict;
+    }
+  }
+
+  /** The service as looks see it, and how many of them can be afforded now for what is open. */
+  private async looking(
+    open: readonly { one: Followed }[],
+    options: CallOptions,
+  ): Promise<{ api: Api; affordable: number }> {
+    const now = this.parts.clock.now();
+    const { client, budget } = this.parts.link(this.account);
+    this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
+    const counted: CallOptions = {
+      ...options,
+      onRequest: (operation, ticket) => {
+        options.onRequest?.(operation, ticket);
+        this.lookRequests.push(this.parts.clock.now());
+      },
+    };
+    const { api } = readingOf(client, counted, readOnly(client, counted));
+    const { limit, remaining } = await budget.state();
+    const spentLastMinute = this.lookRequests.length;
+    const someLost = open.some(({ one }) => isLost(one));
+    return { api, affordable: looksAffordable({ limit, remaining, spentLastMinute, someLost }) };
   }
 
   private lookedAt(one: Followed): Looked {
@@ -300,10 +337,13 @@ export class Follower {
   }
 }
 
+/** Whether work ended badly, and its list does not say why. */
+const isUntold = (verdict: Verdict): boolean => verdict.is === 'failed' && verdict.detail === undefined;
+
 /** The end that a verdict comes to; nothing for work that goes on and may. */
 function endBy(one: Followed, verdict: Verdict, at: number): End | undefined {
   if (verdict.is !== 'running' && verdict.is !== 'unclear') return verdict;
-  return isLate(one, at) ? { is: 'failed', reason: 'timeout', detail: 'It was still under way.' } : undefined;
+  return isLate(one, at) ? { is: 'failed', reason: 'timeout', detail: stillUnderWay(one.watch) } : undefined;
 }
 
 /** What becomes of a target whose followed work has ended. */

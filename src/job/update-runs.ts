@@ -4,6 +4,7 @@
  */
 import type { Item, Answer as ServiceAnswer } from '../contract/operations.ts';
 import type { Finding } from '../run/run.ts';
+import { stepErrorOf, type TaskSite } from './step-error.ts';
 
 export type HistoryEntry = Item<'listAutoUpdateHistory'>;
 export type TaskDetails = ServiceAnswer<'showTask'>['task'];
@@ -162,19 +163,13 @@ function versionsOf({ wp }: NonNullable<HistoryEntry['sites']>[number]): string 
   return more > 0 ? `${updates.slice(0, MOST_NAMED).join(', ')} and ${more} more` : updates.join(', ');
 }
 
-type TaskSite = NonNullable<NonNullable<TaskDetails['details']>['sites']>[number];
-
 function cameOf(status: string | undefined): UpdatedSite['came'] {
   if (status === 'completed') return 'updated';
   return status === 'failed' || status === 'aborted' || status === 'cancelled' ? status : 'unfinished';
 }
 
-/** The step that went wrong and what the service says of it; the shape of its errors is not shown. */
-function errorOf({ steps = [] }: TaskSite): string | undefined {
-  const step = steps.find(({ status, error }) => status === 'failed' || Object.keys(error ?? {}).length > 0);
-  if (!step) return undefined;
-  const { error = {} } = step;
-  const said = [error['message'], error['code']].find((one) => typeof one === 'string' && one !== '');
-  const text = said ?? (Object.keys(error).length > 0 ? JSON.stringify(error) : 'without a message');
-  return ` at ${step.type ?? 'a step'}: ${String(text).replace(/(?<![.!?])$/, '.')}`;
+/** Where it went wrong, in a clause. */
+function errorOf(site: TaskSite): string | undefined {
+  const error = stepErrorOf(site);
+  return error && ` at ${error.step}: ${error.says ?? 'without a message.'}`;
 }

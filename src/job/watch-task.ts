@@ -1,12 +1,14 @@
 /** Following the service's background tasks (spec 2.10 and 4.8) by sweeps over `GET /tasks`. */
 import { GoneError } from '../client/errors.ts';
-import type { Item } from '../contract/operations.ts';
+import type { Answer, Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
-import type { Api } from './job.ts';
+import type { Api, End } from './job.ts';
+import { stepErrorOf } from './step-error.ts';
 import { doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
 
 type TaskWatch = Extract<Watch, { kind: 'task' }>;
 type Task = Item<'listTasks'>;
+type Shown = Answer<'showTask'>['task'];
 
 export const taskWatch: WatchKind<TaskWatch, Task> = {
   sweep: {
@@ -23,11 +25,12 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
     const task = await taskOf(api, watch.taskId);
     if (!task) return lost;
     const verdict = judge(watch, task);
-    if (verdict.is !== 'failed') return verdict;
-    const failed = task.details?.sites
-      ?.flatMap((site) => site.steps ?? [])
-      .find(({ status }) => status === 'failed');
-    return failed?.type ? { ...verdict, detail: `The step ${failed.type} failed.` } : verdict;
+    return verdict.is === 'failed' ? inWords(verdict, task) : verdict;
+  },
+  async explain(api, watch, end) {
+    // What somebody cancelled went wrong nowhere.
+    const task = end.reason === 'task-cancelled' ? undefined : await taskOf(api, watch.taskId);
+    return task ? inWords(end, task) : end;
   },
 };
 
@@ -41,6 +44,17 @@ async function taskOf(api: Api, task_id: string) {
     if (error instanceof GoneError) return undefined;
     throw error;
   }
+}
+
+/** A bad end with where the task went wrong, as far as the service says it. */
+function inWords<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
+  const [error] = (details?.sites ?? []).flatMap((site) => stepErrorOf(site) ?? []);
+  if (!error) return end;
+  const { step, aborted, says } = error;
+  const detail = says
+    ? `At the step ${step}: ${says}`
+    : `The step ${step} ${aborted ? 'was aborted' : 'failed'}.`;
+  return { ...end, detail };
 }
 
 function judge(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {

@@ -30,6 +30,8 @@ export interface WatchKind<W extends Watch, I> {
   judge(watch: W, item: I): Verdict;
   /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
   look(api: Api, watch: W): Promise<Verdict | Lost>;
+  /** A bad end with what the service says of it, where the list shows only that it came. One request. */
+  explain?(api: Api, watch: W, end: End): Promise<End>;
 }
 
 /** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */

@@ -206,6 +206,13 @@ describe('time is up', () => {
       reason: 'timeout',
     });
   });
+  test('names the task that it waited for', () => {
+    const task = { kind: 'task', taskId: 'task-7', since: 1 } as const;
+    expect(timedOut({ ...acting, state: 'following', watch: task }, now)).toMatchObject({
+      reason: 'timeout',
+      detail: 'The task task-7 was still under way.',
+    });
+  });
   test('for a lost answer: unknown-effect, naming the operation', () => {
     expect(timedOut({ ...acting, intent }, now)).toMatchObject({
       reason: 'unknown-effect',

@@ -105,7 +105,11 @@ describe('work in several steps', () => {
     const run = await world.ended(await world.fire(aPolicy({ job: 'sync-and-note' })));
 
     const [target] = await world.targets(run);
-    expect(target).toMatchObject({ outcome: 'failed', reason: 'timeout', detail: 'It was still under way.' });
+    expect(target).toMatchObject({
+      outcome: 'failed',
+      reason: 'timeout',
+      detail: 'The sync was still under way.',
+    });
     expect((target?.finishedAt ?? 0) - (target?.startedAt ?? 0)).toBeLessThan(600_000);
   });
 });

@@ -63,6 +63,31 @@ describe('a task', () => {
     });
   });
 
+  test.each([
+    ['task-failed', 'failed', { message: 'The disk is full' }, 'At the step upload: The disk is full.'],
+    ['task-aborted', 'aborted', {}, 'The step upload was aborted.'],
+    ['task-failed', 'completed', {}, undefined],
+  ] as const)(
+    'that ended badly (%s) is explained by its step that %s',
+    async (reason, status, error, detail) => {
+      const details = { sites: [{ steps: [{ type: 'upload', status, error }] }] };
+      const api = { showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }) };
+      const end = { is: 'failed', reason } as const;
+      expect(await watchKinds.task.explain?.(api as unknown as Api, watch, end)).toEqual({
+        ...end,
+        ...(detail === undefined ? {} : { detail }),
+      });
+    },
+  );
+
+  test('that somebody cancelled, or that the service no longer knows, is not explained', async () => {
+    const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
+    const failed = { is: 'failed', reason: 'task-failed' } as const;
+    expect(await watchKinds.task.explain?.(api, watch, failed)).toEqual(failed);
+    const cancelled = { is: 'failed', reason: 'task-cancelled' } as const;
+    expect(await watchKinds.task.explain?.({} as Api, watch, cancelled)).toEqual(cancelled);
+  });
+
   test('that the service does not know any more is lost, and its target is not called gone', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
     expect(await watchKinds.task.look(api, watch)).toMatchObject({ is: 'lost' });

@@ -350,15 +350,26 @@ describe('a call', () => {
 
 describe('a target whose call', () => {
   test.each([
-    ['task-failed', 'failing-tasks'],
-    ['task-aborted', 'aborted-tasks'],
-  ])('started a task that ends badly has failed: %s', async (reason, fault) => {
-    world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
-    const { targets } = await calling(world, 'listSites', download, backedUp);
-    expect(targets).toMatchObject([
-      { outcome: 'failed', reason },
-      { outcome: 'failed', reason },
-    ]);
+    ['task-failed', 'failing-tasks', /^At the step \w+: The step \w+ failed\.$/],
+    ['task-aborted', 'aborted-tasks', /^At the step \w+: The step \w+ was aborted\.$/],
+  ])(
+    'started a task that ends badly has failed: %s, with what the service says of it',
+    async (reason, fault, says) => {
+      world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
+      const { targets } = await calling(world, 'listSites', download, backedUp);
+      expect(targets).toMatchObject([
+        { outcome: 'failed', reason, detail: expect.stringMatching(says) },
+        { outcome: 'failed', reason, detail: expect.stringMatching(says) },
+      ]);
+    },
+  );
+
+  test('started a task that failed has failed, even when the service does not show why', async () => {
+    world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
+    world.sandbox.failNext({ operation: 'showTask', times: 1_000 }, 'status-503');
+    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+    expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-failed' }]);
+    expect(targets[0]?.detail).toBeUndefined();
   });
 
   test('the service fails in each of its attempts has failed: unavailable, and nothing was made', async () => {

@@ -84,7 +84,7 @@ describe('a site whose sync', () => {
       sandbox.site(first).syncTakes(24 * 3_600_000);
     }, shortly);
     expect(reason).toBe('timeout');
-    expect(target).toMatchObject({ outcome: 'failed', detail: 'It was still under way.' });
+    expect(target).toMatchObject({ outcome: 'failed', detail: 'The sync was still under way.' });
   });
 
   test('may or may not have begun is unknown when nobody can tell in time', async () => {

@@ -1,0 +1,24 @@
+/** What went wrong in a task, as its single view tells it step by step (spec 2.10): the shape of its errors is not shown. */
+import type { Answer } from '../contract/operations.ts';
+
+export type TaskSite = NonNullable<NonNullable<Answer<'showTask'>['task']['details']>['sites']>[number];
+
+/** A step that went wrong, and what the service says of it, if it says anything. */
+export interface StepError {
+  step: string;
+  aborted: boolean;
+  says?: string;
+}
+
+/** The first step of a site that failed, was aborted or shows an error. */
+export function stepErrorOf({ steps = [] }: TaskSite): StepError | undefined {
+  const wrong = steps.find(
+    ({ status, error }) => status === 'failed' || status === 'aborted' || Object.keys(error ?? {}).length > 0,
+  );
+  if (!wrong) return undefined;
+  const { error = {}, status, type } = wrong;
+  const said = [error['message'], error['code']].find((one) => typeof one === 'string' && one !== '');
+  const says = said ?? (Object.keys(error).length > 0 ? JSON.stringify(error) : undefined);
+  const found = { step: type ?? 'a step', aborted: status === 'aborted' };
+  return says === undefined ? found : { ...found, says: String(says).replace(/(?<![.!?])$/, '.') };
+}
