@@ -60,7 +60,7 @@ export const apiCall = defineJob({
   name: 'api-call',
   summary: "Asks for one operation of the service's interface for each target of any list.",
   options: Options,
-  check: ({ confirm, ...call }, from) => [
+  check: ({ confirm, ...call }, { from }) => [
     ...checkCall(call, from),
     ...confirmFaults(call.operation, confirm),
   ],

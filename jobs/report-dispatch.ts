@@ -17,7 +17,7 @@ import {
   type Reconciled,
 } from '../src/job/job.ts';
 import { fillIn, fillInLine, type MailFacts, mailTextFaults } from '../src/job/mail-text.ts';
-import { duration } from '../src/job/options.ts';
+import { duration, notWithin } from '../src/job/options.ts';
 import { dayAt, isLanguage, monthOf, type Period, PeriodWish, periodOf } from '../src/job/period.ts';
 import { problemWith } from '../src/job/problem.ts';
 import { type Needs, needsOf, snapshotsLack, snapshotsOf } from '../src/job/report-needs.ts';
@@ -94,7 +94,7 @@ const Options = z.strictObject({
     ),
   delivery_timeout: duration(60_000)
     .prefault('1h')
-    .describe('How long a mail is followed until it is delivered. Default 1h.'),
+    .describe('How long a mail is followed until it is delivered: less than `timeout.target`. Default 1h.'),
   resend_to_client: z
     .boolean()
     .default(false)
@@ -149,10 +149,12 @@ export const reportDispatch = defineJob({
   memo: Memo,
   // A report leaves its site as it is, and a mail may be on its way for long.
   target: (site) => ({ id: site.id, label: site.url, site: null }),
-  check: (options) =>
-    (['subject', 'body'] as const).flatMap((name) =>
+  check: (options, { targetMs }) => [
+    ...(['subject', 'body'] as const).flatMap((name) =>
       mailTextFaults(options[name] ?? '').map((fault) => ({ path: [name], ...fault })),
     ),
+    ...notWithin('delivery_timeout', options.delivery_timeout, targetMs),
+  ],
 
   async survey({ api, all, options, occasion, now }): Promise<Survey> {
     const { timezone } = occasion;

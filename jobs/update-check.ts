@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { findSites, readCores, type SiteCores } from '../src/job/core-coverage.ts';
 import { type Answer, type Api, defineJob, type Reading } from '../src/job/job.ts';
-import { duration, percent } from '../src/job/options.ts';
+import { duration, notWithin, percent } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
 import {
   allConditions,
@@ -39,7 +39,7 @@ const Options = z.strictObject({
   follow_for: duration()
     .prefault('1h')
     .describe(
-      'How long a run that still goes on is followed; keep `timeout.target` above it. With 0 it is left to the next check. Default 1h.',
+      'How long a run that still goes on is followed: less than `timeout.target`. With 0 it is left to the next check. Default 1h.',
     ),
   enable_paused: z
     .boolean()
@@ -91,6 +91,7 @@ export const updateCheck = defineJob({
   memo: Memo,
   target: ({ id, name }) => ({ id, label: name ?? id }),
   requestsPerTarget: 4,
+  check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
 
   async survey({ api, all, earlier, options, now }): Promise<Survey> {
     const { schedules, suspicious } = await readUpdateHistory({ api, all, earlier }, now - options.look_back);

@@ -80,6 +80,14 @@ export interface OptionFault {
   at?: 'key' | 'value';
 }
 
+/** What of a policy its job's options may not contradict. */
+export interface CheckedPolicy {
+  /** The list that the candidates come from. */
+  from: CandidateList;
+  /** How long one target may take (`timeout.target`), in milliseconds. */
+  targetMs: number;
+}
+
 export interface Surveying<Options> extends Reading {
   options: Options;
   /** The list that the candidates come from. */
@@ -160,8 +168,8 @@ export interface Job<
   summary: string;
   /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
   options: z.ZodType<Options>;
-  /** What is wrong with options that this schema took, given the list that candidates come from. Asked when a policy is loaded. */
-  check?(options: Options, from: CandidateList): readonly OptionFault[];
+  /** What is wrong with options that this schema took, given the rest of their policy. Asked when a policy is loaded. */
+  check?(options: Options, policy: CheckedPolicy): readonly OptionFault[];
   /**
    * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`: the policy
    * names it in `select.from`.

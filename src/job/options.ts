@@ -1,6 +1,7 @@
 /** What the options of jobs are made of besides what zod has: they are written as everything else in our files. */
 import * as written from '../settings/duration.ts';
 import * as shares from '../settings/percent.ts';
+import type { OptionFault } from './job.ts';
 
 /** A length of time such as `20h` or `3d`, read into milliseconds; `leastMs` is the shortest that makes sense. */
 export const duration = written.duration;
@@ -10,3 +11,15 @@ export const inWords = written.formatDuration;
 
 /** A share such as `20%`, read into percentage points between `least` and `most`. */
 export const percent = shares.percent;
+
+/** What is wrong with a time for which a job waits, when the policy's limit for a target is over before. */
+export const notWithin = (name: string, ms: number, targetMs: number): OptionFault[] =>
+  ms >= targetMs
+    ? [
+        {
+          path: [name],
+          message: `"${name}" is ${inWords(ms)}, and "timeout.target" ends the work on a target after ${inWords(targetMs)}.`,
+          suggestion: 'make it shorter than timeout.target, or that one longer',
+        },
+      ]
+    : [];

@@ -15,7 +15,7 @@ import { closest, suggestionFor } from '../settings/suggest.ts';
 import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
-import { namesCalendar, toPolicy } from './to-policy.ts';
+import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
 import { compileWhereOf } from './where.ts';
 
 export interface Known {
@@ -46,7 +46,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
     ...(job ? selectFindings(parts.select ?? {}, job, place) : []),
-    ...(job && options ? optionFindings(options, parts.select ?? {}, job, place) : []),
+    ...(job && options ? optionFindings(options, parts, job, place) : []),
   ];
   const name = parts.name === undefined ? {} : { name: parts.name };
   if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
@@ -157,11 +157,16 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
 type Options = ReturnType<typeof readStrictly>;
 
 /** What is wrong with `with`: by the schema of the job's options, or else by the job itself. */
-function optionFindings(options: Options, { from }: Select, job: AnyJob, place: Place): Finding[] {
+function optionFindings(options: Options, { select, timeout }: Parts, job: AnyJob, place: Place): Finding[] {
+  const from = select?.from;
   if ('findings' in options) return options.findings;
   // Without a list, that it is missing is all there is to say.
   if (job.candidates === 'any' && from === undefined) return [];
-  const faults = job.check?.(options.value as never, candidatesOf(job, from === undefined ? {} : { from }));
+  const faults = job.check?.(options.value as never, {
+    from: candidatesOf(job, from === undefined ? {} : { from }),
+    // Limits that could not be read contradict nothing.
+    targetMs: timeout ? targetMsOf(timeout) : Number.POSITIVE_INFINITY,
+  });
   return (faults ?? []).map(({ path, ...remark }) => place(['with', ...path], remark));
 }
 

@@ -7,6 +7,10 @@ import type { PolicyEntry } from './policy-file.ts';
 
 const defaultTargetMs = 2 * 3_600_000;
 
+/** How long one target may take. */
+export const targetMsOf = ({ target, run }: PolicyEntry['timeout']): number =>
+  target ?? Math.min(defaultTargetMs, run);
+
 /** Calendars by their names. */
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
@@ -37,7 +41,7 @@ export function toPolicy(
       delayMs: retry.delay,
       maxDelayMs: retry.max_delay,
     },
-    timeout: { targetMs: timeout.target ?? Math.min(defaultTargetMs, timeout.run), runMs: timeout.run },
+    timeout: { targetMs: targetMsOf(timeout), runMs: timeout.run },
     notify: entry.notify.map(({ on, to }) => ({ on: [...on], to })),
   };
   const description = entry.description === undefined ? {} : { description: entry.description };

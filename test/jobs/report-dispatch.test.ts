@@ -467,7 +467,7 @@ test('a misspelt variable is found when the policy is loaded', () => {
     subject: 'Hi',
     body: 'About {{site.titel}}',
   });
-  expect(reportDispatch.check?.(options, 'listSites')).toEqual([
+  expect(reportDispatch.check?.(options, { from: 'listSites', targetMs: 7_200_000 })).toEqual([
     {
       path: ['body'],
       message: 'There is no variable {{site.titel}}.',

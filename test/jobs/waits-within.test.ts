@@ -1,0 +1,37 @@
+/** A job that waits for something for longer than its policy leaves it is told of when the policy is loaded. */
+import { expect, test } from 'vitest';
+import { reportDispatch } from '../../jobs/report-dispatch.ts';
+import { updateCheck } from '../../jobs/update-check.ts';
+import { createRegistry } from '../../src/job/registry.ts';
+import { loadPolicies } from '../../src/policy/load-policies.ts';
+import { folderWith } from '../settings/folder.ts';
+
+function mistakesOf(lines: string): string[] {
+  const dir = folderWith({ 'p.yaml': `policies:\n  - name: p\n${lines.replace(/^(?=.)/gm, '    ')}\n` });
+  return loadPolicies({ dir, registry: createRegistry([reportDispatch, updateCheck]) }).findings.map(
+    ({ line, column, message, suggestion }) => `${line}:${column} ${message} ${suggestion}`,
+  );
+}
+
+const mend = 'make it shorter than timeout.target, or that one longer';
+
+test('runs are followed for less than a target may take', () => {
+  expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 3h')).toEqual([
+    `6:19 "follow_for" is 3h, and "timeout.target" ends the work on a target after 3h. ${mend}`,
+  ]);
+  expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 2h59m')).toEqual([]);
+});
+
+test('mails are followed for less than a target may take, by default too, and where the limit is that of the run', () => {
+  const report = (lines: string) => mistakesOf(`job: report-dispatch\nwith: { template: Care }\n${lines}`);
+  expect(report('')).toEqual([]);
+  expect(report('timeout: { run: 30m }')).toEqual([
+    `4:11 "delivery_timeout" is 1h, and "timeout.target" ends the work on a target after 30m. ${mend}`,
+  ]);
+});
+
+test('of a limit that cannot be read itself, that is all there is to say', () => {
+  const mistakes = mistakesOf('job: update-check\ntimeout: { target: soon }');
+  expect(mistakes).toHaveLength(1);
+  expect(mistakes[0]).toContain('"target"');
+});
