@@ -171,11 +171,11 @@ async function sayHowToGoOn(
   { passing }: Attending,
 ): Promise<number> {
   if (passing) {
-    terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)} planned.`);
+    terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
     return exit.interrupted;
   }
   const other = await atWorkOn(caretaker, run.account);
-  terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)} planned. Nothing is lost.`);
+  terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
   if (other) terminal.say(`It goes on without you: ${other} is at work on it.`);
   else {
     if (run.ending) terminal.say('It is called off, and nobody is at work on it any more.');

@@ -39,10 +39,12 @@ export function countsLine({ counts }: Run, { paint }: Terminal): string {
 export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** `3 succeeded, 1 failed of 12 targets`. */
-export const outOf = (run: Run, terminal: Terminal): string =>
-  endedCount(run.counts) === 0
-    ? `nothing ended yet of ${countOf(run.counts.planned, 'target')}`
-    : `${countsLine(run, terminal)} of ${countOf(run.counts.planned, 'target')}`;
+export function outOf(run: Run, terminal: Terminal): string {
+  const targets = countOf(run.counts.planned, 'target');
+  if (!run.planComplete) return `${targets} planned so far`;
+  const ended = endedCount(run.counts) === 0 ? 'nothing ended yet' : countsLine(run, terminal);
+  return `${ended} of ${targets}`;
+}
 
 /** One line of progress; the bar is as wide as the terminal allows. */
 export function progressLine(run: Run, now: number, terminal: Terminal): string {

@@ -39,8 +39,10 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   const asked = untilSignal();
   terminal.data(`listening ${service.url}`);
   terminal.say('To use it, in another terminal:');
-  terminal.say(`  export CARETAKER_BASE_URL=${service.url} CARETAKER_API_TOKEN=${token}`);
-  terminal.say(`What it saw: ${new URL('/__sandbox/journal', service.url)}   Ctrl-C ends it.`);
+  // What listens everywhere is found here as well.
+  const here = service.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
+  terminal.say(`  export CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token}`);
+  terminal.say(`What it saw: ${new URL('/__sandbox/journal', here)}   Ctrl-C ends it.`);
   await asked;
   await service.stop();
   return exit.ok;
