@@ -1,8 +1,9 @@
 /**
  * `node daemon.mjs <JSON>`: a scheduler in a process of its own, on a machine whose clock is wrong and jumps by an hour now and
- * then. Its time is Redis's, sped up; it says on standard output when it begins to fire, and works until it is killed.
+ * then. Its time is Redis's, sped up, and goes no further than what stands in Redis under `limit`; it says on standard output
+ * when it begins to fire a moment, and works until it is killed.
  */
-const { settings, from, speed, wrongByMs, policies } = JSON.parse(process.argv[2]);
+const { settings, from, began, limit, speed, wrongByMs, policies } = JSON.parse(process.argv[2]);
 
 const MachineDate = Date;
 let wrong = wrongByMs;
@@ -30,15 +31,19 @@ const { startScheduler } = await import('../../dist/src/schedule/scheduler.js');
 const log = await openLog({ level: 'error', form: 'json' });
 const { store } = await connectRedis(settings.redis, settings.dataDir, log);
 const shared = await redisClock(store, steadyClock);
+let furthest = Number(await store.get(limit));
+setInterval(async () => {
+  furthest = Number(await store.get(limit));
+}, 50);
 const clock = {
-  now: () => Math.round(from + (shared.now() - from) * speed),
+  now: () => Math.min(Math.round(from + (shared.now() - began) * speed), furthest),
   sleep: (ms, signal) => steadyClock.sleep(ms / speed, signal),
 };
 const { engine, records } = await openCaretaker({ settings, log, clock });
 startScheduler({
   policies: () => policies,
   fire(policy, firing) {
-    process.stdout.write('fires\n');
+    process.stdout.write(`fires ${firing.scheduledFor}\n`);
     return engine.fire(policy, firing);
   },
   records,
@@ -46,4 +51,3 @@ startScheduler({
   log,
   tick: (answer) => startCronTick({ answer, locks: records.locks, clock: shared, log, everySeconds: 1 }),
 });
-process.stdout.write('ready\n');
