@@ -14,7 +14,15 @@ import { findingsText } from './findings.ts';
 import { Hindrances } from './hindrances.ts';
 import { heedSignals } from './interruption.ts';
 import { retryAdvice } from './retry-advice.ts';
-import { clockTime, endLines, foldedTable, outOf, progressLine, targetTable } from './show-run.ts';
+import {
+  clockTime,
+  endLines,
+  foldedTable,
+  outOf,
+  progressLine,
+  spreadWords,
+  targetTable,
+} from './show-run.ts';
 import type { Terminal } from './terminal.ts';
 
 const LOOK_MS = 250;
@@ -80,6 +88,7 @@ async function watch(
   let last = run;
   let saidAt = clock.now();
   let said = '';
+  let told = false;
   for (;;) {
     const now = await hindrances.reading(async () => {
       const found = await records.runs.get(run.id);
@@ -92,6 +101,9 @@ async function watch(
       terminal.clear();
       return last;
     }
+    const spread: string | undefined = told ? undefined : spreadWords(last);
+    if (spread) terminal.say(`${last.id} ${spread}.`);
+    told ||= spread !== undefined;
     if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
     else {
       const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;

@@ -2,6 +2,7 @@
 import { endedCount } from '../run/moves.ts';
 import { reasons } from '../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../run/run.ts';
+import { formatDuration } from '../settings/duration.ts';
 import { foldSame } from './fold-same.ts';
 import { type Terminal, table } from './terminal.ts';
 
@@ -74,6 +75,17 @@ export function spentLine({ requestsByOperation = {} }: Run): string | undefined
   const parts = Object.entries(requestsByOperation).map(([operation, count]) => `${count} ${operation}`);
   return parts.length === 0 ? undefined : `Requests: ${parts.join(', ')}`;
 }
+
+/** Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m`. */
+export function spreadWords({ spread }: Run): string | undefined {
+  if (!spread || spread.targets === 0) return undefined;
+  const { from, ms, targets } = spread;
+  return `starts ${countOf(targets, 'target')} from ${moment(from)} until ${moment(from + ms)}, one every ${everyWords(ms / targets)}`;
+}
+
+/** `36s`, `1m12s`; of less than a second, its share. */
+export const everyWords = (ms: number): string =>
+  ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
 /** A row a target: what became of it and why. */
 export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>

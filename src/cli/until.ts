@@ -1,4 +1,5 @@
 /** When something that people ask for is to end. */
+import { isoTime } from '../clock.ts';
 import { parseDuration } from '../settings/duration.ts';
 import { UsageError } from './exit.ts';
 import { moment } from './show-run.ts';
@@ -6,6 +7,19 @@ import { moment } from './show-run.ts';
 export interface UntilOptions {
   until?: string;
   for?: string;
+}
+
+/** A day, or a moment; without a zone it is UTC, as everything that is printed. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine does not matter. */
+export function parseMoment(text: string): number | undefined {
+  const [whole, zone] = MOMENT.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
+  // The 30th of February would be read as a day of March.
+  const day = Date.parse(whole.slice(0, 10));
+  return Number.isNaN(at) || !isoTime(day).startsWith(whole.slice(0, 10)) ? undefined : at;
 }
 
 /**
@@ -23,8 +37,8 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   }
   if (options.until === undefined) return undefined;
   const ms = parseDuration(options.until);
-  const until = ms === undefined ? Date.parse(options.until) : now + ms;
-  if (Number.isNaN(until))
+  const until = ms === undefined ? parseMoment(options.until) : now + ms;
+  if (until === undefined)
     throw new UsageError(
       `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}".`,
     );

@@ -17,6 +17,8 @@ export interface RunSummary {
   detail?: string;
   trigger: Trigger;
   scheduled_for: string;
+  /** When its targets start, spread evenly (`schedule.spread`). Left out when they start as soon as they can. */
+  spread?: { from: string; until: string };
   started_at: string | null;
   finished_at: string | null;
   /** Requests to the service that it has cost so far. */
@@ -61,6 +63,9 @@ export const toSummary = (run: Run): RunSummary => ({
   ...(run.detail === undefined ? {} : { detail: run.detail }),
   trigger: run.trigger,
   scheduled_for: isoTime(run.scheduledFor),
+  ...(run.spread
+    ? { spread: { from: isoTime(run.spread.from), until: isoTime(run.spread.from + run.spread.ms) } }
+    : {}),
   started_at: timeOrNull(run.startedAt),
   finished_at: timeOrNull(run.finishedAt),
   requests: run.requests,

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
+  await clearOfTheHour();
   sandbox = await startSandbox({ sites: 8, speed: 200, rateLimit: 0, token: 'a-secret-token' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 'a-secret-token' });
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');

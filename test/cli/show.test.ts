@@ -7,10 +7,10 @@ import { foldSame } from '../../src/cli/fold-same.ts';
 import { hindranceOf } from '../../src/cli/hindrances.ts';
 import { lostWords } from '../../src/cli/lost.ts';
 import { retryAdvice } from '../../src/cli/retry-advice.ts';
-import { countOf, targetTable, timeOfDay } from '../../src/cli/show-run.ts';
+import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/show-run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
-import type { Target } from '../../src/run/run.ts';
+import type { Run, Target } from '../../src/run/run.ts';
 import { aPolicy } from '../support/caretaker.ts';
 
 describe('the table of targets', () => {
@@ -167,6 +167,15 @@ describe('work that the service has forgotten', () => {
   test('is not told where there is none', () => {
     expect(lostWords([target('a')], at)).toBeUndefined();
   });
+});
+
+test('a run that spreads its targets says from when, until when and how often one starts', () => {
+  const spread = { from: Date.UTC(2026, 10, 21, 1), ms: 7_200_000, targets: 20 };
+  expect(spreadWords({ spread } as Run)).toBe(
+    'starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m',
+  );
+  expect(spreadWords({} as Run)).toBeUndefined();
+  expect(spreadWords({ spread: { ...spread, targets: 0 } } as Run)).toBeUndefined();
 });
 
 describe('a line for spreadsheets', () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, type Started } from '../support/cli.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -9,6 +10,7 @@ let url = '';
 const PASSWORD = 'open-sesame-please';
 
 beforeAll(async () => {
+  await clearOfTheHour();
   sandbox = await startSandbox({
     sites: 8,
     speed: 200,
@@ -21,7 +23,7 @@ beforeAll(async () => {
   daemon = desk.start(['daemon']);
   [url = ''] = /http:\/\/\S+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
   await daemon.line(/the daemon is at work/);
-}, 30_000);
+});
 afterAll(async () => {
   await desk.clear();
   await sandbox.stop();

@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dayAt, type Period, periodOf, sayPeriod } from '../../src/job/period.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
 
 const ZONE = 'Europe/Berlin';
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
+  await clearOfTheHour();
   // A report takes 40 seconds of the service's time, and its mail 20.
   sandbox = await startSandbox({ sites: 30, seed: 1, speed: 200, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });

@@ -2,16 +2,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
 
 const HOUR = 3_600_000;
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 60, seed: 1, speed: 20, rateLimit: 0, token: 't' });
+  // At midnight each site gets its syncs of the day back.
+  await clearOfTheHour();
+  sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   // Well away from the twenty hours of the policy, so that the time of day does not decide who lags behind.
   for (const [at, id] of sandbox.siteIds().entries()) {
+    sandbox.site(id).syncTakes(1_000);
     if (sandbox.site(id).state().lastSyncStatus === 'succeeded')
       sandbox.site(id).lastSynced((at % 3 === 0 ? 30 : 5) * HOUR);
   }

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { isoTime } from '../../src/clock.ts';
+import { toSummary } from '../../src/run/report.ts';
 import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
@@ -36,6 +38,8 @@ test('a scheduled run starts each site at its place in the window, one fired by 
       expect(at).toBeGreaterThanOrEqual(from + (place * ms) / targets);
     });
 
+  expect(toSummary(run).spread).toEqual({ from: isoTime(from), until: isoTime(from + ms) });
+
   const manual = await world.ended(await world.fire(spreading));
-  expect(manual.spread).toBeUndefined();
+  expect(toSummary(manual)).not.toHaveProperty('spread');
 });

@@ -5,12 +5,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, OperationId } from '../../src/contract/operations.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ sites: 60, seed: 1, speed: 20, rateLimit: 0, token: 't' });
+  // The schedules of the account begin their runs on the hour.
+  await clearOfTheHour();
+  sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   // A site whose core is behind and which the schedule for all sites leaves out.
   sandbox.site('site-0050').coreIs({ current: '6.8.2' });

@@ -4,7 +4,7 @@ import { formatDuration } from '../../settings/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { foldSame } from '../fold-same.ts';
-import { clockTime, countOf } from '../show-run.ts';
+import { clockTime, countOf, everyWords } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 
 /** So many rows are printed for a person; `--json` has all. */
@@ -102,10 +102,6 @@ function print(
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
 }
-
-/** `36s`, `1m12s`; of less than a second, its share. */
-const everyWords = (ms: number): string =>
-  ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
 function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {
   const why = headings.length - 1;

@@ -10,8 +10,18 @@ import { findingsText } from '../findings.ts';
 import { sayFrozen } from '../frozen.ts';
 import { lostWords } from '../lost.ts';
 import { runNamed } from '../run-id.ts';
-import { clockTime, countsLine, endLines, moment, paintStatus, spentLine, targetTable } from '../show-run.ts';
+import {
+  clockTime,
+  countsLine,
+  endLines,
+  moment,
+  paintStatus,
+  spentLine,
+  spreadWords,
+  targetTable,
+} from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
+import { parseMoment } from '../until.ts';
 
 interface ListOptions extends GlobalOptions {
   policy?: string;
@@ -109,6 +119,8 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const findings = findingsText(targets, terminal, { all: true });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
+    const spread = spreadWords(run);
+    if (spread) terminal.data(`Spread: ${spread}`);
     const spent = spentLine(run);
     if (spent) terminal.data(spent);
     if (isFinal(run.status)) return exit.ok;
@@ -134,16 +146,12 @@ function statusOf(word: string | undefined): RunStatus | undefined {
   throw new UsageError(`There is no run status "${word}"${hint ? `: ${hint}` : '.'}`);
 }
 
-/** A day, or a moment; without a zone it is UTC, as everything that is printed. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
-
 function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = parseDuration(text.replace(/\s*ago$/, ''));
   if (ago) return now - ago;
-  const [whole, zone] = MOMENT.exec(text) ?? [];
-  const since = Date.parse(whole !== undefined && whole.length > 10 && !zone ? `${whole}Z` : (whole ?? ''));
-  if (Number.isNaN(since))
+  const since = parseMoment(text);
+  if (since === undefined)
     throw new UsageError(
       `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}".`,
     );

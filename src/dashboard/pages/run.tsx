@@ -115,6 +115,11 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       <Fact name="For">
         <Moment at={run.scheduledFor} now={now} />
       </Fact>
+      {run.spread && (
+        <Fact name="Starts targets until">
+          <Moment at={run.spread.from + run.spread.ms} now={now} />
+        </Fact>
+      )}
       <Fact name="Started">
         <Moment at={run.startedAt} now={now} />
       </Fact>
