@@ -70,10 +70,14 @@ export function endLines(run: Run, terminal: Terminal): string[] {
   ];
 }
 
-/** What a run cost, by operation: `Requests: 60 syncSite, 7 listSites`; nothing when it cost none. */
-export function spentLine({ requestsByOperation = {} }: Run): string | undefined {
-  const parts = Object.entries(requestsByOperation).map(([operation, count]) => `${count} ${operation}`);
-  return parts.length === 0 ? undefined : `Requests: ${parts.join(', ')}`;
+/** When its targets start, and what it cost: `Requests: 60 syncSite, 7 listSites`; only what there is. */
+export function factLines(run: Run): string[] {
+  const spread = spreadWords(run);
+  const spent = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
+  return [
+    ...(spread === undefined ? [] : [`Spread: ${spread}`]),
+    ...(spent.length === 0 ? [] : [`Requests: ${spent.join(', ')}`]),
+  ];
 }
 
 /** Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m`. */

@@ -10,16 +10,7 @@ import { findingsText } from '../findings.ts';
 import { sayFrozen } from '../frozen.ts';
 import { lostWords } from '../lost.ts';
 import { runNamed } from '../run-id.ts';
-import {
-  clockTime,
-  countsLine,
-  endLines,
-  moment,
-  paintStatus,
-  spentLine,
-  spreadWords,
-  targetTable,
-} from '../show-run.ts';
+import { clockTime, countsLine, endLines, factLines, moment, paintStatus, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
 import { parseMoment } from '../until.ts';
 
@@ -119,10 +110,7 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const findings = findingsText(targets, terminal, { all: true });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
-    const spread = spreadWords(run);
-    if (spread) terminal.data(`Spread: ${spread}`);
-    const spent = spentLine(run);
-    if (spent) terminal.data(spent);
+    for (const line of factLines(run)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
     const lost = lostWords(targets, known.clock.now());
     if (lost) terminal.say(lost);
