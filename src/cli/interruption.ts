@@ -17,6 +17,21 @@ export interface Interruption {
   readonly over: () => void;
 }
 
+/** Resolves with true when Redis leaves us without an answer for ten seconds, with false when `over` aborts before. */
+export async function goesAway(ask: () => Promise<unknown>, over: AbortSignal): Promise<boolean> {
+  while (!over.aborted) {
+    // A Redis that answers with an error is there; what it says comes out elsewhere.
+    const answered = ask().then(
+      () => true,
+      () => true,
+    );
+    const given = sleep(AWAY_MS, false, { signal: over }).catch(() => true);
+    if (!(await Promise.race([answered, given]))) return true;
+    await sleep(ASK_MS, undefined, { signal: over }).catch(() => undefined);
+  }
+  return false;
+}
+
 /** `goOn` is the command that takes the work up again, where there is one; `ask` is any question to Redis. */
 export function heedSignals(
   terminal: Terminal,
@@ -35,17 +50,8 @@ export function heedSignals(
     void leaveWithoutRedis();
   };
   const leaveWithoutRedis = async () => {
-    while (!over.signal.aborted) {
-      // A Redis that answers with an error is there; what it says comes out elsewhere.
-      const answered = ask().then(
-        () => true,
-        () => true,
-      );
-      const given = sleep(AWAY_MS, false, { signal: over.signal }).catch(() => true);
-      if (!(await Promise.race([answered, given])))
-        leave('What was under way could not be recorded yet: Redis does not answer');
-      await sleep(ASK_MS, undefined, { signal: over.signal }).catch(() => undefined);
-    }
+    if (await goesAway(ask, over.signal))
+      leave('What was under way could not be recorded yet: Redis does not answer');
   };
   process.on('SIGINT', heed);
   process.on('SIGTERM', heed);

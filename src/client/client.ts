@@ -83,9 +83,10 @@ export interface Client {
   waitingSince(): number | undefined;
   /**
    * Whether the service gives usable answers, be they refusals, from this moment on: it is asked something small. All who want to
-   * know it while one of them is told are told together by the next. Costs a request, up to three where one fails.
+   * know it while one of them is told are told together by the next. Costs a request, up to three where one fails. False at once
+   * when the signal aborts.
    */
-  answers(onRequest: OnRequest): Promise<boolean>;
+  answers(onRequest: OnRequest, signal?: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -262,14 +263,14 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   return {
     account: account.name,
     call,
-    answers(onRequest) {
+    answers(onRequest, signal) {
       next ??= asking.then(() => {
         next = undefined;
         const answer = ask(onRequest);
         asking = answer.catch(() => undefined);
         return answer;
       });
-      return next;
+      return unlessAborted(next, signal);
     },
     async download(id, input, options) {
       check(id, input);
@@ -278,6 +279,17 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     waitingSince: () => [...underWay][0]?.at,
     close: () => connection.close(),
   };
+}
+
+/** The answer, or false when somebody does not wait for it any longer. */
+function unlessAborted(answer: Promise<boolean>, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!signal) return answer;
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(false);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 }
 
 function mayAskAgain(id: OperationId, error: unknown, { priority }: CallOptions): boolean {

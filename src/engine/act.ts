@@ -61,19 +61,21 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'schedul
 
 /**
  * Works on one entry; gives the target as it was left. Gives nothing, quietly, when the entry is outdated, and when the
- * target was taken from us. Costs what the job says, plus a reconcile's reads.
+ * target was taken from us. Costs what the job says, plus a reconcile's reads. When `leaving` aborts, no answer is waited for any
+ * longer: what was asked for is found out by whoever goes on with the target.
  */
 export async function act(
   parts: Parts,
   run: ActingRun,
   { target: id, step: handedOut }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'step'>,
+  leaving: AbortSignal,
 ): Promise<Target | undefined> {
   // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
   if (!parts.serves(run.account) || !parts.registry.get(run.job)) return undefined;
   const claimed = await parts.records.targets.claim(run, { id, step: handedOut }, parts.clock.now());
   if (!claimed) return undefined;
 
-  const step = new Step(parts, run, claimed.target, claimed.ending);
+  const step = new Step(parts, run, claimed.target, claimed.ending, leaving);
   const done = new AbortController();
   const renewing = step.keepClaim(done.signal);
   try {
@@ -97,6 +99,7 @@ class Step {
     private target: Target,
     /** Why the run was called off, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
+    private readonly leaving: AbortSignal,
   ) {}
 
   /** Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died. */
@@ -119,7 +122,14 @@ class Step {
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     if ('error' in found && found.error instanceof CalledOffError) return this.calledOff();
+    if ('error' in found && this.wasLeft(found.error)) return this.decide({ is: 'left' });
     return this.decide(found);
+  }
+
+  /** Whether there is no answer because this process leaves. */
+  private wasLeft(error: unknown): boolean {
+    const { aborted, reason } = this.leaving;
+    return aborted && (error === reason || error instanceof UnavailableError);
   }
 
   /** What was found out about a run that was called off while this step was under way. */
@@ -144,7 +154,7 @@ class Step {
    */
   private async isOutage(error: unknown): Promise<boolean> {
     if (!(error instanceof UnavailableError && error.sent)) return false;
-    return this.amidOutage || !(await this.client.answers(this.spent.count));
+    return this.amidOutage || !(await this.client.answers(this.spent.count, this.leaving));
   }
 
   private async find(): Promise<Found> {
@@ -214,6 +224,7 @@ class Step {
     return {
       priority: this.target.intent ? 'control' : 'action',
       whenSpent: 'leave',
+      signal: this.leaving,
       onRequest: (operation, { amidOutage = false }) => {
         // A read is sent again when it fails: what it met the first time is not its own doing.
         if (isFirst) this.amidOutage = amidOutage;

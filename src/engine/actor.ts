@@ -5,6 +5,7 @@
  * after the other, each for all that have moved since the one before: a slot goes on to the next entry at once, and with
  * fifty of them busy a round is done for many. Whatever is lost on the way, the steward makes up for.
  */
+import { setMaxListeners } from 'node:events';
 import type { Entry } from '../queue/queues.ts';
 import { type ActingRun, act } from './act.ts';
 import { afterTargets, type Moved } from './finish.ts';
@@ -19,12 +20,22 @@ export class Actor {
   private readonly moved = new Map<string, Moved[]>();
   private readonly rounds = new Map<string, Promise<void>>();
 
-  constructor(private readonly parts: Parts) {}
+  private readonly leaving = new AbortController();
+
+  constructor(private readonly parts: Parts) {
+    // Every request listens to it.
+    setMaxListeners(0, this.leaving.signal);
+  }
+
+  /** Waits no longer for any answer; what was asked for is found out by whoever goes on with the targets. */
+  leave(): void {
+    this.leaving.abort();
+  }
 
   /** Works on one entry; see `act`. */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
     const run = await this.runOf(entry.run);
-    const target = run && (await act(this.parts, run, entry));
+    const target = run && (await act(this.parts, run, entry, this.leaving.signal));
     if (!target) return;
     const { account } = run;
     const moved = this.moved.get(account);

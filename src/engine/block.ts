@@ -26,14 +26,18 @@ export async function blockAccount(
 }
 
 /** Asks once whether the account lets us in again, and lets its runs go on when it does. Costs one request. */
-export async function probeAccount(parts: Parts, account: string): Promise<void> {
+export async function probeAccount(parts: Parts, account: string, signal?: AbortSignal): Promise<void> {
   const { client } = parts.link(account);
   try {
-    await client.call('listTags', { perPage: 1 }, { priority: 'control', whenSpent: 'leave' });
+    await client.call(
+      'listTags',
+      { perPage: 1 },
+      { priority: 'control', whenSpent: 'leave', ...(signal ? { signal } : {}) },
+    );
   } catch (error) {
     if (error instanceof AccountRefusedError) return;
     // Anything else says nothing about the account; the next probe asks again.
-    if (error instanceof CaretakerError) return;
+    if (error instanceof CaretakerError || signal?.aborted) return;
     throw error;
   }
   await admitAccount(parts, account);

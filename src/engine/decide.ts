@@ -24,6 +24,8 @@ export type Found =
   | Answer<string>
   /** Come back at `at`: it is too early to tell whether a lost request arrived. */
   | { is: 'too-early'; at: number }
+  /** This process leaves, and did not wait for the answer: whoever is next finds out. */
+  | { is: 'left' }
   /** The run was called off while the target waited. */
   | { is: 'called-off'; ending: NonNullable<Run['ending']> }
   /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
@@ -66,6 +68,8 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
     }
     case 'too-early':
       return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
+    case 'left':
+      return { target: waiting(target, { detail: target.detail }), dueAt: circumstances.now };
     case 'called-off':
       return { target: calledOff(target, found.ending, circumstances.now) };
     case 'task-called-off':

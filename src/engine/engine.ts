@@ -18,10 +18,17 @@ export class RunError extends CaretakerError {
   readonly code = 'RUN';
 }
 
+/** Whoever stops waits so long for the answers to what was sent. */
+const ANSWERS_WITHIN_MS = 7_000;
+
 /** Work under way in this process. */
 export interface Working {
   /** When it was last seen to go on, in milliseconds since 1970: some seconds ago while Redis answers. */
   beatAt(): number | undefined;
+  /**
+   * Takes nothing new, and records what is under way. A service that does not answer is waited for a few seconds: what was asked
+   * of it by then is found out by whoever goes on.
+   */
   stop(): Promise<void>;
 }
 
@@ -144,7 +151,11 @@ export function createEngine(parts: Parts): Engine {
       return {
         beatAt: () => steward.beatAt,
         async stop() {
+          const over = new AbortController();
+          const patience = parts.clock.sleep(ANSWERS_WITHIN_MS, over.signal).then(() => actor.leave());
           await Promise.all([planner.stop(), steward.stop(), working.stop()]);
+          over.abort();
+          await patience;
           await actor.rest();
         },
       };

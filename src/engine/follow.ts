@@ -60,6 +60,8 @@ export class Follower {
   constructor(
     private readonly parts: Parts,
     private readonly account: string,
+    /** Aborts when this process stops: what is asked then, the next one asks again. */
+    private readonly stopping: AbortSignal,
   ) {}
 
   /** When the last sweep of a kind that came to its end began; long ago when there was none. */
@@ -92,6 +94,7 @@ export class Follower {
     const options: CallOptions = {
       priority: 'follow',
       whenSpent: 'leave',
+      signal: this.stopping,
       onRequest: this.uncounted.count,
     };
     try {
@@ -327,7 +330,7 @@ export class Follower {
 
   /** What ends a round without being anybody's failure. */
   private async excuse(error: unknown, kind: Watch['kind']): Promise<void> {
-    if (error instanceof BudgetSpentError) return;
+    if (error instanceof BudgetSpentError || this.stopping.aborted) return;
     if (error instanceof AccountRefusedError) return blockAccount(this.parts, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;
     const { failingSince, failedAt = 0 } = await this.parts.link(this.account).budget.state();

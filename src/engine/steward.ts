@@ -97,9 +97,10 @@ export class Steward {
       if (this.rounds.has(account)) continue;
       const round = this.lookAfter(account, charge)
         .then(() => records.accounts.attended(account, this.parts.clock.now()))
-        .catch((error: unknown) =>
-          log.warn({ account, err: error }, `an account had to wait: ${messageOf(error)}`),
-        )
+        .catch((error: unknown) => {
+          if (!this.stopping.signal.aborted)
+            log.warn({ account, err: error }, `an account had to wait: ${messageOf(error)}`);
+        })
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
     }
@@ -117,7 +118,7 @@ export class Steward {
 
   private takeOn(account: string): Charge {
     const charge: Charge = {
-      follower: new Follower(this.parts, account),
+      follower: new Follower(this.parts, account, this.stopping.signal),
       probedAt: undefined,
       replans: new Map(),
     };
@@ -166,6 +167,6 @@ export class Steward {
     const first = (blocked?.since ?? 0) + FIRST_PROBE_MS;
     if (clock.now() < (charge.probedAt === undefined ? first : charge.probedAt + PROBE_MS)) return;
     charge.probedAt = clock.now();
-    await probeAccount(this.parts, account);
+    await probeAccount(this.parts, account, this.stopping.signal);
   }
 }

@@ -192,7 +192,7 @@ describe('a process that lacks what a run needs', () => {
     const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
 
     await tend(ignorant, waited, [waited], {
-      follower: new Follower(ignorant, 'default'),
+      follower: new Follower(ignorant, 'default', new AbortController().signal),
       probedAt: undefined,
       replans: new Map(),
     });

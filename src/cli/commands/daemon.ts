@@ -7,6 +7,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
+import { goesAway } from '../interruption.ts';
 import { untilSignal } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -38,11 +39,17 @@ export async function daemon(
 
   const signal = await asked;
   log.info({ signal }, 'stopping: nothing new is begun, what is under way is being recorded');
-  const late = setTimeout(() => {
-    log.warn('stopped without waiting any longer; what was under way is picked up by the next daemon');
+  const leave = (why: string) => {
+    log.warn(`stopped ${why}; what was under way is picked up by the next daemon`);
     process.exit(exit.ok);
-  }, STOP_MS);
+  };
+  const late = setTimeout(() => leave('without waiting any longer'), STOP_MS);
+  const over = new AbortController();
+  void goesAway(() => caretaker.records.presence.here(caretaker.clock.now()), over.signal).then((isAway) => {
+    if (isAway) leave('without Redis, which does not answer');
+  });
   await running.stop();
+  over.abort();
   await caretaker.close();
   clearTimeout(late);
   log.info('stopped');

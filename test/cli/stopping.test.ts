@@ -1,0 +1,61 @@
+/** SIGTERM of the daemon in the middle of something. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { openRedisDoor } from '../support/redis-door.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
+  for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
+});
+afterAll(async () => {
+  await desk.clear();
+  await sandbox.stop();
+});
+
+test('a daemon whose Redis went away in the middle of a run ends some ten seconds after SIGTERM, and says so', async () => {
+  const redis = await startTestRedis();
+  const door = await openRedisDoor(redis.socketPath);
+  const daemon = desk.start(['daemon'], { REDIS_URL: door.url });
+  await daemon.line(/the daemon is at work/);
+  await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: door.url });
+  while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
+  await door.shut();
+  const asked = performance.now();
+  daemon.child.kill('SIGTERM');
+
+  const { code, stderr } = await daemon.ended;
+
+  expect(code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(16_000);
+  expect(stderr.trim().split('\n').at(-1)).toContain(
+    'stopped without Redis, which does not answer; what was under way is picked up by the next daemon',
+  );
+  await redis.stop();
+}, 60_000);
+
+test('a daemon whose service is mute ends within ten seconds or so of SIGTERM, and the next ends the run', async () => {
+  const daemon = desk.start(['daemon']);
+  await daemon.line(/the daemon is at work/);
+  sandbox.outage.begin('hang');
+  const detached = await desk.run(['run', 'nightly-sync', '--detach']);
+  const id = detached.stdout.trim();
+  await daemon.line(new RegExp(`a run begins.*${id}|${id}.*a run begins`));
+  const asked = performance.now();
+  daemon.child.kill('SIGTERM');
+
+  const { code, stderr } = await daemon.ended;
+
+  expect(code).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(16_000);
+  expect(stderr.trim().split('\n').at(-1)).toContain('stopped');
+  sandbox.outage.end();
+  const { stdout } = await desk.run(['runs', 'continue', id, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({ run: id, counts: { failed: 0 } });
+}, 60_000);
