@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { secondTry } from './test/support/second-try.ts';
 
 export default defineConfig({
   test: {
@@ -8,6 +9,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Many tests run real processes at many times the speed of life: a machine that stalls for seconds is no failure.
     retry: 1,
+    reporters: ['default', secondTry],
     // Most of the time tests wait for real processes and real time, so twice the cores of our smallest machine.
     maxWorkers: 4,
   },

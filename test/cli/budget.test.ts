@@ -9,6 +9,7 @@ let desk: Desk;
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 30, seed: 1, speed: 60, rateLimit: 200, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
   const sync = (name: string, cron: string) =>
     `  - name: ${name}\n    job: site-sync\n    schedule: { cron: "${cron}" }\n`;
   desk.write(

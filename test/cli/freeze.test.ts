@@ -1,14 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { OpenRecords } from '../../src/app/open-records.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 let desk: Desk;
 let sandbox: Sandbox;
+let records: OpenRecords['records'];
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+  ({ records } = await desk.keepRedis());
 });
-afterEach(() => desk.run(['unfreeze']));
+afterEach(() => records.freeze.end(Date.now()));
 afterAll(async () => {
   await desk.clear();
   await sandbox.stop();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 import { startFaultyService } from '../support/faulty-service.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { openRedisDoor } from '../support/redis-door.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 /** Resolves when the service has been asked for a sync. */
 async function firstSync(): Promise<void> {
-  while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
+  await untilSeen(() => sandbox.journal.effects.length > 0);
 }
 
 test('Ctrl-C lets what is in flight be recorded and says how to go on; going on loses and doubles nothing', async () => {
@@ -47,7 +47,7 @@ test('Ctrl-C lets what is in flight be recorded and says how to go on; going on 
 test('a command killed with SIGKILL leaves nothing that the next one does not pick up', async () => {
   const before = sandbox.journal.effectsOf('syncSite').length;
   const started = desk.start(['run', 'nightly-sync']);
-  while (sandbox.journal.effectsOf('syncSite').length === before) await new Promise(setImmediate);
+  await untilSeen(() => sandbox.journal.effectsOf('syncSite').length > before);
   started.child.kill('SIGKILL');
   await started.ended;
   const [interrupted] = JSON.parse((await desk.run(['runs', '--json'])).stdout);
@@ -78,7 +78,7 @@ describe('while Redis is away', () => {
     const door = await openRedisDoor(redis.socketPath);
     const before = sandbox.journal.effects.length;
     const started = desk.start(['run', 'nightly-sync'], { REDIS_URL: door.url });
-    while (sandbox.journal.effects.length === before) await new Promise(setImmediate);
+    await untilSeen(() => sandbox.journal.effects.length > before);
     await door.shut();
     await redis.stop();
     started.child.kill('SIGTERM');

@@ -2,25 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
-import { keptLog } from '../support/quiet.ts';
 
 const { dependencies } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8'));
 const preload = resolve(import.meta.dirname, '../support/loaded.mjs');
 
 let desk: Desk;
 let sandbox: Sandbox;
-let redis: Awaited<ReturnType<typeof openEmbeddedRedis>>;
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 3, rateLimit: 0 });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
-  redis = await openEmbeddedRedis({ dataDir: join(desk.folder, '.caretaker'), log: keptLog() });
+  await desk.keepRedis();
 });
 afterAll(async () => {
   await desk.clear();
-  await redis.close();
   await sandbox.stop();
 });
 

@@ -1,7 +1,7 @@
 /** What a person can learn of runs, and do to them, where no daemon is alive. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Desk, openDesk } from '../support/cli.ts';
+import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -13,8 +13,9 @@ async function interruptARun(): Promise<{ sandbox: Sandbox; desk: Desk; interrup
   const sandbox = await startSandbox({ sites: 12, rateLimit: 0, token: 't' });
   for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(3_600_000);
   const desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
   const started = desk.start(['run', 'nightly-sync']);
-  while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
+  await untilSeen(() => sandbox.journal.effects.length > 0);
   started.child.kill('SIGINT');
   const { stderr } = await started.ended;
   return { sandbox, desk, interrupted: /caretaker runs continue (\S+)/.exec(stderr)?.[1] ?? '' };

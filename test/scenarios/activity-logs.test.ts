@@ -9,6 +9,7 @@ let desk: Desk;
 beforeAll(async () => {
   sandbox = await startSandbox({ sites: 60, seed: 1, speed: 20, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
 });
 afterAll(async () => {
   await desk.clear();

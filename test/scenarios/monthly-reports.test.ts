@@ -14,6 +14,7 @@ beforeAll(async () => {
   // A report takes 40 seconds of the service's time, and its mail 20.
   sandbox = await startSandbox({ sites: 30, seed: 1, speed: 200, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
 });
 afterAll(async () => {
   await desk.clear();

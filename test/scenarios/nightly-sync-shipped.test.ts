@@ -13,6 +13,7 @@ beforeAll(async () => {
   await clearOfTheHour();
   sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
   // Well away from the twenty hours of the policy, so that the time of day does not decide who lags behind.
   for (const [at, id] of sandbox.siteIds().entries()) {
     sandbox.site(id).syncTakes(1_000);

@@ -15,6 +15,7 @@ beforeAll(async () => {
   await clearOfTheHour();
   sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
+  await desk.keepRedis();
   // A site whose core is behind and which the schedule for all sites leaves out.
   sandbox.site('site-0050').coreIs({ current: '6.8.2' });
   const { auto_update_schedules: schedules } = await ask('listAutoUpdateSchedules', '/auto-update-schedules');

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRecords, type OpenRecords } from '../../src/app/open-records.ts';
+import { keptLog } from './quiet.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bin = join(root, 'src/cli/bin.mjs');
@@ -28,8 +31,15 @@ export interface Desk {
   start(args: string[], env?: Record<string, string>): Started;
   /** Runs a command to its end, in this folder unless another is named. */
   run(args: string[], env?: Record<string, string>, cwd?: string): Promise<Ended>;
+  /** Has the desk's embedded Redis run from now on, so that no command has to start it; gives what is in it. */
+  keepRedis(): Promise<OpenRecords>;
   /** Ends what still runs, and deletes the folder. */
   clear(): Promise<void>;
+}
+
+/** Resolves when something holds that another process brings about, and leaves it the processor meanwhile. */
+export async function untilSeen(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(5);
 }
 
 /** A folder with the shipped configuration; every command in it shares an embedded Redis. */
@@ -37,6 +47,7 @@ export function openDesk(environment: Record<string, string>): Desk {
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
   cpSync(join(root, 'config'), join(folder, 'config'), { recursive: true });
   const running = new Set<ChildProcess>();
+  let kept: OpenRecords | undefined;
 
   const start = (args: string[], env: Record<string, string> = {}, cwd = folder): Started => {
     const child = spawn(process.execPath, [bin, ...args], {
@@ -80,10 +91,18 @@ export function openDesk(environment: Record<string, string>): Desk {
     write: (file, text) => writeFileSync(join(folder, file), text),
     start,
     run: (args, env, cwd) => start(args, env, cwd).ended,
+    async keepRedis() {
+      kept ??= await connectRecords(
+        { redis: { kind: 'embedded' }, dataDir: join(folder, '.caretaker') },
+        keptLog(),
+      );
+      return kept;
+    },
     async clear() {
       const ends = [...running].map((child) => once(child, 'close'));
       for (const child of running) child.kill('SIGTERM');
       await Promise.all(ends);
+      await kept?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
