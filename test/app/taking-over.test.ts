@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startReceiver } from '../notify/receiver.ts';
-import { aPolicy, startWorld } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld } from '../support/caretaker.ts';
 
 test('a receiver that was put into the configuration while at work is told about the next run', async () => {
   const receiver = await startReceiver(204);

@@ -11,7 +11,7 @@ import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/show
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
-import { aPolicy } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
 
 describe('the table of targets', () => {
   const target: Target = {

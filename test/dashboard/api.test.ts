@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { type RunReport, type RunSummary, type TargetReport, toReport } from '../../src/run/report.ts';
 import { keepSecret } from '../../src/secrets.ts';
-import { aRun, aTarget, ended, openEvents, PASSWORD, remember, startWorld, type World } from './world.ts';
+import { aTarget } from '../support/builders.ts';
+import { aRun, ended, openEvents, PASSWORD, remember, startWorld, type World } from './world.ts';
 
 let world: World;
 afterEach(() => world.stop());

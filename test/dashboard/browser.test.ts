@@ -1,17 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { aTarget } from '../support/builders.ts';
 import { complaintsOf, launch, withoutBrowser } from './chromium.ts';
-import {
-  aPolicy,
-  aRun,
-  aTarget,
-  ended,
-  PASSWORD,
-  remember,
-  showDaemon,
-  startWorld,
-  type World,
-} from './world.ts';
+import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { aPolicy } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;

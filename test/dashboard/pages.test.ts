@@ -2,11 +2,11 @@ import { afterEach, expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { reasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
+import { aTarget } from '../support/builders.ts';
 import {
   anAccount,
   aPolicy,
   aRun,
-  aTarget,
   ended,
   openEvents,
   remember,

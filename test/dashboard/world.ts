@@ -9,6 +9,7 @@ import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import type { Run, Target } from '../../src/run/run.ts';
+import { aPolicy as anyPolicy, aRun as anyRun, aTarget } from '../support/builders.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -125,31 +126,16 @@ export const showDaemon = (records: Records, roles: string[], at = Date.now()): 
 
 const JULY = Date.UTC(2026, 6, 30, 2);
 
-export const aRun = (changes: Partial<Run> = {}): Run => ({
-  id: 'nightly-sync.20260730T020000Z',
-  policy: 'nightly-sync',
-  job: 'site-sync',
-  account: 'default',
-  status: 'queued',
-  trigger: 'schedule',
-  scheduledFor: JULY,
-  createdAt: JULY,
-  requests: 0,
-  counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-  policyJson: '{}',
-  policyHash: 'x',
-  ...changes,
-});
-
-export const aTarget = (id: string, changes: Partial<Target> = {}): Target => ({
-  id,
-  label: `${id}.example`,
-  state: 'pending',
-  step: 0,
-  attempts: 0,
-  waits: 0,
-  ...changes,
-});
+/** A run of July, queued. */
+export const aRun = (changes: Partial<Run> = {}): Run =>
+  anyRun({
+    id: 'nightly-sync.20260730T020000Z',
+    policy: 'nightly-sync',
+    account: 'default',
+    scheduledFor: JULY,
+    createdAt: JULY,
+    ...changes,
+  });
 
 export const ended = (
   id: string,
@@ -173,21 +159,8 @@ export async function remember(records: Records, run: Run, targets: readonly Tar
   await records.runs.move(run, 'running', { at: run.createdAt, planComplete: true });
 }
 
-export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy => ({
-  name,
-  account: 'default',
-  job: 'site-sync',
-  priority: 'normal',
-  select: { filters: {} },
-  options: {},
-  limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
-  retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
-  timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
-  notify: [],
-  file: 'test.yaml',
-  hash: name,
-  ...changes,
-});
+export const aPolicy = (name: string, changes: Partial<Policy> = {}): Policy =>
+  anyPolicy({ name, hash: name, ...changes });
 
 /** The next piece of a page's news, as it was sent. */
 export async function openEvents(

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

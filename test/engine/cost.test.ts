@@ -1,6 +1,7 @@
 /** What a plan says a run will cost, against what the run then cost. */
 import { afterEach, expect, test } from 'vitest';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

@@ -3,7 +3,8 @@ import { createEngine } from '../../src/engine/engine.ts';
 import { Follower } from '../../src/engine/follow.ts';
 import { tend } from '../../src/engine/tend.ts';
 import { aGate, around, type Gate, partsOf } from '../support/between.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

@@ -4,7 +4,8 @@ import { planRun } from '../../src/engine/plan-run.ts';
 import type { AnyJob } from '../../src/job/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { aGate, around, partsOf } from '../support/between.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

@@ -2,7 +2,8 @@
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { keys, keysOfRun } from '../../src/records/keys.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

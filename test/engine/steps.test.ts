@@ -4,7 +4,8 @@ import { createEngine } from '../../src/engine/engine.ts';
 import { type Answer, type AnyJob, defineJob } from '../../src/job/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { partsOf } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 let stop: () => Promise<void> = async () => undefined;

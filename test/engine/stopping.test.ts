@@ -7,7 +7,8 @@ import { reportDispatch } from '../../jobs/report-dispatch.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 const folder = mkdtempSync(join(tmpdir(), 'caretaker-stopping-'));

@@ -7,7 +7,8 @@ import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Select } from '../../src/policy/policy.ts';
 import { folderWith } from '../settings/folder.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World | undefined;
 afterEach(async () => {

@@ -12,7 +12,8 @@ import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
 import { updateCheck } from '../../jobs/update-check.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'after-result'] as const;
 type Step = (typeof steps)[number];

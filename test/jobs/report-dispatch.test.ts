@@ -9,7 +9,8 @@ import type { Acting } from '../../src/job/job.ts';
 import { dayAt, daysAfter, periodOf } from '../../src/job/period.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
 
 let world: World | undefined;
 const folders: string[] = [];

@@ -4,7 +4,8 @@ import { siteSync } from '../../jobs/site-sync.ts';
 import { placeIn } from '../../src/job/time-of-day.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World | undefined;
 afterEach(async () => {

@@ -4,7 +4,8 @@ import { siteSync } from '../../jobs/site-sync.ts';
 import { ConflictError, UnavailableError } from '../../src/client/errors.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World | undefined;
 afterEach(async () => {

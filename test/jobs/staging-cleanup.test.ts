@@ -5,7 +5,8 @@ import { RejectedError, UnavailableError } from '../../src/client/errors.ts';
 import type { Input, OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 const DAY = 86_400_000;
 let world: World;

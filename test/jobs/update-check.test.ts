@@ -7,7 +7,8 @@ import type { Acting } from '../../src/job/job.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { around } from '../support/between.ts';
-import { aPolicy, startWorld, until, type World, type WorldOptions } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World, type WorldOptions } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

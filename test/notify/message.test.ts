@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { sentenceAbout } from '../../src/notify/message.ts';
 import type { Counts, Run, RunStatus } from '../../src/run/run.ts';
+import { aRun } from '../support/builders.ts';
 
 const counts = (some: Partial<Counts>): Counts => ({
   planned: 0,
@@ -11,31 +12,18 @@ const counts = (some: Partial<Counts>): Counts => ({
   ...some,
 });
 
-const aRun = (status: RunStatus, some: Partial<Counts>, detail?: string): Run => ({
-  id: 'sweep.20261121T020000Z',
-  policy: 'sweep',
-  job: 'site-sync',
-  account: 'default',
-  status,
-  trigger: 'schedule',
-  scheduledFor: 0,
-  createdAt: 0,
-  requests: 0,
-  counts: counts(some),
-  policyJson: '{}',
-  policyHash: 'test',
-  ...(detail === undefined ? {} : { detail }),
-});
+const runOf = (status: RunStatus, some: Partial<Counts>, detail?: string): Run =>
+  aRun({ policy: 'sweep', status, counts: counts(some), ...(detail === undefined ? {} : { detail }) });
 
 test.each([
-  [aRun('succeeded', { planned: 1, succeeded: 1 }), 'sweep succeeded: of 1 target, 1 succeeded.'],
-  [aRun('failed', { planned: 12, failed: 12 }), 'sweep failed: of 12 targets, 12 failed.'],
-  [aRun('succeeded', {}), 'sweep succeeded.'],
+  [runOf('succeeded', { planned: 1, succeeded: 1 }), 'sweep succeeded: of 1 target, 1 succeeded.'],
+  [runOf('failed', { planned: 12, failed: 12 }), 'sweep failed: of 12 targets, 12 failed.'],
+  [runOf('succeeded', {}), 'sweep succeeded.'],
   [
-    aRun('stopped', { planned: 9, failed: 1, skipped: 8 }, 'Stopped after 1 of 9 targets failed.'),
+    runOf('stopped', { planned: 9, failed: 1, skipped: 8 }, 'Stopped after 1 of 9 targets failed.'),
     'sweep was stopped by a safety limit: of 9 targets, 1 failed and 8 were skipped (Stopped after 1 of 9 targets failed).',
   ],
-  [aRun('blocked', { planned: 9 }), 'sweep is blocked because the account refuses us.'],
+  [runOf('blocked', { planned: 9 }), 'sweep is blocked because the account refuses us.'],
 ])('people are told what happened in one sentence (%#)', (run, sentence) => {
   expect(sentenceAbout(run)).toBe(sentence);
 });

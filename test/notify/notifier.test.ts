@@ -5,45 +5,29 @@ import type { Policy } from '../../src/policy/policy.ts';
 import type { Run, RunStatus } from '../../src/run/run.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import type { Notification } from '../../src/settings/settings.ts';
+import { aPolicy, aRun } from '../support/builders.ts';
 import { heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
-function aPolicy(...notify: Policy['notify']): Policy {
-  return {
-    name: 'nightly-sync',
-    account: 'default',
-    job: 'site-sync',
-    priority: 'normal',
-    select: { filters: {} },
-    options: {},
-    limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
-    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
-    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
-    notify,
-    file: 'test.yaml',
-    hash: 'test',
-  };
-}
+/** A policy whose runs are told to these. */
+const telling = (...notify: Policy['notify']): Policy => aPolicy({ notify });
 
-const aRun = (status: RunStatus, changes: Partial<Run> = {}): Run => ({
-  id: 'nightly-sync.20261121T020000Z',
-  policy: 'nightly-sync',
-  job: 'site-sync',
-  account: 'default',
-  status,
-  trigger: 'schedule',
-  scheduledFor: Date.parse('2026-11-21T02:00:00Z'),
-  createdAt: Date.parse('2026-11-21T02:00:00.120Z'),
-  finishedAt: Date.parse('2026-11-21T02:40:00Z'),
-  requests: 61,
-  counts: { planned: 40, succeeded: 36, failed: 3, skipped: 1, cancelled: 0 },
-  policyJson: '{}',
-  policyHash: 'test',
-  ...changes,
-});
+const runOf = (status: RunStatus, changes: Partial<Run> = {}): Run =>
+  aRun({
+    id: 'nightly-sync.20261121T020000Z',
+    policy: 'nightly-sync',
+    account: 'default',
+    status,
+    scheduledFor: Date.parse('2026-11-21T02:00:00Z'),
+    createdAt: Date.parse('2026-11-21T02:00:00.120Z'),
+    finishedAt: Date.parse('2026-11-21T02:40:00Z'),
+    requests: 61,
+    counts: { planned: 40, succeeded: 36, failed: 3, skipped: 1, cancelled: 0 },
+    ...changes,
+  });
 
 /** A notifier at noon, with these receivers by their names. */
 function aNotifier(receivers: Record<string, Receiver>, secret?: string) {
@@ -60,7 +44,7 @@ test('whoever is named for the status of a run is told what became of it', async
   const ops = await startReceiver(204);
   const { notifier, log } = aNotifier({ ops });
 
-  await notifier.runEnded(aRun('partial'), aPolicy({ on: ['failed', 'partial'], to: 'ops' }));
+  await notifier.runEnded(runOf('partial'), telling({ on: ['failed', 'partial'], to: 'ops' }));
 
   const [letter] = ops.received;
   expect(JSON.parse(letter?.body ?? '')).toEqual({
@@ -89,14 +73,14 @@ test('whoever is named for the status of a run is told what became of it', async
 test('nobody is told about a status that no entry names, and nobody twice', async () => {
   const [ops, boss] = [await startReceiver(), await startReceiver()];
   const { notifier } = aNotifier({ ops, boss });
-  const policy = aPolicy(
+  const policy = telling(
     { on: ['failed', 'blocked'], to: 'ops' },
     { on: ['blocked'], to: 'ops' },
     { on: ['failed'], to: 'boss' },
   );
 
-  await notifier.runEnded(aRun('succeeded'), policy);
-  await notifier.runEnded(aRun('blocked'), policy);
+  await notifier.runEnded(runOf('succeeded'), policy);
+  await notifier.runEnded(runOf('blocked'), policy);
 
   expect(ops.received.map(({ headers }) => headers['x-caretaker-event'])).toEqual(['run.blocked']);
   expect(boss.received).toEqual([]);
@@ -107,7 +91,7 @@ test('a receiver that shares a secret can tell that the message is ours, whole a
   const ops = await startReceiver();
   const { notifier } = aNotifier({ ops }, secret);
 
-  await notifier.runEnded(aRun('failed'), aPolicy({ on: ['failed'], to: 'ops' }));
+  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
 
   const [letter] = ops.received;
   const signed = `${letter?.headers['x-caretaker-timestamp']}.${letter?.body}`;
@@ -120,7 +104,7 @@ test('a receiver that is in trouble is tried three times, and told in the end', 
   const ops = await startReceiver(500, 429, 200);
   const { notifier, clock, log } = aNotifier({ ops }, 'a shared secret');
 
-  const told = notifier.runEnded(aRun('failed'), aPolicy({ on: ['failed'], to: 'ops' }));
+  const told = notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
   await untilAsleep(clock);
   await clock.advance(1_000);
   await ops.untilReceived(2);
@@ -144,7 +128,7 @@ test.each([
     const ops = await startReceiver((response) => response.writeHead(status, { location: other.url }).end());
     const { notifier, log } = aNotifier({ ops });
 
-    await notifier.runEnded(aRun('failed'), aPolicy({ on: ['failed'], to: 'ops' }));
+    await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
 
     expect(ops.received).toHaveLength(1);
     expect(other.received).toEqual([]);
@@ -162,8 +146,8 @@ test('a receiver that is not there is given up after three tries, while the othe
   const { notifier, clock, log } = aNotifier({ gone, ops });
 
   const told = notifier.runEnded(
-    aRun('failed'),
-    aPolicy({ on: ['failed'], to: 'gone' }, { on: ['failed'], to: 'ops' }),
+    runOf('failed'),
+    telling({ on: ['failed'], to: 'gone' }, { on: ['failed'], to: 'ops' }),
   );
   await ops.untilReceived(1);
   for (const pauseMs of [1_000, 5_000]) {
@@ -186,7 +170,7 @@ test('an answer that never ends is cut off and counts by its status', async () =
   });
   const { notifier, log } = aNotifier({ ops });
 
-  await notifier.runEnded(aRun('failed'), aPolicy({ on: ['failed'], to: 'ops' }));
+  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'ops' }));
 
   expect(ops.received).toHaveLength(1);
   expect(log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
@@ -195,7 +179,7 @@ test('an answer that never ends is cut off and counts by its status', async () =
 test('a receiver that the config does not know is named in the log', async () => {
   const { notifier, log } = aNotifier({});
 
-  await notifier.runEnded(aRun('failed'), aPolicy({ on: ['failed'], to: 'oops' }));
+  await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'oops' }));
 
   expect(log.lines[0]).toMatch(/^error "oops" was not told .*no such name under notifications/);
 });
@@ -206,8 +190,8 @@ test('no secret of this process leaves it with a message', async () => {
   keepSecret('tok-very-secret');
 
   await notifier.runEnded(
-    aRun('failed', { detail: 'The service said: bad token tok-very-secret.' }),
-    aPolicy({ on: ['failed'], to: 'ops' }),
+    runOf('failed', { detail: 'The service said: bad token tok-very-secret.' }),
+    telling({ on: ['failed'], to: 'ops' }),
   );
 
   expect(ops.received[0]?.body).not.toContain('tok-very-secret');

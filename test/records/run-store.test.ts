@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CaretakerEvent } from '../../src/events.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import type { Run, RunStatus } from '../../src/run/run.ts';
+import { aRun, aTarget } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { aRun, aTarget } from './a-run.ts';
 
 let server: TestRedis;
 let redis: Redis;

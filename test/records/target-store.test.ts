@@ -4,9 +4,9 @@ import type { CaretakerEvent } from '../../src/events.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import type { Released } from '../../src/records/target-store.ts';
 import type { Run, Target } from '../../src/run/run.ts';
+import { aRun, aTarget } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { aRun, aTarget } from './a-run.ts';
 
 let server: TestRedis;
 let redis: Redis;

@@ -1,6 +1,7 @@
 /** Ending a run without waiting: what is open gets its outcome, and nobody does anything more for it. */
 import { afterEach, expect, test } from 'vitest';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

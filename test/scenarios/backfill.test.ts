@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { inLine, planBackfill, type Reprocess } from '../../src/schedule/backfill.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
 
 const HOUR = 3_600_000;

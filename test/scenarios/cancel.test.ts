@@ -4,7 +4,8 @@ import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import { type AnyJob, defineJob } from '../../src/job/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { aGate, around, partsOf } from '../support/between.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 let stop: () => Promise<void> = async () => undefined;

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { isoTime } from '../../src/clock.ts';
 import { toSummary } from '../../src/run/report.ts';
-import { aPolicy, startWorld, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());

@@ -7,7 +7,7 @@ import { momentsBetween } from '../../src/schedule/calendar.ts';
 import { type SchedulerParts, tickOnce } from '../../src/schedule/scheduler.ts';
 import { spansOf } from '../../src/schedule/wall-time.ts';
 import { explain } from '../../src/schedule/why.ts';
-import { aPolicy } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openRecords } from '../../src/records/records.ts';
-import { aPolicy } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
 import { NOON } from '../support/held-clock.ts';
 import { startTestRedis } from '../support/redis.ts';
 

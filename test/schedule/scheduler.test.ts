@@ -13,6 +13,7 @@ import {
   startScheduler,
   tickOnce,
 } from '../../src/schedule/scheduler.ts';
+import { aPolicy } from '../support/builders.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -38,31 +39,21 @@ afterAll(async () => {
 const everyMinute: Partial<Schedule> = { cron: ['* * * * *'] };
 const hourly: Partial<Schedule> = { cron: ['0 * * * *'] };
 
-function aPolicy(name: string, schedule: Partial<Schedule>, changes: Partial<Policy> = {}): Policy {
-  return {
+function policyOf(name: string, schedule: Partial<Schedule>, changes: Partial<Policy> = {}): Policy {
+  const everyNight = {
+    cron: ['0 2 * * *'],
+    timezone: 'UTC',
+    jitterMs: 0,
+    overlap: 'skip' as const,
+    catchupMs: 0,
+    blackout: [],
+  };
+  return aPolicy({
     name,
-    account: 'default',
-    job: 'site-sync',
-    priority: 'normal',
-    schedule: {
-      cron: ['0 2 * * *'],
-      timezone: 'UTC',
-      jitterMs: 0,
-      overlap: 'skip',
-      catchupMs: 0,
-      blackout: [],
-      ...schedule,
-    },
-    select: { filters: {} },
-    options: {},
-    limits: { concurrency: 20, maxTargets: 1000, maxPercent: 100 },
-    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
-    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
-    notify: [],
-    file: 'test.yaml',
+    schedule: { ...everyNight, ...schedule },
     hash: JSON.stringify(schedule),
     ...changes,
-  };
+  });
 }
 
 /** Fires as the engine does, as far as a firing goes: one run for each policy and moment. */
@@ -124,7 +115,7 @@ async function firings(policy: string): Promise<string[]> {
 }
 
 test('a policy fires at every one of its moments, once', async () => {
-  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   await daemon.tick();
 
   await daemon.live(3 * MINUTE);
@@ -133,7 +124,7 @@ test('a policy fires at every one of its moments, once', async () => {
 });
 
 test('a policy that is seen for the first time catches nothing up', async () => {
-  const daemon = aDaemon([aPolicy('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
+  const daemon = aDaemon([policyOf('sweep', { ...hourly, catchupMs: 24 * HOUR })], heldClock(NOON + MINUTE));
 
   await daemon.live(MINUTE);
 
@@ -141,7 +132,7 @@ test('a policy that is seen for the first time catches nothing up', async () => 
 });
 
 test('a policy without a schedule is left alone', async () => {
-  const { schedule: _, ...byHand } = aPolicy('by-hand', {});
+  const { schedule: _, ...byHand } = policyOf('by-hand', {});
   const daemon = aDaemon([byHand]);
 
   await daemon.live(MINUTE);
@@ -150,7 +141,7 @@ test('a policy without a schedule is left alone', async () => {
 });
 
 test('after three hours of standstill, one run catches up for what was missed within the catchup', async () => {
-  const policy = aPolicy('sweep', { ...hourly, catchupMs: 2 * HOUR });
+  const policy = policyOf('sweep', { ...hourly, catchupMs: 2 * HOUR });
   const before = aDaemon([policy]);
   await before.tick();
 
@@ -165,7 +156,7 @@ test('after three hours of standstill, one run catches up for what was missed wi
 });
 
 test('after a standstill, a policy without catchup goes on with its next moment', async () => {
-  const policy = aPolicy('sweep', hourly);
+  const policy = policyOf('sweep', hourly);
   await aDaemon([policy]).tick();
 
   const after = aDaemon([policy], heldClock(NOON + 90 * MINUTE));
@@ -175,7 +166,7 @@ test('after a standstill, a policy without catchup goes on with its next moment'
 });
 
 test('a paused policy does not fire, says so, and catches nothing up when it is resumed', async () => {
-  const daemon = aDaemon([aPolicy('sweep', { ...everyMinute, catchupMs: HOUR })]);
+  const daemon = aDaemon([policyOf('sweep', { ...everyMinute, catchupMs: HOUR })]);
   await daemon.tick();
   await daemon.records.policies.pause('sweep', { at: NOON, by: 'anna', reason: 'the big sale' });
   await daemon.live(2 * MINUTE);
@@ -188,7 +179,7 @@ test('a paused policy does not fire, says so, and catches nothing up when it is 
 });
 
 test('while everything is frozen nothing fires, which ends by itself and is not made up for', async () => {
-  const daemon = aDaemon([aPolicy('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
+  const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
   await daemon.tick();
   const { freeze } = daemon.records;
   const until = NOON + 3 * MINUTE + 30 * SECOND;
@@ -204,7 +195,7 @@ test('while everything is frozen nothing fires, which ends by itself and is not 
 });
 
 test('a freeze that is ended before its time lets policies fire from then on', async () => {
-  const daemon = aDaemon([aPolicy('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
+  const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
   await daemon.tick();
   const { freeze } = daemon.records;
   await freeze.begin({ at: daemon.clock.now(), by: 'anna', until: NOON + 24 * HOUR });
@@ -217,9 +208,9 @@ test('a freeze that is ended before its time lets policies fire from then on', a
 });
 
 test('a policy that cannot be fired is told once and does not keep the others from firing', async () => {
-  const unreadable = aPolicy('unreadable', { cron: ['61 * * * *'] });
-  const refused = aPolicy('refused', everyMinute);
-  const daemon = aDaemon([unreadable, refused, aPolicy('sweep', everyMinute)]);
+  const unreadable = policyOf('unreadable', { cron: ['61 * * * *'] });
+  const refused = policyOf('refused', everyMinute);
+  const daemon = aDaemon([unreadable, refused, policyOf('sweep', everyMinute)]);
   const fire = daemon.parts.fire;
   daemon.parts.fire = async (policy, firing) => {
     if (policy === refused) throw new Error('the account is not set up');
@@ -237,7 +228,7 @@ test('a policy that cannot be fired is told once and does not keep the others fr
 });
 
 test('a firing that failed is made at the next tick', async () => {
-  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   const fire = daemon.parts.fire;
   let attempts = 0;
   daemon.parts.fire = async (policy, firing) => {
@@ -253,7 +244,7 @@ test('a firing that failed is made at the next tick', async () => {
 });
 
 test('a daemon that dies between firing and noting it does not make the firing happen twice', async () => {
-  const policy = aPolicy('sweep', everyMinute);
+  const policy = policyOf('sweep', everyMinute);
   const dying = aDaemon([policy]);
   await dying.tick();
   await dying.clock.advance(MINUTE);
@@ -281,7 +272,7 @@ test('a daemon that dies between firing and noting it does not make the firing h
 });
 
 test('two daemons that answer every tick at the same moment fire each of 100 moments once', async () => {
-  const policy = aPolicy('sweep', everyMinute);
+  const policy = policyOf('sweep', everyMinute);
   const clock = heldClock(NOON);
   const [one, two] = [aDaemon([policy], clock), aDaemon([policy], clock)];
   await Promise.all([one.tick(), two.tick()]);
@@ -295,7 +286,7 @@ test('two daemons that answer every tick at the same moment fire each of 100 mom
 });
 
 test('the second of two daemons goes on when the first is killed', async () => {
-  const policy = aPolicy('sweep', everyMinute);
+  const policy = policyOf('sweep', everyMinute);
   const clock = heldClock(NOON);
   const [killed, left] = [aDaemon([policy], clock), aDaemon([policy], clock)];
   await Promise.all([killed.tick(), left.tick()]);
@@ -308,12 +299,12 @@ test('the second of two daemons goes on when the first is killed', async () => {
 });
 
 test('an edited schedule counts from its edit: nothing it would have had before is caught up', async () => {
-  const daily = aPolicy('sweep', { cron: ['0 2 * * *'], catchupMs: 24 * HOUR });
+  const daily = policyOf('sweep', { cron: ['0 2 * * *'], catchupMs: 24 * HOUR });
   const daemon = aDaemon([daily]);
   await daemon.tick();
   await daemon.clock.advance(30 * MINUTE);
   await daemon.tick();
-  daemon.policies[0] = aPolicy('sweep', { cron: ['15 * * * *'], catchupMs: 24 * HOUR });
+  daemon.policies[0] = policyOf('sweep', { cron: ['15 * * * *'], catchupMs: 24 * HOUR });
 
   await daemon.live(HOUR);
 
@@ -321,7 +312,7 @@ test('an edited schedule counts from its edit: nothing it would have had before 
 });
 
 test('a removed policy never fires again', async () => {
-  const daemon = aDaemon([aPolicy('sweep', everyMinute), aPolicy('other', everyMinute)]);
+  const daemon = aDaemon([policyOf('sweep', everyMinute), policyOf('other', everyMinute)]);
   await daemon.tick();
   daemon.policies.shift();
 
@@ -332,7 +323,7 @@ test('a removed policy never fires again', async () => {
 });
 
 test('policies that are removed while a tick is at work do not fire in it any more', async () => {
-  const daemon = aDaemon(Array.from({ length: 100 }, (_, i) => aPolicy(`sweep-${i}`, everyMinute)));
+  const daemon = aDaemon(Array.from({ length: 100 }, (_, i) => policyOf(`sweep-${i}`, everyMinute)));
   await daemon.tick();
   await daemon.clock.advance(MINUTE);
   const fired: string[] = [];
@@ -349,7 +340,7 @@ test('policies that are removed while a tick is at work do not fire in it any mo
 });
 
 test('a firing with jitter waits for it, and the daemon that takes over waits as long', async () => {
-  const policy = aPolicy('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
+  const policy = policyOf('sweep', { cron: ['0 13 * * *'], jitterMs: 30 * MINUTE });
   const daemon = aDaemon([policy]);
   await daemon.tick();
   await daemon.live(HOUR + 5 * SECOND);
@@ -362,7 +353,7 @@ test('a firing with jitter waits for it, and the daemon that takes over waits as
 });
 
 test('a tick at which none of 1,000 policies is due asks Redis nothing', async () => {
-  const policies = Array.from({ length: 1_000 }, (_, i) => aPolicy(`policy-${i}`, hourly));
+  const policies = Array.from({ length: 1_000 }, (_, i) => policyOf(`policy-${i}`, hourly));
   const daemon = aDaemon(policies);
   await daemon.tick();
   const asked: string[][] = [];
@@ -411,7 +402,7 @@ test('node-cron has each of its calls answered by one of two daemons, and by the
 });
 
 test('a scheduler fires by itself, and no more once it is stopped', async () => {
-  const daemon = aDaemon([aPolicy('sweep', everyMinute)]);
+  const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   const ticks: (() => Promise<void>)[] = [];
   const scheduler = startScheduler({
     ...daemon.parts,

@@ -177,22 +177,3 @@ async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => b
 export async function until({ clock }: World, holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await clock.sleep(500);
 }
-
-/** A policy as the loader would give it, with what a test cares about. */
-export function aPolicy(changes: Partial<Policy> = {}): Policy {
-  return {
-    name: 'nightly-sync',
-    account: 'default',
-    job: 'site-sync',
-    priority: 'normal',
-    select: { filters: {} },
-    options: {},
-    limits: { concurrency: 20, maxTargets: 10_000, maxPercent: 100 },
-    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
-    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
-    notify: [],
-    file: 'test.yaml',
-    hash: 'test',
-    ...changes,
-  };
-}

@@ -1,0 +1,55 @@
+/** Policies, runs and targets as values, with what a test cares about; light, so that every test may begin with them. */
+import type { Policy } from '../../src/policy/policy.ts';
+import type { Run, Target } from '../../src/run/run.ts';
+
+/** A policy as the loader would give it. */
+export function aPolicy(changes: Partial<Policy> = {}): Policy {
+  return {
+    name: 'nightly-sync',
+    account: 'default',
+    job: 'site-sync',
+    priority: 'normal',
+    select: { filters: {} },
+    options: {},
+    limits: { concurrency: 20, maxTargets: 10_000, maxPercent: 100 },
+    retry: { attempts: 4, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 900_000 },
+    timeout: { targetMs: 7_200_000, runMs: 28_800_000 },
+    notify: [],
+    file: 'test.yaml',
+    hash: 'test',
+    ...changes,
+  };
+}
+
+let runs = 0;
+
+/** A queued run with an id of its own, made after those before it. */
+export function aRun(changes: Partial<Run> = {}): Run {
+  runs += 1;
+  return {
+    id: `nightly.${runs}`,
+    policy: 'nightly',
+    job: 'site-sync',
+    account: 'agency',
+    status: 'queued',
+    trigger: 'schedule',
+    scheduledFor: 1_000,
+    createdAt: 1_000 + runs,
+    requests: 0,
+    counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
+    policyJson: '{"name":"nightly"}',
+    policyHash: 'h',
+    ...changes,
+  };
+}
+
+/** A target that nobody has begun. */
+export const aTarget = (id: string, changes: Partial<Target> = {}): Target => ({
+  id,
+  label: `${id}.example`,
+  state: 'pending',
+  step: 0,
+  attempts: 0,
+  waits: 0,
+  ...changes,
+});
