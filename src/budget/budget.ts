@@ -84,12 +84,15 @@ export interface Budget {
 }
 
 /**
- * The share of what may be spent that is each one's own in every window: the others leave it what it has not used of it
- * yet. It is always left to the more urgent, who may come at any time, and to the less urgent while they want something.
- * What is left is given to all before the window ends.
+ * The share of what may be spent that is each one's own in every window: the others leave it what it may still ask for of
+ * that, as `kept_from` in `scripts.ts` reckons. What is left is given to all before the window ends.
  */
 const shares: Record<Priority, number> = { person: 0.12, control: 0.02, follow: 0.06, action: 0.05 };
-const SHARES = JSON.stringify(priorities.map((priority) => [priority, shares[priority]]));
+/** Who comes without notice: what they used before says nothing of when they come again. */
+const sudden: readonly Priority[] = ['person', 'control'];
+const SHARES = JSON.stringify(
+  priorities.map((priority) => [priority, shares[priority], sudden.includes(priority)]),
+);
 
 const WINDOW_MS = 60_000;
 /** How long everybody waits for a scout before another one goes. */

@@ -42,12 +42,14 @@ export async function runScript(
 }
 
 /**
- * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes with the shares that
- * are theirs, most urgent first, as JSON `[[class, share], ...]`.
+ * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes, most urgent first, with
+ * the share that is theirs at most and whether they come without notice, as JSON `[[class, share, sudden], ...]`.
  *
- * `kept_from` is what a class leaves to the others: of each one's share what it has not used yet. A share is kept for
- * the more urgent always, for the less urgent while they lately wanted something. Towards the end of the window all of it
- * melts away, soon enough that everything gets used.
+ * `kept_from` is what a class leaves to the others: what each may still ask for, and no more than its share. That is the whole
+ * share for the more urgent who lately wanted something; half of it for those who did not, and for the less urgent who did. Of
+ * who comes without notice it is all that he has not used. Of the others, what they used in the window before tells: half
+ * as much again for the time that is left. It gives both sums; the second one shrinks with the time. Towards the end of the window
+ * all of it melts away, soon enough that everything gets used.
  */
 const WINDOW = `
 local now, default_limit, reserve = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -60,20 +62,25 @@ local reserved = math.floor(limit * reserve + 0.5)
 local over, left = now >= resets or not known, resets - now
 local melts_from, melts_to = math.max(length * 0.2, 3000), math.max(length * 0.03, 1200)
 
-local function kept_from(class, used)
-  local kept, urgent = 0, true
+local function used_in(number, class) return tonumber(redis.call('HGET', KEYS[2] .. number, class) or 0) end
+local function kept_from(class, begun)
+  local sudden, steady, urgent = 0, 0, true
   for _, entry in ipairs(classes) do
-    local other, share = entry[1], entry[2]
+    local other, share = entry[1], entry[2] * (limit - reserved)
     if other == class then urgent = false
     else
-      local asked = urgent and now or tonumber(redis.call('HGET', KEYS[1], 'asked:' .. other) or 0)
-      if now - asked <= 2 * length then
-        local spent = used and tonumber(redis.call('HGET', KEYS[2] .. window, other) or 0) or 0
-        kept = kept + math.max(0, share * (limit - reserved) - spent)
+      local lately = now - tonumber(redis.call('HGET', KEYS[1], 'asked:' .. other) or 0) <= 2 * length
+      local most = urgent and lately and share or share / 2
+      local open = math.max(0, most - (begun and used_in(window, other) or 0))
+      if entry[3] and (urgent or lately) then sudden = sudden + open
+      elseif urgent or lately then
+        local before = used_in(begun and window - 1 or window, other)
+        local time = begun and left / length or 1
+        steady = steady + math.min(open, before > 0 and 1 + before * 1.5 * time or most * time)
       end
     end
   end
-  return math.floor(kept)
+  return math.floor(sudden), math.floor(steady)
 end
 local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (melts_from - melts_to))) end
 `;
@@ -124,9 +131,13 @@ end
 
 local spare = remaining - reserved
 if spare < 1 then return {math.ceil(left), window, math.ceil(left), processes} end
-local kept = kept_from(class, true)
+local sudden, steady = kept_from(class, true)
+local kept = sudden + steady
 if spare - 1 < kept * melt(left) then
   local until_enough = left - melts_to - (spare - 1) / kept * (melts_from - melts_to)
+  if steady > 0 and spare - 1 > sudden then
+    until_enough = math.min(until_enough, left - (spare - 1 - sudden) / steady * left)
+  end
   local wait = math.max(math.ceil(math.min(until_enough, left)), 1)
   return {wait, window, wait, processes}
 end
@@ -138,8 +149,12 @@ return let_go(window)
 export const ROOM = script(`${WINDOW}
 local class = ARGV[6]
 -- Somebody has to go ahead into a new window, however little it seems to have.
-if now >= resets then return math.max(1, math.floor(limit - reserved - kept_from(class, false))) end
-return math.floor(math.max(0, remaining - reserved - kept_from(class, true) * melt(left)))
+if now >= resets then
+  local sudden, steady = kept_from(class, false)
+  return math.max(1, math.floor(limit - reserved - sudden - steady))
+end
+local sudden, steady = kept_from(class, true)
+return math.floor(math.max(0, remaining - reserved - (sudden + steady) * melt(left)))
 `);
 
 /** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number, the address. */

@@ -29,20 +29,22 @@ export async function afterTargets(parts: Parts, account: string, moved: readonl
 /**
  * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any time.
  *
- * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window.
+ * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window. Gives when
+ * the window ends, and there is room again.
  */
-export async function handOut(parts: Parts, account: string): Promise<void> {
+export async function handOut(parts: Parts, account: string): Promise<number | undefined> {
   const { records, clock } = parts;
-  if (!parts.serves(account)) return;
-  const { failingSince, failedAt = 0, room } = await parts.link(account).budget.state();
+  if (!parts.serves(account)) return undefined;
+  const { failingSince, failedAt = 0, room, resetsAt } = await parts.link(account).budget.state();
   if (failingSince === undefined) {
     const allotted = await records.targets.allot(account, clock.now(), room);
     await Promise.all(allotted.map(({ run, count }) => release(parts, run, count, 'all')));
-    return;
+    return resetsAt;
   }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
-  if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return;
+  if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return undefined;
   for (const run of await records.runs.active(account)) await release(parts, run.id, 1, 'begun');
+  return undefined;
 }
 
 async function release(parts: Parts, run: string, count: number, which: 'all' | 'begun'): Promise<void> {

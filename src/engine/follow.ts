@@ -40,6 +40,15 @@ const MOST_LEARNT_MS = 30 * 60_000;
 /** More of one run cannot be in flight than its concurrency; this bounds what is read. */
 const IN_FLIGHT = 1_000;
 
+/** The last sweep of a kind that came to its end. */
+interface Covered {
+  /** When it began. */
+  at: number;
+  names: ReadonlySet<string>;
+  /** Up to when it showed everything, by the service's clock; our own where that is earlier, or the list tells no moments. */
+  seenTo: number;
+}
+
 /** The looks that one target has had. */
 interface Looked {
   at: number;
@@ -52,8 +61,7 @@ export class Follower {
   private readonly looked = new Map<string, Looked>();
   /** When requests were sent for looks, in the last minute. */
   private lookRequests: number[] = [];
-  /** When the last sweep of a kind that came to its end began, and what it covered. */
-  private readonly covered = new Map<Watch['kind'], { at: number; names: ReadonlySet<string> }>();
+  private readonly covered = new Map<Watch['kind'], Covered>();
   /** Requests sent and not yet counted on a run. */
   private readonly uncounted = new Spending();
 
@@ -67,6 +75,11 @@ export class Follower {
   /** When the last sweep of a kind that came to its end began; long ago when there was none. */
   sweptAt(kind: Watch['kind']): number {
     return this.covered.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** When the next sweep is due that is known of; long ago while none is. */
+  get dueAt(): number {
+    return Math.min(...this.nextSweepAt.values());
   }
 
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
@@ -88,9 +101,10 @@ export class Follower {
     const { clock, records } = this.parts;
     const now = clock.now();
     const usual = await records.accounts.usualMs(this.account, kind);
-    const oldestAge = Math.max(...followed.map(({ watch }) => now - watch.since));
+    const { limit } = await this.parts.link(this.account).budget.state();
+    const agesMs = followed.map(({ watch }) => now - watch.since);
     // Set before the requests: a round that fails is not repeated at once.
-    this.nextSweepAt.set(kind, now + nextSweepAfterMs(usual, oldestAge));
+    this.nextSweepAt.set(kind, now + nextSweepAfterMs({ usualMs: usual, agesMs, requestsPerMinute: limit }));
     const options: CallOptions = {
       priority: 'follow',
       whenSpent: 'leave',
@@ -116,14 +130,14 @@ export class Follower {
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
     const { client } = this.parts.link(this.account);
-    const { sweep, keyOf, keyOfItem, judge } = watchKind(kind);
+    const { sweep, keyOf, keyOfItem, judge, movedAt } = watchKind(kind);
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
     const at = this.parts.clock.now();
     const query = sweep.query(
       followed.map(({ watch }) => watch),
-      this.coveredSince(kind, followed),
+      this.seenTo(kind, followed),
     );
     const judged: Judged[] = [];
     const unclear: { one: Followed; unclear: boolean }[] = [];
@@ -132,8 +146,11 @@ export class Follower {
       (page) => client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
       1,
     );
+    let newest = this.covered.get(kind)?.seenTo ?? Number.NEGATIVE_INFINITY;
     try {
       for await (const item of pages) {
+        const moved = Date.parse(movedAt?.(item) ?? '');
+        if (moved > newest) newest = moved;
         const key = keyOfItem(item);
         for (const one of waiting.get(key) ?? []) {
           const verdict = judge(one.watch, item);
@@ -149,20 +166,21 @@ export class Follower {
       await this.conclude(told);
       await this.conclude(await this.explained(untold, options));
     }
-    this.covered.set(kind, { at, names: new Set(followed.map(nameOf)) });
+    const seenTo = movedAt ? Math.min(newest, at) : at;
+    this.covered.set(kind, { at, names: new Set(followed.map(nameOf)), seenTo });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
     return [...unclear, ...unseen];
   }
 
   /**
-   * The moment up to which earlier sweeps have shown everything for these watches: the last sweep, unless there is a watch
-   * among them that it did not cover although its work had begun by then.
+   * The service's moment up to which earlier sweeps have shown everything for these watches; nothing when there is a watch
+   * among them that the last one did not cover although its work had begun by then.
    */
-  private coveredSince(kind: Watch['kind'], followed: readonly Followed[]): number | undefined {
+  private seenTo(kind: Watch['kind'], followed: readonly Followed[]): number | undefined {
     const covered = this.covered.get(kind);
-    if (!covered) return undefined;
-    const missed = followed.filter((one) => !covered.names.has(nameOf(one)) && one.watch.since < covered.at);
-    return Math.min(covered.at, ...missed.map(({ watch }) => watch.since));
+    const missed = (one: Followed) =>
+      covered && !covered.names.has(nameOf(one)) && one.watch.since < covered.at;
+    return covered && !followed.some(missed) && Number.isFinite(covered.seenTo) ? covered.seenTo : undefined;
   }
 
   private async look(
@@ -296,20 +314,25 @@ export class Follower {
     );
     const moved = ends.filter((_, index) => written[index]);
     await this.learnFrom(
-      moved.flatMap(({ one, end }) => (end.is === 'done' && !one.watch.adopted ? [one.watch] : [])),
+      moved.flatMap(({ one, end }) => (end.is === 'done' && !one.watch.adopted ? [one] : [])),
       at,
     );
     const follows = moved.map(({ one: { run }, target }) => ({ run, target }));
     if (follows.length > 0) await afterTargets(this.parts, this.account, follows);
   }
 
-  /** Learns how long such work takes, from watches of one kind whose work has ended well. */
-  private async learnFrom(watches: readonly Watch[], at: number): Promise<void> {
-    const [first] = watches;
+  /** Learns how long such work takes, from what of one kind has ended well: at some time since the sweep before. */
+  private async learnFrom(ended: readonly Followed[], at: number): Promise<void> {
+    const [first] = ended;
     if (!first) return;
-    const took = watches.map(({ since }) => Math.min(at - since, MOST_LEARNT_MS));
+    const { kind } = first.watch;
+    const covered = this.covered.get(kind);
+    const took = ended.map((one) => {
+      const sinceSweep = covered?.names.has(nameOf(one)) ? at - covered.at : 0;
+      return Math.min(at - one.watch.since - sinceSweep / 2, MOST_LEARNT_MS);
+    });
     const average = took.reduce((sum, ms) => sum + ms, 0) / took.length;
-    await this.parts.records.accounts.learnDuration(this.account, first.kind, average);
+    await this.parts.records.accounts.learnDuration(this.account, kind, average);
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {

@@ -3,17 +3,46 @@
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 20_000;
 
-/**
- * How long to wait until the next sweep.
- *
- * When it is known how long such work usually takes, a sixth of that: ends are seen a twelfth late on average. While
- * nothing is known, a quarter of what the oldest has taken so far. Never more than `LONGEST_MS`, never past a deadline
- * by more than that.
- */
-export function nextSweepAfterMs(usualMs: number | undefined, oldestAgeMs: number): number {
-  const wish = usualMs === undefined ? oldestAgeMs / 4 : usualMs / 6;
-  return Math.min(Math.max(wish, SHORTEST_MS), LONGEST_MS);
+/** The share of an account's requests that sweeps of one kind may take, as long as that keeps to `LONGEST_MS`. */
+const SWEEP_SHARE = 0.05;
+/** A page has a hundred items. With half a page ended, a sweep costs little more than if one waited for more. */
+const WORTH_A_SWEEP = 50;
+/** What each sweep lists again of what the one before has shown. */
+const SHOWN_AGAIN_MS = 10_000;
+/** Hardly anything is over sooner than in this share of the usual time. */
+const SOONEST = 0.5;
+
+/** What is known of the work of one kind that is in flight. */
+export interface InFlight {
+  /** How long such work usually takes; nothing while none was seen. */
+  usualMs: number | undefined;
+  /** How old each is. */
+  agesMs: readonly number[];
+  /** What the account is allowed. */
+  requestsPerMinute: number;
 }
+
+/**
+ * How long to wait until the next sweep. Never more than `LONGEST_MS`, so never past a deadline by more than that.
+ *
+ * When it is known how long such work usually takes, a sixth of that: ends are seen a twelfth late on average; with much in
+ * flight sooner, as soon as half a page has ended; but no sooner than the budget allows, and not before anything can be
+ * over. The last ones are looked for when all of them should be over. While nothing is known, a quarter of what the
+ * oldest has taken so far.
+ */
+export function nextSweepAfterMs({ usualMs, agesMs, requestsPerMinute }: InFlight): number {
+  const oldest = Math.max(0, ...agesMs);
+  if (usualMs === undefined) return bounded(oldest / 4);
+  const endsPerMs = agesMs.length / usualMs;
+  const pages = 1 + (SHOWN_AGAIN_MS * endsPerMs) / 100;
+  const affordable = (pages * 60_000) / (requestsPerMinute * SWEEP_SHARE);
+  const wish = Math.max(Math.min(usualMs / 6, WORTH_A_SWEEP / endsPerMs), affordable);
+  const allOver = usualMs * 1.03 + 500 - Math.min(...agesMs);
+  if (allOver > 0 && allOver < 1.5 * wish) return bounded(allOver);
+  return bounded(Math.max(wish, usualMs * SOONEST - oldest));
+}
+
+const bounded = (ms: number): number => Math.min(Math.max(ms, SHORTEST_MS), LONGEST_MS);
 
 /** The longest that nobody asks a service that is away. */
 const LONGEST_SILENCE_MS = 10_000;

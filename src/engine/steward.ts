@@ -1,5 +1,6 @@
 /**
- * The steward: once a second, looks after every account that has runs under way.
+ * The steward: once a second, and whenever a window of the budget ends or a sweep is due, looks after every account that has
+ * runs under way.
  *
  * It follows what is in flight, hands out what is due, ends what is late, and picks up what a dead process left behind.
  * One process is an account's steward at a time, by a lease that runs out seconds after its holder dies. Everything it
@@ -24,6 +25,8 @@ export interface Charge {
   /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
   known?: true;
   probedAt: number | undefined;
+  /** When the window of the budget ends, as far as is known. */
+  windowEndsAt?: number | undefined;
   /** Runs that wait for their plan: since when, and when it was last put into the queue. */
   replans: Map<string, { firstAt: number; lastAt: number }>;
 }
@@ -77,8 +80,19 @@ export class Steward {
       } catch (error) {
         log.warn({ err: error }, 'the steward could not look after its accounts for a moment');
       }
-      await clock.sleep(TICK_MS, this.stopping.signal);
+      await clock.sleep(this.untilNextMs(), this.stopping.signal);
     }
+  }
+
+  /** How long until something is to be done: whatever waits for a window is sent at its beginning. */
+  private untilNextMs(): number {
+    const now = this.parts.clock.now();
+    const moments = [...this.charges.values()].flatMap(({ windowEndsAt = 0, follower }) => [
+      windowEndsAt,
+      follower.dueAt,
+    ]);
+    const coming = moments.filter((moment) => moment > now).map((moment) => moment - now);
+    return Math.min(TICK_MS, ...coming);
   }
 
   private async tick(): Promise<void> {
@@ -93,6 +107,10 @@ export class Steward {
         continue;
       }
       const charge = this.charges.get(account) ?? this.takeOn(account);
+      // Not after the round: each moment into a window is one that it ends later.
+      const { windowEndsAt } = charge;
+      if (windowEndsAt !== undefined && this.parts.clock.now() >= windowEndsAt)
+        charge.windowEndsAt = await handOut(this.parts, account);
       // A round that takes longer than a tick goes on; only the lease is renewed meanwhile.
       if (this.rounds.has(account)) continue;
       const round = this.lookAfter(account, charge)
@@ -145,7 +163,7 @@ export class Steward {
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
       );
     }
-    await handOut(this.parts, account);
+    charge.windowEndsAt = await handOut(this.parts, account);
   }
 
   private tellTakenOver(runs: readonly Run[]): void {

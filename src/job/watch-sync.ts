@@ -16,11 +16,12 @@ type Site = Item<'listSites'>;
 export const syncWatch: WatchKind<SyncWatch, Site> = {
   sweep: {
     operation: 'listSites',
-    query: (watches, sweptAt) => ({
-      filters: { last_sync_at: { gte: sweepFrom(watches, sweptAt) } },
+    query: (watches, seenTo) => ({
+      filters: { last_sync_at: { gte: sweepFrom(watches, seenTo) } },
       sort: 'last_sync_at,desc',
     }),
   },
+  movedAt: (site) => site.sync?.last_sync_at,
   keyOfItem: (site) => site.id,
   keyOf: (watch) => watch.siteId,
   judge,

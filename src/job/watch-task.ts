@@ -13,11 +13,12 @@ type Shown = Answer<'showTask'>['task'];
 export const taskWatch: WatchKind<TaskWatch, Task> = {
   sweep: {
     operation: 'listTasks',
-    query: (watches, sweptAt) => ({
-      filters: { updated_at: { gte: sweepFrom(watches, sweptAt) } },
+    query: (watches, seenTo) => ({
+      filters: { updated_at: { gte: sweepFrom(watches, seenTo) } },
       sort: 'updated_at,desc',
     }),
   },
+  movedAt: (task) => task.updated_at,
   keyOfItem: (task) => task.id,
   keyOf: (watch) => watch.taskId,
   judge,

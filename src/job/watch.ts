@@ -20,9 +20,11 @@ export interface WatchKind<W extends Watch, I> {
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
   sweep: {
     operation: 'listTasks' | 'listSites' | 'listReports' | 'listStagingSites';
-    /** `sweptAt`: since when an earlier sweep over the same watches has left nothing unseen. */
-    query(watches: readonly W[], sweptAt?: number): Pick<ListQuery, 'filters' | 'sort'>;
+    /** `seenTo`: the service's moment up to which an earlier sweep over the same watches has shown everything. */
+    query(watches: readonly W[], seenTo?: number): Pick<ListQuery, 'filters' | 'sort'>;
   };
+  /** The moment, by the service's clock, that the list is filtered by; nothing for a list that knows none. */
+  movedAt?(item: I): string | null | undefined;
   /** What item and watch are matched by. */
   keyOfItem(item: I): string;
   keyOf(watch: W): string;
@@ -38,12 +40,18 @@ export interface WatchKind<W extends Watch, I> {
 export const CLOCK_SLACK_MS = 30_000;
 
 /**
- * The moment from which a sweep must show everything for these watches. What ended before the last sweep was seen by
- * it, so that one slow site does not make every sweep list all that ended since it began.
+ * Sweeps overlap by so much: what ended at the moment of the last thing that was seen, or is shown a little late, is not
+ * missed.
  */
-export const sweepFrom = (watches: readonly Watch[], sweptAt = 0): string => {
+const OVERLAP_MS = 10_000;
+
+/**
+ * The moment from which a sweep must show everything for these watches. What ended before the last sweep was seen by
+ * it, so that neither one slow site nor a clock that differs makes every sweep list all that ended since it began.
+ */
+export const sweepFrom = (watches: readonly Watch[], seenTo = 0): string => {
   const oldest = Math.min(...watches.map(({ since }) => since));
-  return new Date(Math.max(oldest, sweptAt) - CLOCK_SLACK_MS).toISOString();
+  return new Date(Math.max(oldest - CLOCK_SLACK_MS, seenTo - OVERLAP_MS)).toISOString();
 };
 
 /** The reason of a good end: followed work that somebody else had started was adopted. */

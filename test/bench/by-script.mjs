@@ -8,7 +8,8 @@ import { request } from 'undici';
 const AT_ONCE = 10;
 const POLL_MS = 2_000;
 
-export async function byScript({ url, token }) {
+/** Syncs the first `most` sites of the account. */
+export async function byScript({ url, token, most }) {
   const call = async (method, path) => {
     for (;;) {
       const { statusCode, headers, body } = await request(`${url}${path}`, {
@@ -23,11 +24,13 @@ export async function byScript({ url, token }) {
   };
   const begun = performance.now();
   const sites = [];
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
+  let pages = 1;
+  for (let page = 1; page <= pages; page += 1) {
     const { answer } = await call('GET', `/sites?page=${page}&perPage=100`);
     pages = answer.meta.pagination.totalPages;
     sites.push(...answer.sites.map(({ id }) => id));
   }
+  sites.splice(most);
   let synced = 0;
   const one = async () => {
     for (let id = sites.pop(); id !== undefined; id = sites.pop()) {
@@ -42,5 +45,5 @@ export async function byScript({ url, token }) {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, one));
-  return { synced, ms: performance.now() - begun };
+  return { synced, pages, ms: performance.now() - begun };
 }

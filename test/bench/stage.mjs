@@ -113,10 +113,13 @@ export const policy = (limits = {}) => ({
   hash: 'bench',
 });
 
-/** Fires the policy and waits for its end; `watch` is called a few times a second meanwhile. */
-export async function runToEnd({ caretaker }, limits, watch = async () => {}) {
+/** Fires the policy, of another job if `of` says so, and waits for its end; `watch` is called a few times a second meanwhile. */
+export async function runToEnd({ caretaker }, limits, { of = {}, watch = async () => {} } = {}) {
   const begun = performance.now();
-  const fired = await caretaker.engine.fire(policy(limits), { trigger: 'manual', scheduledFor: Date.now() });
+  const fired = await caretaker.engine.fire(
+    { ...policy(limits), ...of },
+    { trigger: 'manual', scheduledFor: Date.now() },
+  );
   for (;;) {
     const run = await caretaker.records.runs.get(fired.id);
     if (run?.finishedAt !== undefined) return { run, ms: performance.now() - begun };

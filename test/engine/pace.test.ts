@@ -2,15 +2,31 @@ import { describe, expect, test } from 'vitest';
 import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from '../../src/engine/pace.ts';
 
 describe('how often followed work is swept', () => {
+  const MINUTE = 60_000;
+  const work = { usualMs: MINUTE, agesMs: [40_000, 1_000], requestsPerMinute: 200 };
   test('about six times in the time it usually takes', () => {
-    expect(nextSweepAfterMs(60_000, 0)).toBe(10_000);
+    expect(nextSweepAfterMs(work)).toBe(10_000);
+  });
+  test('not before any of it can be over', () => {
+    expect(nextSweepAfterMs({ ...work, agesMs: [12_000, 1_000] })).toBe(18_000);
+  });
+  test('as soon as half a page has ended, when much is in flight and the account is allowed that much', () => {
+    const many = { ...work, agesMs: Array.from({ length: 1_200 }, (_, index) => index * 50) };
+    expect(nextSweepAfterMs({ ...many, requestsPerMinute: 20_000 })).toBe(2_500);
+  });
+  test('so that all sweeps take a twentieth of what the account is allowed', () => {
+    expect(nextSweepAfterMs({ ...work, requestsPerMinute: 100 })).toBeCloseTo(12_040, 0);
+  });
+  test('for the last of it, when all should be over', () => {
+    expect(nextSweepAfterMs({ ...work, agesMs: [58_000, 55_000] })).toBeCloseTo(7_300, 0);
   });
   test('never more than once a second, never less than every twenty', () => {
-    expect(nextSweepAfterMs(10, 0)).toBe(1_000);
-    expect(nextSweepAfterMs(3_600_000, 0)).toBe(20_000);
+    expect(nextSweepAfterMs({ ...work, usualMs: 10, requestsPerMinute: 100_000 })).toBe(1_000);
+    expect(nextSweepAfterMs({ ...work, usualMs: 60 * MINUTE })).toBe(20_000);
+    expect(nextSweepAfterMs({ ...work, requestsPerMinute: 5 })).toBe(20_000);
   });
   test('by its age, while nobody knows how long it takes', () => {
-    expect(nextSweepAfterMs(undefined, 20_000)).toBe(5_000);
+    expect(nextSweepAfterMs({ ...work, usualMs: undefined, agesMs: [20_000] })).toBe(5_000);
   });
 });
 

@@ -365,9 +365,14 @@ test('a sweep begins half a minute before the oldest work: the service’s clock
     { kind: 'task', taskId: 'b', since: SINCE - 5_000 },
   ];
   expect(sweepFrom(watches)).toBe(at(-35));
-  // What an earlier sweep has seen need not be shown again.
-  expect(sweepFrom(watches, SINCE + 60_000)).toBe(at(30));
-  expect(sweepFrom(watches, SINCE - 60_000)).toBe(at(-35));
+});
+
+test('a sweep begins ten seconds before the last thing that the one before saw, by the service’s own clock', () => {
+  const watches: Watch[] = [{ kind: 'task', taskId: 'a', since: SINCE }];
+  expect(sweepFrom(watches, SINCE + 60_000)).toBe(at(50));
+  expect(sweepFrom(watches, SINCE - 60_000)).toBe(at(-30));
+  expect(watchKinds.task.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
+  expect(watchKinds.sync.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
 });
 
 test('each kind of watch is found by its name', () => {
