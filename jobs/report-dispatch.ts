@@ -16,31 +16,32 @@ import {
   type Judgement,
   type Reconciled,
 } from '../src/job/job.ts';
-import { fillIn, fillInLine, type MailFacts, mailTextFaults } from '../src/job/mail-text.ts';
+import { fillInLine, mailTextFaults } from '../src/job/mail-text.ts';
 import { duration, notWithin } from '../src/job/options.ts';
 import { dayAt, isLanguage, monthOf, type Period, PeriodWish, periodOf } from '../src/job/period.ts';
-import { problemWith } from '../src/job/problem.ts';
-import { type Needs, needsOf, snapshotsLack, snapshotsOf } from '../src/job/report-needs.ts';
+import { adoptMail, send, tell } from '../src/job/report-mail.ts';
+import {
+  adoptReport,
+  awaitTask,
+  find,
+  make,
+  periodIn,
+  type RunningTask,
+  reportsBeingMade,
+} from '../src/job/report-making.ts';
+import { Memo, type Step, withReport } from '../src/job/report-memo.ts';
+import { type Needs, needsOf, snapshotsLack } from '../src/job/report-needs.ts';
 import {
   addressesOf,
   factsOf,
-  isAbout,
-  isSame,
   mailsSoFar,
   nobody,
-  overdue,
-  readSent,
-  refusals,
   reportsAbout,
   withSubject,
 } from '../src/job/report-recipients.ts';
-import { traces } from '../src/job/traces.ts';
-import { mailTo } from '../src/job/watch-mail.ts';
 
 type Report = Item<'listReports'>;
 
-/** Moments of the service and of ours are compared with this much slack. */
-const CLOCK_SLACK_MS = 60_000;
 const MOST_RECIPIENTS = 10;
 /** The target that fails when nothing can be sent at all. */
 const PREREQUISITES = 'prerequisites';
@@ -107,30 +108,6 @@ const Options = z.strictObject({
 });
 type Options = z.output<typeof Options>;
 
-const mailing = {
-  facts: z.record(z.string(), z.string()),
-  templateId: z.string(),
-  senderId: z.string(),
-  clientId: z.string().optional(),
-  /** Everybody who is to have it, and who of them is sent it next. */
-  asked: z.array(z.string()),
-  to: z.array(z.string()),
-  /** They had it before, and it did not arrive: somebody asked for another try. */
-  again: z.literal(true).optional(),
-  /** It goes to the client's address instead, because of what was missed before. */
-  instead: z.array(z.string()).optional(),
-};
-const made = z.object({ id: z.string(), madeAt: z.number() });
-const Memo = z.discriminatedUnion('step', [
-  z.object({ step: z.literal('make'), ...mailing }),
-  z.object({ step: z.literal('find'), ...mailing, since: z.number() }),
-  z.object({ step: z.literal('archive'), ...mailing, report: made }),
-  z.object({ step: z.literal('send'), ...mailing, report: made }),
-  z.object({ step: z.literal('tell'), ...mailing, report: made, refused: z.array(z.string()) }),
-]);
-type Memo = z.output<typeof Memo>;
-type Mailing = z.output<z.ZodObject<typeof mailing>>;
-type Step<Name extends Memo['step']> = Extract<Memo, { step: Name }>;
 type Working = Acting<Options, Memo>;
 
 interface Survey {
@@ -138,6 +115,8 @@ interface Survey {
   needs: Needs;
   /** By site: what reports there are about these very days, newest first. */
   reports: Map<string, Report[]>;
+  /** By site: the task that is at work on a report on it. */
+  making: Map<string, RunningTask>;
 }
 
 export const reportDispatch = defineJob({
@@ -162,7 +141,8 @@ export const reportDispatch = defineJob({
     const needs = await needsOf({ api, all }, options);
     if (period.end >= dayAt(now, timezone))
       needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
-    return { period, needs, reports: await reportsAbout(all, period, timezone) };
+    const reports = await reportsAbout(all, period, timezone);
+    return { period, needs, reports, making: await reportsBeingMade({ all }, now) };
   },
 
   standsForAll: [PREREQUISITES],
@@ -179,7 +159,10 @@ export const reportDispatch = defineJob({
     const asked = addressesOf(site, options.recipients);
     const reports = survey.reports.get(site.id) ?? [];
     const { subject } = options;
-    const isOurs = withSubject([needs.template?.subject, subject && fillInLine(subject, facts)]);
+    const subjects = [needs.template?.subject, subject && fillInLine(subject, facts)].filter(
+      (one) => one !== undefined,
+    );
+    const isOurs = withSubject(subjects);
     const same = options.tell_apart_by === 'period' ? reports : reports.filter(isOurs);
     const { open, missed, end } = mailsSoFar(asked, same);
     const to = retry ? [...open, ...missed] : open;
@@ -196,12 +179,18 @@ export const reportDispatch = defineJob({
       facts,
       templateId: needs.template.id,
       senderId: needs.senderId,
+      subjects,
       ...(site.client ? { clientId: site.client.id } : {}),
       asked,
       to,
       ...(to.length > open.length ? { again: true as const } : {}),
     };
-    return { is: 'target', memo: ready ? withReport(mailing, ready, options) : { ...mailing, step: 'make' } };
+    if (ready) return { is: 'target', memo: withReport(mailing, ready, options) };
+    const running = survey.making.get(site.id);
+    return {
+      is: 'target',
+      memo: running ? { ...mailing, step: 'await', ...running } : { ...mailing, step: 'make' },
+    };
   },
 
   requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
@@ -211,6 +200,8 @@ export const reportDispatch = defineJob({
     switch (memo?.step) {
       case 'make':
         return make(acting, memo);
+      case 'await':
+        return awaitTask(memo);
       case 'find':
         return find(acting, memo);
       case 'archive':
@@ -226,66 +217,10 @@ export const reportDispatch = defineJob({
 
   async reconcile(acting, intent): Promise<Reconciled<Memo>> {
     const { memo } = acting;
-    if (memo?.step === 'send') return adoptMail(acting, memo, intent.at - CLOCK_SLACK_MS);
-    if (memo?.step !== 'make') return { is: 'unknown' };
-    const found = await traces.createReport.find(acting, { body: orderOf(acting, memo) }, intent);
-    if (found.is !== 'found') return found;
-    const next = { ...memo, step: 'find', since: intent.at } as const;
-    if (found.taskId === undefined) return { is: 'next', memo: next };
-    return { is: 'following', watch: { kind: 'task', taskId: found.taskId, since: intent.at }, next };
+    if (memo?.step === 'send') return adoptMail(acting, memo, intent);
+    return memo?.step === 'make' ? adoptReport(acting, memo, intent) : { is: 'unknown' };
   },
 });
-
-const withReport = (mailing: Mailing, report: Report, { archive_dir }: Options): Memo => ({
-  ...mailing,
-  step: archive_dir === undefined ? 'send' : 'archive',
-  report: { id: report.id, madeAt: Date.parse(report.created_at ?? '') || 0 },
-});
-
-const unfit = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
-
-const periodIn = ({ options, occasion }: Working): Period =>
-  periodOf(options.period, occasion.at, occasion.timezone);
-
-function orderOf(acting: Working, { templateId }: Mailing) {
-  const { start, end } = periodIn(acting);
-  const { timezone } = acting.occasion;
-  const site_id = acting.target.id;
-  return { report: { site_id, timezone, start_date: start, end_date: end, template_id: templateId } };
-}
-
-/** Has the report made, where the site has snapshots of its days. */
-async function make(acting: Working, memo: Step<'make'>): Promise<Answer<Memo>> {
-  const { api, target, occasion, now } = acting;
-  const snapshots = await snapshotsOf(api, target.id, periodIn(acting), occasion.timezone);
-  if ('lacks' in snapshots) return unfit(snapshots.lacks);
-  try {
-    const { task } = await api.createReport({ body: orderOf(acting, memo) });
-    const watch = { kind: 'task', taskId: task.id, since: now } as const;
-    return { is: 'following', watch, next: { ...memo, step: 'find', since: now } };
-  } catch (error) {
-    const { rejected } = problemWith(error);
-    if (!rejected || !/snapshot/i.test(`${rejected.code} ${rejected.message}`)) throw error;
-    return unfit(`${rejected.message} ${snapshots.found}`);
-  }
-}
-
-/** Finds the report that was made: its task does not name it. */
-async function find(acting: Working, memo: Step<'find'>): Promise<Answer<Memo>> {
-  const { all, target, options, ended } = acting;
-  // A task that the service forgot may have made its report all the same.
-  if (ended && ended.is !== 'done' && ended.reason !== 'unknown-effect') return ended;
-  const period = periodIn(acting);
-  const created_at = { gte: new Date(memo.since - CLOCK_SLACK_MS).toISOString() };
-  const query = { filters: { site_id: { eq: target.id }, created_at }, sort: 'created_at,desc' };
-  for await (const report of all('listReports', query)) {
-    if (report.type !== 'scheduled' && isAbout(report, period))
-      return { is: 'next', memo: withReport(memo, report, options) };
-  }
-  if (ended && ended.is !== 'done') return ended;
-  const detail = 'The service says that the report is made, and does not list it.';
-  return { is: 'waiting', reason: 'unavailable', detail };
-}
 
 /** Keeps the PDF. A report that could not be kept is not sent: the next run goes on with it. */
 async function archive(acting: Working, memo: Step<'archive'>): Promise<Answer<Memo>> {
@@ -302,96 +237,4 @@ async function archive(acting: Working, memo: Step<'archive'>): Promise<Answer<M
     return { is: 'failed', reason: 'archive-failed', detail: error.message };
   }
   return { is: 'next', memo: { ...memo, step: 'send' } };
-}
-
-async function send({ api, options, now }: Working, memo: Step<'send'>): Promise<Answer<Memo>> {
-  const { subject, body, attach_pdf } = options;
-  const facts = memo.facts as MailFacts;
-  const mail = {
-    recipients: memo.to,
-    sender_email: { id: memo.senderId },
-    ...(subject === undefined ? {} : { subject: fillInLine(subject, facts) }),
-    ...(body === undefined ? {} : { body: fillIn(body, facts) }),
-    ...(attach_pdf === undefined ? {} : { attach_pdf }),
-  };
-  try {
-    const input = { report_id: memo.report.id, body: { send_email: mail } };
-    const { taken, refused } = readSent(memo.to, (await api.sendReportEmail(input)).send_email);
-    return mailed(memo, taken, refused, { now, options });
-  } catch (error) {
-    if (!problemWith(error).gone) throw error;
-    return {
-      is: 'skipped',
-      reason: 'gone',
-      detail: `The report ${memo.report.id} was deleted before it was sent.`,
-    };
-  }
-}
-
-/** What comes after a mail was sent to `taken`, and not to those that were refused. */
-function mailed(
-  memo: Step<'send'>,
-  taken: readonly string[],
-  refused: string[],
-  { now, options }: Pick<Working, 'now' | 'options'>,
-): Answer<Memo> {
-  const next = { ...memo, step: 'tell', refused } as const;
-  if (taken.length === 0) return { is: 'next', memo: next };
-  const { id, madeAt } = memo.report;
-  const again = memo.again ? { again: memo.again } : {};
-  const until = now + options.delivery_timeout;
-  const watch = {
-    kind: 'mail',
-    reportId: id,
-    madeAt,
-    recipients: taken,
-    since: now,
-    until,
-    ...again,
-  } as const;
-  return { is: 'following', watch, next };
-}
-
-/** What became of a mail whose answer was lost. */
-async function adoptMail(acting: Working, memo: Step<'send'>, since: number): Promise<Reconciled<Memo>> {
-  const { report } = await acting.api.showReport({ report_id: memo.report.id });
-  const mails = report.email?.recipients;
-  if (!mails) return { is: 'unknown', detail: 'The service does not tell to whom the report was sent.' };
-  const taken = memo.to.filter((email) => {
-    const mail = mailTo(mails, email);
-    return mail && !(memo.again && Date.parse(mail.sent_at ?? '') < since);
-  });
-  if (taken.length === 0) return { is: 'absent' };
-  // A request that reached one of them was carried out whole.
-  const refused = refusals(memo.to, taken, () => 'in an answer that was lost.');
-  return mailed(memo, taken, refused, { ...acting, now: since + CLOCK_SLACK_MS });
-}
-
-/** Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today instead. */
-async function tell(acting: Working, memo: Step<'tell'>): Promise<Answer<Memo>> {
-  const { api, target, options, ended } = acting;
-  const { instead = [], refused, report } = memo;
-  const misses = [...refused, ...(await missesOf(acting, memo))];
-  if (misses.length === 0) {
-    const findings = instead.map((says) => ({ severity: 'warning' as const, about: target.label, says }));
-    const how = instead.length > 0 ? " It went to the client's address on file instead." : '';
-    return { is: 'done', reason: 'done', detail: `The report ${report.id} was delivered.${how}`, findings };
-  }
-  if (options.resend_to_client && memo.clientId !== undefined && !memo.instead) {
-    const { email } = (await api.showClient({ client_id: memo.clientId })).client;
-    if (email && !memo.asked.some((one) => isSame(one, email))) {
-      const { again: _, ...rest } = memo;
-      return { is: 'next', memo: { ...rest, step: 'send', to: [email], instead: misses } };
-    }
-  }
-  const reason = ended && ended.is !== 'done' ? ended.reason : 'rejected';
-  return { is: 'failed', reason, detail: [...instead, ...misses].join(' ') };
-}
-
-/** Whom the followed mail did not reach, in sentences. */
-async function missesOf({ api, options, ended }: Working, { to, report }: Step<'tell'>): Promise<string[]> {
-  if (!ended || ended.is === 'done') return [];
-  if (ended.reason !== 'timeout') return [ended.detail ?? 'Nothing is known of the mail any more.'];
-  const shown = await api.showReport({ report_id: report.id });
-  return overdue(to, shown.report, options.delivery_timeout);
 }

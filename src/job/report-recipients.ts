@@ -68,7 +68,7 @@ export function factsOf({ title, url, client }: Site, period: Period, language: 
  * that the policy sends. One that shows none may be.
  */
 export const withSubject =
-  (subjects: readonly (string | undefined)[]) =>
+  (subjects: readonly string[]) =>
   ({ email }: Report): boolean =>
     !email?.subject || subjects.includes(email.subject);
 

@@ -10,7 +10,7 @@ import { dayAt, daysAfter, periodOf } from '../../src/job/period.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
+import { startWorld, until, type World, type WorldOptions } from '../support/caretaker.ts';
 
 let world: World | undefined;
 const folders: string[] = [];
@@ -130,8 +130,8 @@ describe('a report', () => {
       /^The report report-\d+ was sent to ada@one\.example on \d{4}-\d\d-\d\d\.$/,
     );
     expect(effects(now)).toEqual(before);
-    // Sites, templates and one of them, sender emails, reports: nothing for a site alone.
-    expect(run.requests).toBe(5);
+    // Sites, templates and one of them, sender emails, reports, tasks: nothing for a site alone.
+    expect(run.requests).toBe(6);
   });
 
   test('is sent to who has not had it, and not made again for that', async () => {
@@ -341,6 +341,76 @@ describe('what is missing is named before anything is made:', () => {
   });
 });
 
+describe('a report that is being made when the run is planned', () => {
+  /** Has the service at work on a report on the site, for so long; `subject` is what another policy would send it with. */
+  async function making(now: World, days: { start: string; end: string }, template = 'Monthly care') {
+    const { report_templates } = await asked(now, 'listReportTemplates', {});
+    const template_id = report_templates.find(({ name }) => name === template)?.id ?? '';
+    const report = {
+      site_id: 'site-0001',
+      timezone: 'UTC',
+      start_date: days.start,
+      end_date: days.end,
+      template_id,
+    };
+    await asked(now, 'createReport', { body: { report } });
+  }
+  const lastWeek = (now: World) => periodOf('last_week', now.clock.now(), 'UTC');
+
+  test('because an earlier run was out of time, is waited for and sent, and none is made besides', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const early = await dispatch(
+      now,
+      aReportPolicy({}, { timeout: { targetMs: 10_000, runMs: 28_800_000 } }),
+    );
+    expect(early.first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
+    expect(early.first?.detail).toMatch(/^The task task-\d+ was still under way\.$/);
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+
+  test('about other days, by whomever, is waited for and left alone, and ours is made', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const { start, end } = lastWeek(now);
+    await making(now, { start: daysAfter(start, 1), end });
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect(effects(now)).toEqual({ made: 2, sent: 1 });
+  });
+
+  test('of another template about the same days is left alone, and ours is made', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await making(now, lastWeek(now), 'Short summary');
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done']);
+    const reports = await reportsOf(now);
+    expect(reports.map(({ email }) => email?.subject).sort()).toContain('Your website in short');
+    expect(reports.map(recipients).sort()).toEqual([[], ['ada@one.example']]);
+  });
+
+  test('by a task that somebody cancels is made anew', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await making(now, lastWeek(now));
+    const run = await now.fire(aReportPolicy());
+    await until(now, async () => (await now.targets(run))[0]?.state === 'following');
+    const { tasks } = await asked(now, 'listTasks', { filters: { type: { eq: 'report' } } });
+    await asked(now, 'cancelTask', { task_id: tasks[0]?.id ?? '' });
+
+    await now.ended(run);
+    expect(Object.values(await now.reasons(run))).toEqual(['done']);
+    expect(effects(now)).toEqual({ made: 2, sent: 1 });
+  });
+});
+
 describe('an answer that is lost', () => {
   test('to the making or the sending makes no second report and no second mail', async () => {
     const now = await startAgency([1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`));
@@ -359,7 +429,14 @@ describe('an answer that is lost', () => {
   });
 
   const intent = { operation: 'createReport', at: Date.parse('2026-11-01T08:00:00Z') };
-  const mailing = { facts: {}, templateId: 't', senderId: 's', asked: ['a@x.example'], to: ['a@x.example'] };
+  const mailing = {
+    facts: {},
+    templateId: 't',
+    senderId: 's',
+    subjects: ['Care'],
+    asked: ['a@x.example'],
+    to: ['a@x.example'],
+  };
   const reconcile = (memo: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
     reportDispatch.reconcile(
       {
