@@ -50,9 +50,9 @@ export interface Circumstances {
   usesAttempt: boolean;
 }
 
-/** A request that never left is tried again sooner than one that may have changed something. */
-const NOT_SENT_DELAY_MS = 5_000;
-const NOT_SENT_MAX_MS = 60_000;
+/** What is nobody's failure is tried again sooner than what may fail again: however long an outage was, work goes on soon after. */
+const OUTAGE_DELAY_MS = 5_000;
+const OUTAGE_MAX_MS = 60_000;
 
 /** Decides what becomes of a claimed target. */
 export function decide(target: Target, found: Found, circumstances: Circumstances): Decision {
@@ -223,13 +223,7 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
     return wait(target, circumstances, { reason: 'conflict', detail: error.problem.message });
   }
   if (error instanceof GoneError) return { target: ended(target, 'skipped', 'gone', undefined, now) };
-  if (error instanceof UnavailableError && !error.sent) {
-    const delay = Math.min(NOT_SENT_DELAY_MS * 2 ** target.waits, NOT_SENT_MAX_MS);
-    return {
-      target: waiting({ ...target, waits: target.waits + 1 }, { detail: error.message }),
-      dueAt: now + delay,
-    };
-  }
+  if (error instanceof UnavailableError && !error.sent) return outage(target, error, now);
   if (error instanceof UnavailableError || error instanceof ContractError) {
     return unavailable(target, error, circumstances);
   }
@@ -253,11 +247,21 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
  */
 function unavailable(target: Target, error: unknown, circumstances: Circumstances): Decision {
   const { now, retry, usesAttempt } = circumstances;
-  const attempts = target.attempts + (usesAttempt ? 1 : 0);
+  if (!usesAttempt) return outage(target, error, now);
+  const attempts = target.attempts + 1;
   if (attempts >= retry.attempts && !target.intent) {
     return { target: ended({ ...target, attempts }, 'failed', 'unavailable', messageOf(error), now) };
   }
   return wait({ ...target, attempts }, circumstances, { detail: messageOf(error) });
+}
+
+/** In an outage one target at a time asks whether it is over, so that many may be due. */
+function outage(target: Target, error: unknown, now: number): Decision {
+  const delay = Math.min(OUTAGE_DELAY_MS * 2 ** target.waits, OUTAGE_MAX_MS);
+  return {
+    target: waiting({ ...target, waits: target.waits + 1 }, { detail: messageOf(error) }),
+    dueAt: now + delay,
+  };
 }
 
 function wait(

@@ -96,7 +96,7 @@ export class Steward {
   }
 
   private async tick(): Promise<void> {
-    const { records, owner, log, serves } = this.parts;
+    const { records, owner, serves } = this.parts;
     const active = await records.runs.activeAccounts();
     await this.layDown(active);
     for (const [id, at] of this.begun) if (this.parts.clock.now() - at > LEASE_MS) this.begun.delete(id);
@@ -115,10 +115,7 @@ export class Steward {
       if (this.rounds.has(account)) continue;
       const round = this.lookAfter(account, charge)
         .then(() => records.accounts.attended(account, this.parts.clock.now()))
-        .catch((error: unknown) => {
-          if (!this.stopping.signal.aborted)
-            log.warn({ account, err: error }, `an account had to wait: ${messageOf(error)}`);
-        })
+        .catch((error: unknown) => this.tell(error, account, 'an account had to wait'))
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
     }
@@ -157,13 +154,20 @@ export class Steward {
       runs.some(({ status }) => status === 'blocked'),
     );
     // What has ended is seen before anything is called late: nobody may have looked for hours.
-    await charge.follower.round(runs.filter(({ status }) => status === 'running'));
+    await charge.follower
+      .round(runs.filter(({ status }) => status === 'running'))
+      .catch((error: unknown) => this.tell(error, account, 'what is in flight could not be followed'));
     for (const run of runs) {
       await tend(this.parts, run, runs, charge).catch((error: unknown) =>
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
       );
     }
     charge.windowEndsAt = await handOut(this.parts, account);
+  }
+
+  private tell(error: unknown, account: string, what: string): void {
+    if (this.stopping.signal.aborted) return;
+    this.parts.log.warn({ account, err: error }, `${what}: ${messageOf(error)}`);
   }
 
   private tellTakenOver(runs: readonly Run[]): void {

@@ -158,8 +158,9 @@ describe('no usable answer', () => {
     });
   });
 
-  test('in an outage it uses up no attempt, be it the last one', () => {
+  test('in an outage it uses up no attempt, be it the last one, and is tried again within a minute', () => {
     const outage = { usesAttempt: false };
+    expect(failing(lost, { ...acting, intent, waits: 10 }, outage).dueAt).toBe(now + 60_000);
     expect(failing(lost, { ...acting, intent }, outage).target).toMatchObject({
       state: 'waiting',
       attempts: 0,

@@ -1,0 +1,112 @@
+/** How soon work goes on after something died, with workers that are processes of their own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { stewardLease } from '../../src/engine/steward-lease.ts';
+import type { Run } from '../../src/run/run.ts';
+import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+
+/** Three times the speed of life: what a process needs to start counts threefold, and still fits. */
+const SPEED = 3;
+const SECOND = 1_000;
+
+let world: World;
+const children = new Set<ChildProcess>();
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  children.clear();
+  await world.stop();
+});
+
+/** A worker; resolves when it is at work. */
+async function startWorker(): Promise<ChildProcess> {
+  const { caretaker, clock } = world;
+  const facts = {
+    settings: caretaker.settings,
+    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+  };
+  const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
+  const child = spawn(process.execPath, [file, JSON.stringify(facts)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  children.delete(child);
+}
+
+/** A run of `sites`, all of which one of the workers has begun to sync. */
+async function syncing(sites: number, takesMs: number) {
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(takesMs);
+  const run = await world.fire(aPolicy());
+  await until(world, () => world.sandbox.journal.effectsOf('syncSite').length === sites);
+  return run;
+}
+
+const ended = async (run: Run) => {
+  const { succeeded = 0 } = (await world.caretaker.records.runs.get(run.id))?.counts ?? {};
+  return succeeded;
+};
+
+test('after SIGKILL of the only worker and a restart, all that it had begun is known within 35 s', async () => {
+  world = await startWorld({ sites: 6, work: false, speedUp: SPEED });
+  const first = await startWorker();
+  // One answer comes too late for it.
+  world.sandbox.failNext({ operation: 'syncSite' }, 'slow');
+  const run = await syncing(6, 5 * SECOND);
+  await kill(first);
+  const killed = world.clock.now();
+  await startWorker();
+
+  const end = await world.ended(run);
+
+  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
+  expect((end.finishedAt ?? 0) - killed).toBeLessThan(35 * SECOND);
+  expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(6);
+}, 120_000);
+
+test('after SIGKILL of the worker that followed, another one tells ends within 10 s', async () => {
+  // At the speed of life: a lease runs out by Redis's clock.
+  world = await startWorld({ sites: 6, work: false, speedUp: 1 });
+  const workers = [await startWorker(), await startWorker()];
+  const run = await syncing(6, 600 * SECOND);
+  const { records } = world.caretaker;
+  await until(world, async () => (await records.targets.inState(run.id, 'following', 9)).length === 6);
+  let owner: string | undefined;
+  await until(world, async () => {
+    owner = await records.locks.holder(stewardLease('default'));
+    return owner !== undefined;
+  });
+  const follower = workers.find(({ pid }) => owner?.includes(`.${pid}.`));
+  if (!follower) throw new Error(`Nobody of ours follows, but ${owner}.`);
+  await kill(follower);
+  const killed = world.clock.now();
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();
+
+  const end = await world.ended(run);
+
+  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
+  expect((end.finishedAt ?? 0) - killed).toBeLessThan(10 * SECOND);
+}, 120_000);
+
+test('after Redis was killed and is back, work goes on within 10 s, and nothing is lost', async () => {
+  world = await startWorld({ sites: 6, work: false, speedUp: SPEED });
+  await startWorker();
+  const run = await syncing(6, 600 * SECOND);
+  await world.redis.kill();
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();
+  await world.redis.restart();
+  const back = world.clock.now();
+
+  await until(world, async () => (await ended(run)) > 0);
+
+  expect(world.clock.now() - back).toBeLessThan(10 * SECOND);
+  expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
+  expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(6);
+}, 120_000);
