@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { stewardLease } from '../../src/engine/steward-lease.ts';
 import type { Run } from '../../src/run/run.ts';
-import { aPolicy, startWorld, until, type World } from '../support/caretaker.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 /** Three times the speed of life: what a process needs to start counts threefold, and still fits. */
 const SPEED = 3;
