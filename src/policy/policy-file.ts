@@ -113,7 +113,9 @@ const Schedule = z.strictObject({
     ),
   pause_after_failures: z
     .optional(whole(1, 1000))
-    .describe('So many failed runs in a row pause the policy. Default: never.'),
+    .describe(
+      'So many scheduled runs in a row that failed or were stopped pause the policy. Default: never.',
+    ),
 });
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()], {

@@ -1,0 +1,197 @@
+/** What a person asks about firings and does about them: `next`, `why`, `backfill`, a freeze, and a policy that paused itself. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
+import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { nameOfMoments } from '../../src/schedule/due.ts';
+import { aPolicy } from '../support/builders.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+import { keptLog } from '../support/quiet.ts';
+import { clearOfTheHour } from '../support/time-of-day.ts';
+
+const DAY = 86_400_000;
+
+let sandbox: Sandbox;
+let desk: Desk;
+let redis: EmbeddedRedis;
+/** What a daemon at this desk would work with. */
+let caretaker: Caretaker;
+
+beforeAll(async () => {
+  await clearOfTheHour();
+  sandbox = await startSandbox({ sites: 2, rateLimit: 0 });
+  for (const id of sandbox.siteIds()) {
+    const site = sandbox.site(id);
+    site.connect();
+    site.syncTakes(500);
+  }
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+  desk.write(
+    'config/policies/own.yaml',
+    `policies:
+  - name: daily
+    job: site-sync
+    schedule: { cron: "0 3 * * *", jitter: 10m, spread: 2s, pause_after_failures: 2 }
+  - name: resting
+    job: site-sync
+    schedule: { cron: "0 3 * * *", timezone: Asia/Tokyo, blackout: [{ from: 2020-01-01, to: 2099-12-31 }] }
+`,
+  );
+  redis = await openEmbeddedRedis({ dataDir: join(desk.folder, '.caretaker'), log: keptLog() });
+  const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token, unset: {} };
+  caretaker = await openCaretaker({
+    log: keptLog(),
+    settings: {
+      accounts: {
+        default: { ...account, budget: { requestsPerMinute: 200, reserve: 0.1, whenRedisIsDown: 'stop' } },
+      },
+      redis: { kind: 'url', url: redis.socketPath },
+      policiesDir: '/nowhere',
+      dataDir: '/nowhere',
+      daemon: { concurrency: 5 },
+      dashboard: { host: '127.0.0.1', port: 0 },
+      notifications: {},
+      calendars: {},
+      retention: { runsMs: 90 * DAY },
+    },
+  });
+});
+afterAll(async () => {
+  await caretaker.close();
+  await desk.clear();
+  await redis.close();
+  await sandbox.stop();
+});
+
+/** So many days from today, by UTC. */
+const day = (from: number) => new Date(Date.now() + from * DAY).toISOString().slice(0, 10);
+const three = (from: number) => `${day(from)}T03:00:00.000Z`;
+
+interface Coming {
+  policy: string;
+  moment: string;
+  fires_at: string;
+  timezone: string;
+  skipped: { why: string; note: string | null } | null;
+}
+const coming = async (policy: string): Promise<Coming[]> =>
+  JSON.parse((await desk.run(['next', policy, '--days', '3', '--json'])).stdout);
+
+test('what is coming is listed with its jitter, and what will be left out says why', async () => {
+  const tomorrow = (await coming('daily')).find(({ moment }) => moment === three(1));
+  expect(tomorrow).toMatchObject({ policy: 'daily', timezone: 'UTC', skipped: null });
+  const late = Date.parse(tomorrow?.fires_at ?? '') - Date.parse(three(1));
+  expect(late).toBeGreaterThanOrEqual(0);
+  expect(late).toBeLessThan(600_000);
+
+  const { code, stdout } = await desk.run(['next', '--days', '3']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`${day(1)} 03:0\\d(:\\d\\d)? UTC .* daily +site-sync$`, 'm'));
+  expect(stdout).toMatch(
+    /\d 03:00 Asia\/Tokyo .* resting +site-sync +skipped: blackout 2020-01-01 to 2099-12-31$/m,
+  );
+});
+
+test('any moment is explained in a sentence, past or to come', async () => {
+  const schedule = { cron: ['0 3 * * *'], timezone: 'UTC' };
+  const missed = { moment: Date.parse(three(-2)), is: 'missed' as const, at: Date.parse(three(-1)) };
+  await caretaker.records.ledger.settle('daily', [missed], {
+    to: Date.parse(three(-1)),
+    moments: nameOfMoments(schedule),
+  });
+
+  const past = await desk.run(['why', 'daily', day(-2)]);
+  expect(past.code).toBe(0);
+  expect(past.stdout).toMatch(new RegExp(`^daily \\w+ ${day(-2)} 03:00 UTC: was missed.*\\n$`));
+  const next = await desk.run(['why', 'daily', `${day(1)}T03:00`, '--json']);
+  expect(JSON.parse(next.stdout).sentence).toMatch(/: will fire at 03:0\d/);
+  const odd = await desk.run(['why', 'daily', 'gestern']);
+  expect(odd).toMatchObject({ code: 2, stdout: '' });
+  expect(odd.stderr).toMatch(/^error: "gestern" is no day or time\. Give one such as .*\.$/m);
+});
+
+test('a backfill shows first what it would do, makes up for what has no run, and does so once', async () => {
+  const backfill = (...options: string[]) =>
+    desk.run(['backfill', 'daily', '--from', day(-3), '--to', day(-2), ...options]);
+  const moments = async (...options: string[]) =>
+    JSON.parse((await backfill('--dry-run', '--json', ...options)).stdout).moments;
+
+  const dry = await backfill('--dry-run');
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +fires +there is no record of it$`, 'm'));
+  expect(dry.stdout).toMatch(new RegExp(`${day(-2)} 03:00 UTC +fires +missed`, 'm'));
+  expect(dry.stderr).toContain('2 runs of daily, one after the other. Nothing was done;');
+  expect(sandbox.journal.effects).toEqual([]);
+
+  const done = await backfill();
+  expect(done.code).toBe(0);
+  expect(done.stdout.match(/^daily\.\S+-backfill succeeded in /gm)).toHaveLength(2);
+  expect(done.stderr).toMatch(/-backfill starts 2 targets from \S+ \S+Z until \S+ \S+Z, one every 1s\.$/m);
+  expect(sandbox.journal.effectsOf('syncSite')).toHaveLength(4);
+
+  expect((await moments()).map(({ fires }: { fires: boolean }) => fires)).toEqual([false, false]);
+  expect(await moments('--reprocess', 'all')).toMatchObject([
+    { moment: three(-3), fires: true, because: expect.stringMatching(/-backfill succeeded$/), run: null },
+    { moment: three(-2), fires: true, because: expect.stringMatching(/-backfill succeeded$/), run: null },
+  ]);
+  expect((await desk.run(['why', 'daily', day(-2)])).stdout).toMatch(/was missed.*-backfill, succeeded/);
+});
+
+test('a freeze is seen in what is coming, keeps a backfill from beginning, and can be ended', async () => {
+  await desk.run(['freeze', '--until', day(4), '--reason', 'the big sale']);
+  expect((await coming('daily')).map(({ skipped }) => skipped)).toEqual(
+    expect.arrayContaining([{ why: 'frozen', note: expect.stringContaining('the big sale') }]),
+  );
+  const refused = await desk.run(['backfill', 'daily', '--from', day(-1), '--to', day(-1)]);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/^error: Nothing was begun: everything is frozen by .*\(the big sale\)/m);
+
+  await desk.run(['unfreeze']);
+  expect((await coming('daily')).map(({ skipped }) => skipped)).not.toContainEqual(
+    expect.objectContaining({ why: 'frozen' }),
+  );
+});
+
+test('a policy that paused itself after failed runs says so wherever one looks, and counts anew once it is resumed', async () => {
+  const { engine, records, clock } = caretaker;
+  const policy = aPolicy({
+    name: 'daily',
+    limits: { concurrency: 1, maxTargets: 1, maxPercent: 100 },
+    schedule: {
+      cron: ['0 3 * * *'],
+      timezone: 'UTC',
+      jitterMs: 0,
+      overlap: 'skip',
+      catchupMs: 0,
+      blackout: [],
+      pauseAfterFailures: 2,
+    },
+  });
+  /** A run that a safety limit stops at once, fired as a daemon fires it. */
+  const stoppedRun = async (daysAgo: number) => {
+    const scheduledFor = Date.parse(three(-daysAgo));
+    const { id } = await engine.fire(policy, { trigger: 'schedule', scheduledFor });
+    while ((await records.runs.get(id))?.status !== 'stopped') await clock.sleep(100);
+  };
+  const working = engine.work(5);
+  try {
+    await stoppedRun(20);
+    await stoppedRun(19);
+
+    const words = /paused by caretaker since \S+ \S+Z \(2 runs failed in a row\)/;
+    expect((await desk.run(['policies'])).stdout).toMatch(words);
+    expect((await desk.run(['policies', 'show', 'daily'])).stdout).toMatch(words);
+    expect((await coming('daily')).find(({ moment }) => moment === three(1))?.skipped).toEqual({
+      why: 'paused',
+      note: 'by caretaker: 2 runs failed in a row',
+    });
+
+    const resumed = await desk.run(['policies', 'resume', 'daily']);
+    expect(resumed.stderr).toMatch(/^daily fires again; it was paused by caretaker since /m);
+    await stoppedRun(18);
+    expect((await records.policies.state('daily')).pause).toBeUndefined();
+  } finally {
+    await working.stop();
+  }
+});

@@ -1,0 +1,75 @@
+/** `schedule.pause_after_failures`: which runs count, and what happens when there were too many. */
+import { afterEach, expect, test } from 'vitest';
+import type { Policy } from '../../src/policy/policy.ts';
+import type { PolicyState } from '../../src/records/policy-store.ts';
+import type { Run } from '../../src/run/run.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+import { NOON } from '../support/held-clock.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const policy = aPolicy({
+  schedule: {
+    cron: ['0 * * * *'],
+    timezone: 'UTC',
+    jitterMs: 0,
+    overlap: 'skip',
+    catchupMs: 0,
+    blackout: [],
+    pauseAfterFailures: 2,
+  },
+});
+/** Both sites are more than one, so a run of it is stopped before anything is sent. */
+const tooMany: Policy = { ...policy, limits: { ...policy.limits, maxTargets: 1 } };
+
+let moment = NOON;
+/** The ended run of the next moment, at which so many of the two sites fail. */
+async function run(fired: Policy, failing: number, trigger: Run['trigger'] = 'schedule'): Promise<Run> {
+  const { sandbox, caretaker } = world;
+  for (const id of sandbox.siteIds().slice(0, failing)) sandbox.site(id).failNextSync('The disk is full.');
+  moment += 3_600_000;
+  return world.ended(await caretaker.engine.fire(fired, { trigger, scheduledFor: moment }));
+}
+
+/** Resolves with what is known of the policy once it is as it should be, which follows a run's end. */
+async function stateWith(holds: (state: PolicyState) => boolean): Promise<PolicyState> {
+  for (;;) {
+    const state = await world.caretaker.records.policies.state(policy.name);
+    if (holds(state)) return state;
+    await world.clock.sleep(1_000);
+  }
+}
+const counted = (count: number) => stateWith(({ failures }) => failures === count);
+
+test('runs that failed or were stopped, one after the other, pause their policy; one that got something done, or that a person fired, does not', async () => {
+  world = await startWorld({ sites: 2 });
+
+  expect((await run(tooMany, 0)).status).toBe('stopped');
+  expect((await counted(1)).pause).toBeUndefined();
+  expect((await run(policy, 1)).status).toBe('partial');
+  expect((await counted(0)).pause).toBeUndefined();
+  expect((await run(policy, 2)).status).toBe('failed');
+  expect((await counted(1)).pause).toBeUndefined();
+  expect((await run(policy, 2, 'manual')).status).toBe('failed');
+  expect((await run(tooMany, 0, 'backfill')).status).toBe('stopped');
+  expect((await run(tooMany, 0, 'catch-up')).status).toBe('stopped');
+
+  const { pause } = await stateWith((state) => state.pause !== undefined);
+  expect(pause).toMatchObject({ by: 'caretaker', reason: '2 runs failed in a row' });
+  expect(world.log.lines.join('\n')).toContain(
+    'paused: 2 runs failed in a row; caretaker policies resume nightly-sync lets it run again',
+  );
+});
+
+test("somebody's own pause keeps its name and its reason, however many runs fail meanwhile", async () => {
+  world = await startWorld({ sites: 2 });
+  const { records } = world.caretaker;
+  await records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna', reason: 'moving house' });
+
+  await run(tooMany, 0);
+  await run(tooMany, 0);
+
+  expect((await counted(2)).pause).toMatchObject({ by: 'anna', reason: 'moving house' });
+});
