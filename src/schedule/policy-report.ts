@@ -5,7 +5,7 @@
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
 import { freezeAt } from '../records/freeze-store.ts';
-import { type PolicyState, pauseAt } from '../records/policy-store.ts';
+import { type Pause, type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
 import { nextFirings } from './next-firings.ts';
@@ -19,7 +19,7 @@ export interface PolicyReport {
   timezone: string | null;
   /** When it fires next, jitter included, after a pause that ends by itself; null when paused for good or by hand. */
   next: string | null;
-  paused: { at: string; by: string; reason: string | null; until: string | null } | null;
+  paused: ReturnType<typeof pauseReport> | null;
   last_run: { run: string; status: RunStatus } | null;
   /** Set while its file is broken, and a daemon keeps in force what the file held before. */
   kept: ReturnType<typeof keptReport> | null;
@@ -37,6 +37,14 @@ export function nextFiringAt(
   const ends = [pause?.until, freezeAt(state ?? {}, now)?.until].flatMap((until) => until ?? []);
   return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, 1)[0]?.at;
 }
+
+/** Since when and by whom a policy is paused, and until when; null what was not said. */
+export const pauseReport = ({ at, by, reason, until }: Pause) => ({
+  at: isoTime(at),
+  by,
+  reason: reason ?? null,
+  until: until === undefined ? null : isoTime(until),
+});
 
 /** Which broken file a policy is kept of, since when, and of when the version in force is. */
 export const keptReport = ({ file, mistake, brokenSince, readAt }: KeptPolicy) => ({
@@ -64,14 +72,7 @@ export const toPolicyReport = (
     cron: policy.schedule?.cron ?? [],
     timezone: policy.schedule?.timezone ?? null,
     next: next === undefined ? null : isoTime(next),
-    paused: pause
-      ? {
-          at: isoTime(pause.at),
-          by: pause.by,
-          reason: pause.reason ?? null,
-          until: pause.until === undefined ? null : isoTime(pause.until),
-        }
-      : null,
+    paused: pause ? pauseReport(pause) : null,
     last_run: last ? { run: last.id, status: last.status } : null,
     kept: kept ? keptReport(kept) : null,
   };

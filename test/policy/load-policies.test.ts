@@ -9,13 +9,10 @@ import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
 import { renderFinding } from '../../src/settings/finding.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { folderWith } from '../settings/folder.ts';
+import { everyLine, policyWith } from './p.ts';
 import { registry } from './tiny-job.ts';
 
 const load = (files: Record<string, string>) => loadPolicies({ dir: folderWith(files), registry });
-
-/** One policy with these lines in it. */
-const policyWith = (lines: string) =>
-  `policies:\n  - name: p\n    job: site-sync\n${lines.replace(/^(?=.)/gm, '    ')}\n`;
 
 function onlyPolicy(lines: string): Policy {
   const { policies, findings } = load({ 'p.yaml': policyWith(lines) });
@@ -96,28 +93,7 @@ test('a schedule of one line has every default', () => {
 });
 
 test('everything that is written arrives', () => {
-  const policy = onlyPolicy(`description: One
-schedule:
-  cron: ["0 2 * * *", "0 14 * * 6"]
-  timezone: Europe/Berlin
-  jitter: 10m
-  overlap: cancel-running
-  catchup: 2h
-  blackout: [{ from: 2026-12-20, to: 2027-01-03 }]
-  pause_after_failures: 3
-select:
-  filters: { connection_status: { eq: connected }, tags: { in: ["12"] } }
-  where: site.sync.last_sync_at < now - duration("20h")
-  sort: last_sync_at,asc
-  timezone: Europe/Berlin
-  limit: 500
-with: { message: Nightly, depth: quick }
-limits: { concurrency: 50, max_targets: 20, max_percent: 12.5%, stop_after_failures: 10% }
-retry: { attempts: 1, backoff: fixed, delay: 5s, max_delay: 5s }
-timeout: { target: 10m, run: 1h30m }
-notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`);
-
-  const { file, hash, ...rest } = policy;
+  const { file, hash, ...rest } = onlyPolicy(everyLine);
   expect(rest).toEqual({
     name: 'p',
     description: 'One',
@@ -127,7 +103,9 @@ notify: [{ on: [failed, blocked], to: ops }, { to: ops }]`);
     schedule: {
       cron: ['0 2 * * *', '0 14 * * 6'],
       timezone: 'Europe/Berlin',
+      dst: { gap: 'skip', overlap: 'both' },
       jitterMs: 600_000,
+      spreadMs: 3_600_000,
       overlap: 'cancel-running',
       catchupMs: 7_200_000,
       blackout: [{ from: '2026-12-20', to: '2027-01-03' }],

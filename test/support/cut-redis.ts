@@ -1,10 +1,10 @@
 /** A way to a Redis that can be cut between a command and its answer: the command is done, and is sent again. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { openRelay } from './relay.ts';
 
 export interface CutRedis {
   /** A connection that resends what it got no answer to, as Caretaker's own does. */
@@ -20,20 +20,9 @@ export interface CutRedis {
 export async function openCutRedis(socketPath: string): Promise<CutRedis> {
   const dir = await mkdtemp(join(tmpdir(), 'caretaker-cut-'));
   const path = join(dir, 'cut.sock');
-  const open = new Set<Socket>();
   let cutting = false;
   let lost = 0;
-  const server = createServer((near) => {
-    const far = connect(socketPath);
-    for (const socket of [near, far]) {
-      open.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        open.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
+  const { server, close } = openRelay(socketPath, (near, far) => {
     near.pipe(far);
     far.on('data', (answer) => {
       if (!cutting) {
@@ -58,8 +47,7 @@ export async function openCutRedis(socketPath: string): Promise<CutRedis> {
     lost: () => lost,
     async stop() {
       redis.disconnect();
-      server.close();
-      for (const socket of open) socket.destroy();
+      close();
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,7 @@
 /** A door to a Redis, at a port of its own: shut, nobody answers there, as when the machine with Redis on it is gone. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { openRelay } from './relay.ts';
 
 export interface RedisDoor {
   /** What `REDIS_URL` takes. */
@@ -10,28 +11,14 @@ export interface RedisDoor {
 }
 
 export async function openRedisDoor(socketPath: string): Promise<RedisDoor> {
-  const open = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(socketPath);
-    for (const socket of [near, far]) {
-      open.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        open.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.pipe(far).pipe(near);
-  });
+  const { server, close } = openRelay(socketPath, (near, far) => near.pipe(far).pipe(near));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async shut() {
       const closed = once(server, 'close');
-      server.close();
-      for (const socket of open) socket.destroy();
+      close();
       await closed;
     },
   };

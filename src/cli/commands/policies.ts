@@ -8,7 +8,7 @@ import { type Pause, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFirings } from '../../schedule/next-firings.ts';
-import { keptReport, nextFiringAt, toPolicyReport } from '../../schedule/policy-report.ts';
+import { keptReport, nextFiringAt, pauseReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import { shortFile } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import {
@@ -189,14 +189,7 @@ const showReport = (
   policy: written,
   file: policy.file,
   next: firings.map(isoTime),
-  paused: pause
-    ? {
-        at: isoTime(pause.at),
-        by: pause.by,
-        reason: pause.reason ?? null,
-        until: pause.until === undefined ? null : isoTime(pause.until),
-      }
-    : null,
+  paused: pause ? pauseReport(pause) : null,
   last_runs: runs.map((run) => ({ run: run.id, status: run.status, created_at: isoTime(run.createdAt) })),
   kept: kept ? keptReport(kept) : null,
 });

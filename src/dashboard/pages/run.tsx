@@ -223,6 +223,13 @@ export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now:
       <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>{target.label}</a>{' '}
       <span class="dim id">{target.id}</span>
     </td>
+    <EndCells target={target} now={now} />
+  </tr>
+);
+
+/** The cells of a table that tell what became of a target: its outcome, why, and how long it took. */
+export const EndCells = ({ target, now }: { target: Target; now: number }) => (
+  <>
     <td data-label="Outcome">
       <Badge word={target.outcome ?? target.state} />
     </td>
@@ -232,11 +239,11 @@ export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now:
     <td data-label="Took">
       {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
     </td>
-  </tr>
+  </>
 );
 
 /** What became of a target and why; tries that failed are told only where there were any. */
-export const TargetWhy = ({ target }: { target: Target }) => (
+const TargetWhy = ({ target }: { target: Target }) => (
   <>
     {target.reason && <Why reason={target.reason} />}
     {target.detail && <p>{target.detail}</p>}

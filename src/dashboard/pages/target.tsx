@@ -1,8 +1,8 @@
 import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
 import { sendProblem } from './problem.tsx';
-import { TargetWhy } from './run.tsx';
-import { Badge, Moment, policyPath, runPath, span, Table } from './words.tsx';
+import { EndCells } from './run.tsx';
+import { Moment, policyPath, runPath, Table } from './words.tsx';
 
 /** What became of one target in its last runs, the newest first. */
 export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
@@ -42,15 +42,7 @@ export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
             <td data-label="Policy">
               <a href={policyPath(run.policy)}>{run.policy}</a>
             </td>
-            <td data-label="Outcome">
-              <Badge word={target.outcome ?? target.state} />
-            </td>
-            <td data-label="Why">
-              <TargetWhy target={target} />
-            </td>
-            <td data-label="Took">
-              {target.startedAt === undefined ? '–' : span((target.finishedAt ?? now) - target.startedAt)}
-            </td>
+            <EndCells target={target} now={now} />
           </tr>
         ))}
       </Table>

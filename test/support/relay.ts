@@ -1,0 +1,33 @@
+/** What stands between a client and a Redis, for tests that cut the two apart. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export interface Relay {
+  server: Server;
+  /** Takes no more connections, and cuts those there are. */
+  close(): void;
+}
+
+/** A server, not listening yet, each of whose connections leads on to `socketPath`, as `join` joins the two. */
+export function openRelay(socketPath: string, join: (near: Socket, far: Socket) => void): Relay {
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(socketPath);
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        open.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    join(near, far);
+  });
+  return {
+    server,
+    close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
