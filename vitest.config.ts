@@ -12,5 +12,8 @@ export default defineConfig({
     reporters: ['default', secondTry],
     // Most of the time tests wait for real processes and real time, so twice the cores of our smallest machine.
     maxWorkers: 4,
+    // A process for each file would load the same packages two hundred times; our own modules are each file's own.
+    isolate: false,
+    setupFiles: ['test/support/own-modules.ts'],
   },
 });
