@@ -23,14 +23,27 @@ export function readStrictly<S extends z.ZodType>(
 ): Read<z.output<S>> {
   const read = schema.safeParse(value, { error: predicate });
   if (read.success) return { value: read.data };
-  const findings = read.error.issues
+  const all = read.error.issues
     .flatMap((issue) => flattened(issue))
-    .flatMap((issue) => remarks(issue, schema, value))
+    .flatMap((issue) => remarks(issue, schema, value));
+  const findings = all
+    .filter((one) => !isMisspelt(one, all))
     .map(([inner, remark]) => place([...path, ...inner], remark));
   return { findings };
 }
 
+/** Whether what is missing stands there under a name that is a slip of the pen, which is told already. */
+function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolean {
+  if (!isMissing) return false;
+  const meant = `did you mean ${String(path.at(-1))}?`;
+  const map = JSON.stringify(path.slice(0, -1));
+  return all.some(
+    ([other, { suggestion }]) => suggestion === meant && JSON.stringify(other.slice(0, -1)) === map,
+  );
+}
+
 type Issue = z.core.$ZodIssue;
+type Found = [Path, Remark & { isMissing?: true }];
 
 /** Of a union only the reading that came nearest is of interest; without one, the union speaks for itself. */
 function flattened(issue: Issue): Issue[] {
@@ -45,7 +58,7 @@ function flattened(issue: Issue): Issue[] {
 
 const isWrongKind = (issue: Issue) => issue.code === 'invalid_type' || issue.code === 'invalid_value';
 
-function remarks(issue: Issue, schema: z.ZodType, value: unknown): [Path, Remark][] {
+function remarks(issue: Issue, schema: z.ZodType, value: unknown): Found[] {
   if (issue.code === 'unrecognized_keys') {
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
     return issue.keys.map((key) => [
@@ -56,7 +69,7 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown): [Path, Remark
   const subject = subjectOf(issue.path);
   const written = valueAt(value, issue.path);
   if (written === undefined && issue.code !== 'custom') {
-    return [[issue.path, { message: `${subject}is missing.` }]];
+    return [[issue.path, { message: `${subject}is missing.`, isMissing: true }]];
   }
   const says = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
   const message = `${subject}${(says ?? issue.message).replace(/\.$/, '')}.`;

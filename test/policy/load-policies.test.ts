@@ -161,6 +161,8 @@ test.each([
   ['schedule: { cron: 5 }', '1:19 "cron" takes a cron expression or a list of them.'],
   ['schedule: { cron: [] }', '1:19 "cron" takes at least 1 entry.'],
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
+  // Once: what is misspelt is not missing besides.
+  ['schedule: { corn: "0 2 * * *" }', '1:13 "corn" is not known here. did you mean cron?'],
   [
     'schedule: { cron: "0 2 * * *", overlap: wait }',
     '1:41 "overlap" takes skip, queue, queue-all, cancel-running or allow.',

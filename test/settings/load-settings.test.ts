@@ -216,7 +216,8 @@ test.each([
     'redis: 6379',
     '1:8 "redis" takes "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
   ],
-  ['redis: { sentinels: [a], nam: x }', '1:8 "name" is missing.'],
+  ['redis: { sentinels: [a] }', '1:8 "name" is missing.'],
+  ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not known here. did you mean name?'],
   [
     'retention: { runs: 90 }',
     '1:20 "runs" takes a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
