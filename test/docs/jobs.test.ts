@@ -1,11 +1,13 @@
-/** The pages in `docs/jobs/` are compared with the jobs: each option is told, in the very words of the code. */
+/** The pages in `docs/jobs/` are compared with the jobs: their options in the very words of the code, their reasons with the tests. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadJobs } from '../../src/app/jobs.ts';
+import { reasons } from '../../src/run/reasons.ts';
 
 const folder = resolve(import.meta.dirname, '../../docs/jobs');
+const tests = resolve(import.meta.dirname, '../jobs');
 
 interface Shape {
   description?: string;
@@ -33,4 +35,29 @@ test('the page of a job explains each of its options in the very words of the co
     const options = job && optionsIn(z.toJSONSchema(job.options, { io: 'input' }) as Shape);
     expect({ page, options: optionsTold(page) }).toEqual({ page, options });
   }
+});
+
+/** The reasons that the tables of a page tell of. */
+const reasonsTold = (page: string): string[] => {
+  const rows = readFileSync(join(folder, page), 'utf8').match(/^\|.*\|$/gm) ?? [];
+  const codes = rows.flatMap((row) => [...row.matchAll(/`([a-z-]+)`/g)].map(([, code = '']) => code));
+  return [...new Set(codes)].filter((code) => code in reasons);
+};
+
+/** What the tests of a job say, without comments. */
+const testsOf = (job: string): string =>
+  readdirSync(tests)
+    .filter((file) => file.startsWith(job) && file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(tests, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, ''))
+    .join('\n');
+
+test('for every reason on the page of a job, a test of the job expects it', () => {
+  const untested = readdirSync(folder).flatMap((page) => {
+    const job = page.replace(/\.md$/, '');
+    const expected = testsOf(job);
+    return reasonsTold(page)
+      .filter((reason) => !expected.includes(`'${reason}'`))
+      .map((reason) => `${job}: ${reason}`);
+  });
+  expect(untested).toEqual([]);
 });

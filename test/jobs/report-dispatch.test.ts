@@ -486,11 +486,81 @@ describe('an answer that is lost', () => {
 });
 
 describe('when the service', () => {
-  test('fails to make a report, the site has failed, and the next run makes it', async () => {
-    const now = await startAgency(['ada@one.example'], { faults: { 'failing-tasks': 1 } });
+  test.each([
+    ['task-failed', 'failing-tasks', 'failed'],
+    ['task-aborted', 'aborted-tasks', 'was aborted'],
+  ])(
+    'fails to make a report (%s), the site has failed, with the step that did',
+    async (reason, fault, how) => {
+      const now = await startAgency(['ada@one.example'], { faults: { [fault]: 1 } });
+      const { first } = await dispatch(now);
+      expect(first).toMatchObject({ outcome: 'failed', reason });
+      expect(first?.detail).toMatch(new RegExp(`^At the step \\w+: The step \\w+ ${how}\\.$`));
+      expect(effects(now)).toEqual({ made: 1, sent: 0 });
+    },
+  );
+
+  test('is told by somebody to cancel the task of our report, the site has failed', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation === 'createReport')
+        await asked(now, 'cancelTask', { task_id: (answer as { task: { id: string } }).task.id });
+      return answer;
+    });
     const { first } = await dispatch(now);
-    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-failed' });
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-cancelled' });
+    expect(effects(now).sent).toBe(0);
+  });
+
+  test('fails in each of the attempts, nothing is made, and the site has failed', async () => {
+    const now = await startAgency(['ada@one.example']);
+    now.sandbox.failNext({ operation: 'createReport', times: 1_000 }, 'error-before');
+    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
+    const { first } = await dispatch(now, aReportPolicy({}, { retry }));
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+  });
+
+  test('loses an answer, and its tasks do not tell their sites, nobody knows, and none is made a second time', async () => {
+    const now = await startAgency(['ada@one.example']);
+    now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      const answer: object = await call();
+      if (operation !== 'listTasks' || !('tasks' in answer)) return answer as never;
+      const tasks = (answer.tasks as object[]).map((task) => ({ ...task, input: { sites: [] } }));
+      return { ...answer, tasks } as never;
+    });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+    expect(first?.detail).toBe('A task of type report began since, and does not tell for what.');
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
+  });
+
+  test('made another report than ours with the task that was found for a lost answer, nobody waits in vain', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const { report_templates } = await asked(now, 'listReportTemplates', {});
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    // Somebody else has a report made on the site just when our request is lost.
+    let made = false;
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      if (operation !== 'createReport' || made) return call();
+      made = true;
+      const template_id = report_templates.find(({ name }) => name === 'Monthly care')?.id ?? '';
+      const days = { start_date: daysAfter(start, 1), end_date: end };
+      await asked(now, 'createReport', {
+        body: { report: { site_id: 'site-0001', timezone: 'UTC', ...days, template_id } },
+      });
+      now.sandbox.failNext({ operation: 'createReport' }, 'error-before');
+      return call();
+    });
+
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+    expect(first?.detail).toContain('the next run makes this one');
+    const { reasons } = await dispatch(now);
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
   });
 
   test('does not list the report that it made, the site waits until its time is up', async () => {

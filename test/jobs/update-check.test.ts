@@ -341,7 +341,7 @@ describe('a site', () => {
       'site:site-0004': `${behind}.`,
       'site:site-0005': `${behind}.`,
     });
-    expect(targets['site:site-0004']?.outcome).toBe('failed');
+    expect(targets['site:site-0004']).toMatchObject({ outcome: 'failed', reason: 'uncovered' });
   });
 
   test('whose core is vulnerable is told, covered or not, with one site shown for each version', async () => {
@@ -429,6 +429,18 @@ describe('enable_paused', () => {
 
     expect(linesOf((await check(options))[id])[0]).toContain('enabled by this check');
     expect(effects().enabled).toEqual([id]);
+  });
+
+  test('is unavailable when the service fails it in each of the attempts, and the schedule stays as it is', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+    world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule', times: 1_000 }, 'error-before');
+    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
+    const run = await world.fire(policyWith({ enable_paused: true }, { retry }));
+    const { [id]: target } = await targetsOf(await world.ended(run));
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
+    expect(effects().enabled).toEqual([]);
   });
 
   test('is done when somebody else was faster', async () => {
