@@ -30,7 +30,7 @@ export async function afterTargets(parts: Parts, account: string, moved: readonl
  * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any time.
  *
  * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window. Gives when
- * the window ends, and there is room again.
+ * the window under way ends, and there is room again.
  */
 export async function handOut(parts: Parts, account: string): Promise<number | undefined> {
   const { records, clock } = parts;
@@ -39,7 +39,7 @@ export async function handOut(parts: Parts, account: string): Promise<number | u
   if (failingSince === undefined) {
     const allotted = await records.targets.allot(account, clock.now(), room);
     await Promise.all(allotted.map(({ run, count }) => release(parts, run, count, 'all')));
-    return resetsAt;
+    return resetsAt > clock.now() ? resetsAt : undefined;
   }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
   if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return undefined;

@@ -14,8 +14,7 @@ export async function byScript({ url, token, most }) {
     for (;;) {
       const { statusCode, headers, body } = await request(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(method === 'POST' ? { body: '{}' } : {}),
+        headers: { authorization: `Bearer ${token}` },
       });
       const answer = await body.json();
       if (statusCode !== 429) return { statusCode, answer };
@@ -35,7 +34,7 @@ export async function byScript({ url, token, most }) {
   const one = async () => {
     for (let id = sites.pop(); id !== undefined; id = sites.pop()) {
       const { statusCode } = await call('POST', `/sites/${id}/sync`);
-      if (statusCode !== 200) continue;
+      if (statusCode !== 200) throw new Error(`A sync was answered with HTTP ${statusCode}.`);
       for (;;) {
         await sleep(POLL_MS);
         const { answer } = await call('GET', `/sites/${id}`);

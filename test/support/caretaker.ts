@@ -4,7 +4,7 @@
  */
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/clock.ts';
+import { shiftedClock, systemClock } from '../../src/clock.ts';
 import type { CaretakerEvent } from '../../src/events.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { isFinal } from '../../src/run/moves.ts';
@@ -66,6 +66,8 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   speedUp?: number;
   budget?: { requestsPerMinute: number; reserve: number; whenRedisIsDown?: 'stop' | 'share' };
   token?: string;
+  /** How far the service's clock is ahead of ours; default 0. */
+  serviceAheadMs?: number;
   policiesDir?: string;
   /** Whether the Caretaker takes part in the work at once; default yes. */
   work?: boolean;
@@ -76,7 +78,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const clock = fastClock(speedUp);
   const log = keptLog();
   const redis = await startTestRedis();
-  const sandbox = await startSandbox({ rateLimit: 0, ...options, clock, speed: 1 });
+  const serviceClock = shiftedClock(clock, options.serviceAheadMs ?? 0);
+  const sandbox = await startSandbox({ rateLimit: 0, ...options, clock: serviceClock, speed: 1 });
   const settings: Settings = {
     accounts: {
       default: {

@@ -1,0 +1,23 @@
+import { afterEach, expect, test } from 'vitest';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+test.each([
+  ['is twenty seconds behind', -20_000],
+  ['is a quarter of an hour ahead', 900_000],
+])(
+  'each end is seen by the sweeps alone, whenever it comes, though the clock of the service %s',
+  async (_, serviceAheadMs) => {
+    world = await startWorld({ sites: 6, speedUp: 10, serviceAheadMs });
+    for (const [index, id] of world.sandbox.siteIds().entries())
+      world.sandbox.site(id).syncTakes(10_000 + 5_000 * index);
+
+    const end = await world.ended(await world.fire(aPolicy()));
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
+    expect(end.requestsByOperation).toEqual({ syncSite: 6, listSites: expect.any(Number) });
+  },
+);
