@@ -19,7 +19,7 @@ import { aPolicy } from '../support/builders.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { judge, stories } from './stories.ts';
+import { judge, lanes, type Story } from './stories.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -37,6 +37,13 @@ export interface ChaosReport {
   effects: number;
   /** What was found that must not be. */
   wrong: string[];
+}
+
+interface Telling {
+  sandbox: Sandbox;
+  caretaker: Caretaker;
+  report: ChaosReport;
+  say: (line: string) => void;
 }
 
 type Victim = 'A' | 'B' | 'redis';
@@ -92,38 +99,11 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
     await cast.start('A');
     await cast.start('B');
     const killing = killAtRandom(cast, numbersFrom(seed), kills, report, say).finally(() => over.abort());
-    // However many kills: each story is told once at least.
-    for (let at = 0; !over.signal.aborted || at < stories.length; at += 1) {
-      const story = stories[at % stories.length] ?? stories[0];
-      const { only, ...policy } = story.begin(sandbox, at, clock.now());
-      const before = sandbox.journal.effects.length;
-      const fired = await insist(() =>
-        caretaker.engine.fire(
-          aPolicy({
-            name: story.name,
-            timeout: { targetMs: 3_600_000, runMs: 7_200_000 },
-            limits: { concurrency: 20, maxTargets: 1_000, maxPercent: 100 },
-            ...policy,
-          }),
-          { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
-        ),
-      );
-      const run = await ended(() => caretaker.records.runs.get(fired.id), over.signal);
-      const targets = await insist(() => allOf(caretaker, fired.id));
-      report.runs += 1;
-      const effects = sandbox.journal.effects.slice(before);
-      report.effects += effects.length;
-      for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
-      const wrong = run
-        ? judge(story, { run, targets, effects, sandbox })
-        : ['has not ended long after the last kill'];
-      report.wrong.push(...wrong.map((says) => `${fired.id}: ${says}`));
-      say(
-        `run ${report.runs}, ${story.name}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`,
-      );
-      if (!run) break;
-    }
+    await Promise.all(
+      lanes.map((stories) => tell(stories, { sandbox, caretaker, report, say }, over.signal)),
+    );
     await killing;
+    report.effects = sandbox.journal.effects.length;
   } finally {
     await cast.end();
     await caretaker.close();
@@ -131,6 +111,43 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
     await redis.stop();
   }
   return report;
+}
+
+/** Tells stories one after the other until the killing is over; however many kills there are, each of them once at least. */
+async function tell(
+  stories: readonly Story[],
+  { sandbox, caretaker, report, say }: Telling,
+  over: AbortSignal,
+): Promise<void> {
+  const { clock, engine, records } = caretaker;
+  for (let at = 0; !over.aborted || at < stories.length; at += 1) {
+    const story = stories[at % stories.length];
+    if (!story) return;
+    const { only, ...policy } = story.begin(sandbox, at, clock.now());
+    const before = sandbox.journal.effects.length;
+    const fired = await insist(() =>
+      engine.fire(
+        aPolicy({
+          name: story.name,
+          timeout: { targetMs: 3_600_000, runMs: 7_200_000 },
+          limits: { concurrency: 20, maxTargets: 1_000, maxPercent: 100 },
+          ...policy,
+        }),
+        { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
+      ),
+    );
+    const run = await ended(() => records.runs.get(fired.id), over);
+    const targets = await insist(() => allOf(caretaker, fired.id));
+    report.runs += 1;
+    const effects = sandbox.journal.effects.slice(before);
+    for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
+    const wrong = run
+      ? judge(story, { run, targets, effects, sandbox })
+      : ['has not ended long after the last kill'];
+    report.wrong.push(...wrong.map((says) => `${fired.id}: ${says}`));
+    say(`${story.name}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
+    if (!run) return;
+  }
 }
 
 /** The processes that are killed and started again. */

@@ -13,7 +13,12 @@ const { values } = parseArgs({
 const seed = values.seed ?? String(Date.now() % 1_000_000);
 const { status } = spawnSync(
   execPath,
-  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--disable-console-intercept=true', 'test/chaos'],
+  [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--disable-console-intercept=true',
+    'test/chaos/chaos.test.ts',
+  ],
   { cwd: root, stdio: 'inherit', env: { ...env, CHAOS_KILLS: values.kills, CHAOS_SEED: seed } },
 );
 exit(status ?? 1);

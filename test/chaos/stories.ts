@@ -233,7 +233,11 @@ const notes: Story = {
   },
 };
 
-export const stories = [syncs, reports, announcements, updates, deletions, notes] as const;
+/** Told beside each other, about the same sites. Those whose effects could be taken for each other's go one after the other. */
+export const lanes: readonly (readonly Story[])[] = [
+  [syncs, reports, updates],
+  [announcements, notes, deletions],
+];
 
 /** What is not as it must be after any run, whatever it did: each target has its outcome, and no effect happened twice. */
 export function judge(story: Story, evidence: Evidence): string[] {

@@ -111,3 +111,25 @@ test('a worker that is about to send something when another machine cancels the 
   expect(await world.ended(run)).toMatchObject({ status: 'cancelled', counts: { cancelled: 1 } });
   expect(world.sandbox.journal.effects).toEqual([]);
 });
+
+test('from the moment that another machine cancels a run, its workers begin nothing more', async () => {
+  world = await startWorld({ sites: 60, work: false, speedUp: 10 });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_000);
+  const workers = [await world.another(), await world.another()];
+  stop = async () => undefined;
+  const limits = { concurrency: 4, maxTargets: 100, maxPercent: 100 };
+  const run = await world.fire(aPolicy({ limits }));
+  const { journal } = world.sandbox;
+  await until(world, () => journal.effectsOf('syncSite').length > 8);
+
+  await world.caretaker.engine.cancel(run.id);
+  const cancelledAt = world.clock.now();
+  const end = await world.ended(run);
+
+  expect(workers).toHaveLength(2);
+  expect(end.status).toBe('cancelled');
+  expect(end.counts.cancelled).toBeGreaterThan(10);
+  expect(journal.effects.filter(({ at }) => at > cancelledAt + 2_000)).toEqual([]);
+  const { planned, succeeded, failed, skipped, cancelled } = end.counts;
+  expect(succeeded + failed + skipped + cancelled).toBe(planned);
+});
