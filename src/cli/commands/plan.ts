@@ -72,8 +72,8 @@ function print(
     data(`\n${settled.length} would be recorded without a request:`);
     data(
       rows(
-        ['target', 'label', 'reason', 'why'],
-        settled.map(({ id, label, reason, why }) => [id, label, reason, why]),
+        ['target', 'label', 'outcome', 'reason', 'why'],
+        settled.map(({ id, label, outcome, reason, why }) => [id, label, outcome, reason, why]),
         terminal,
       ),
     );
