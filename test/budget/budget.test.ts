@@ -1,20 +1,12 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
 import type { Priority } from '../../src/budget/words.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let server: TestRedis;
-let redis: Redis;
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.options);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await redisOfFile();
 
 let accounts = 0;
 /** A budget of an account of its own, and another process's view of the same. */

@@ -1,32 +1,23 @@
 /** What answers at a wrong base URL, and what is said of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBudget } from '../../src/budget/budget.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-let server: TestRedis;
-let redis: Redis;
 let service: FaultyService;
 let respond: Respond;
 const clock = fastClock(100);
 const open = new Set<Client | Server>();
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.options);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 beforeEach(async () => {
   await redis.flushall();
   service = await startFaultyService((request, response) => respond(request, response));

@@ -1,30 +1,23 @@
 /** What the answers of the service mean to whoever calls, against the sandbox over real HTTP. */
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let server: TestRedis;
-let redis: Redis;
+const { redis } = await redisOfFile();
+
 let sandbox: Sandbox;
 let budget: Budget;
 let client: Client;
 const clock = fastClock(100);
 const now = { priority: 'person' } as const;
 
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.options);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 beforeEach(async () => {
   await redis.flushall();
   sandbox = await startSandbox({ sites: 3, clock });

@@ -1,8 +1,7 @@
 /** How one exchange goes with a service that misbehaves as the sandbox never would. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type CallOptions, type Client, openClient } from '../../src/client/client.ts';
 import type { Drift } from '../../src/contract/answers.ts';
@@ -10,13 +9,13 @@ import { keepSecret } from '../../src/secrets.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
 
 const TOKEN = 'sesame-open-4711';
 const noTags = { tags: [], meta: { pagination: { page: 1, perPage: 100, totalPages: 1, totalItems: 0 } } };
 
-let server: TestRedis;
-let redis: Redis;
 let service: FaultyService;
 let elsewhere: FaultyService;
 let budget: Budget;
@@ -26,15 +25,7 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void;
 // Quick enough for pauses, and slow enough that no window ends while a machine stalls.
 const clock = fastClock(10);
 
-beforeAll(async () => {
-  keepSecret(TOKEN);
-  server = await startTestRedis();
-  redis = new Redis(server.options);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+beforeAll(() => keepSecret(TOKEN));
 beforeEach(async () => {
   await redis.flushall();
   drift = [];

@@ -1,26 +1,14 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaretakerEvent } from '../../src/events.ts';
-import { openRecords, type Records } from '../../src/records/records.ts';
+import { openRecords } from '../../src/records/records.ts';
 import type { Run, RunStatus } from '../../src/run/run.ts';
 import { aRun, aTarget } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
 
-let server: TestRedis;
-let redis: Redis;
-let records: Records;
+const { redis, server } = await redisOfFile();
+const records = openRecords(redis);
 const limits = { concurrency: 5, targetMs: 60_000 };
-
-beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.options);
-  records = openRecords(redis);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
 beforeEach(() => redis.flushall());
 
 async function created(changes: Partial<Run> = {}): Promise<Run> {
