@@ -418,10 +418,14 @@ describe('a target whose call', () => {
       new ConflictError('enableSiteActivityLogs', { message: 'A change is under way.' }),
     ],
     ['rejected', 'failed', new RejectedError('enableSiteActivityLogs', 422, { message: 'Not now.' })],
+    ['unavailable', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
     ['timeout', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
   ] as const)('the service does not carry out ends as %s', async (reason, outcome, error) => {
     world = await startWorld({ sites: 3 });
-    around(world.caretaker.link('default').client, 'call', (call, operation, input) =>
+    const { client } = world.caretaker.link('default');
+    // In an outage that does not end, it is given up when its time is up, and not before.
+    around(client, 'answers', async (call) => reason !== 'timeout' && (await call()));
+    around(client, 'call', (call, operation, input) =>
       operation === 'enableSiteActivityLogs' && 'site_id' in input && input.site_id === 'site-0001'
         ? Promise.reject(error)
         : call(),
