@@ -26,13 +26,25 @@ export interface Script {
 
 const script = (text: string): Script => ({ text, digest: createHash('sha1').update(text).digest('hex') });
 
-/** Runs a script; its text is sent only to a Redis that does not know it. */
+/** Which scripts were sent with their text over a connection. */
+const sent = new WeakMap<Redis | Cluster, Set<string>>();
+
+/**
+ * Runs a script. Its text is sent once over each connection, and again to a Redis that has forgotten it: so calls take effect in
+ * the order in which they are made, the first ones too, and before a connection that is then closed.
+ */
 export async function runScript(
   redis: Redis | Cluster,
   { text, digest }: Script,
   keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<unknown> {
+  const known = sent.get(redis) ?? new Set();
+  sent.set(redis, known);
+  if (!known.has(digest)) {
+    known.add(digest);
+    return redis.eval(text, keys.length, ...keys, ...args);
+  }
   try {
     return await redis.evalsha(digest, keys.length, ...keys, ...args);
   } catch (error) {

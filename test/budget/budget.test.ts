@@ -503,6 +503,20 @@ describe('while Redis is away', () => {
   });
 });
 
+test('what a command learnt last is known to the next, although it hung up at once and Redis knew no script', async () => {
+  const { account, clock, budget: next } = open();
+  const connection = new Redis(server.options);
+  const own = openBudget(connection, clock, account, { requestsPerMinute: 20, reserve: 0 });
+  const ticket = await own.take('person');
+  await redis.script('FLUSH');
+
+  const told = own.learn(ticket, answered(11, 60_000));
+  await connection.quit();
+
+  await told;
+  expect((await next.state()).remaining).toBe(11);
+});
+
 describe('who uses the window', () => {
   test('is told by class, by process, and how much of it others take', async () => {
     const { budget, account, clock } = open({ perMinute: 100, reserve: 0.1 });
