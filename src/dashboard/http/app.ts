@@ -29,7 +29,7 @@ export function createApp(parts: Parts): Hono<Env> {
   app.all('/api/*', guard('program', parts), sendNoEndpoint);
   app.use(`${BOARD_PATH}/*`, guard('person', parts), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
-  app.route(BOARD_PATH, openBoard(parts.queues));
+  app.all(`${BOARD_PATH}/*`, openBoard(parts.queues));
   app.all('*', guard('person', parts), (c) => sendProblem(c, parts, 404, 'There is no such page.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return sendProblem(c, parts, error.status, error.message);

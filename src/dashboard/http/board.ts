@@ -1,8 +1,4 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { HonoAdapter } from '@bull-board/hono';
-import { serveStatic } from '@hono/node-server/serve-static';
-import type { Hono } from 'hono';
+import { type Handler, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Queues } from '../../queue/queues.ts';
 import { redact } from '../../secrets.ts';
@@ -11,8 +7,23 @@ import type { Env } from './parts.ts';
 /** Where bull-board is. */
 export const BOARD_PATH = '/queues';
 
+/** bull-board, loaded when somebody first looks: that takes nearly as long as to start all the rest of the dashboard. */
+export function openBoard(queues: Queues): Handler<Env> {
+  let board: Promise<Hono> | undefined;
+  return async (c) => {
+    board ??= makeBoard(queues);
+    return (await board).fetch(c.req.raw, c.env);
+  };
+}
+
 /** BullMQ's own view of the queues: for looking, never for changing, since the records would not know of it. */
-export function openBoard(queues: Queues): Hono {
+async function makeBoard(queues: Queues): Promise<Hono> {
+  const [{ createBullBoard }, { BullMQAdapter }, { HonoAdapter }, { serveStatic }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/hono'),
+    import('@hono/node-server/serve-static'),
+  ]);
   const server = new HonoAdapter(serveStatic);
   server.setBasePath(BOARD_PATH);
   createBullBoard({
@@ -24,7 +35,7 @@ export function openBoard(queues: Queues): Hono {
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Caretaker', hideDocsLink: true, hideRedisDetails: true } },
   });
-  return server.registerPlugin();
+  return new Hono().route(BOARD_PATH, server.registerPlugin());
 }
 
 /** The way back to our pages. */
