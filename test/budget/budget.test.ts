@@ -505,7 +505,7 @@ describe('while Redis is away', () => {
 
 test('what a command learnt last is known to the next, although it hung up at once and Redis knew no script', async () => {
   const { account, clock, budget: next } = open();
-  const connection = new Redis(server.options);
+  const connection = redis.duplicate();
   const own = openBudget(connection, clock, account, { requestsPerMinute: 20, reserve: 0 });
   const ticket = await own.take('person');
   await redis.script('FLUSH');
