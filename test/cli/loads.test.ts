@@ -25,6 +25,18 @@ const policies = [...settings, '@bufbuild/re2', '@marcbachmann/cel-js', 'croner'
 const records = ['ioredis', 'pino'];
 const calls = ['undici'];
 
+/** What has a command written down which packages it loads, and what of ours was among them. */
+function watched(args: string[]) {
+  const file = join(desk.folder, `loaded-by-${args.join('-')}`);
+  return {
+    environment: { NODE_OPTIONS: `--import=${preload}`, LOADED: file },
+    loaded() {
+      const names = new Set(readFileSync(file, 'utf8').split('\n'));
+      return Object.keys(dependencies).filter((name) => names.has(name));
+    },
+  };
+}
+
 test.each([
   { args: ['--help'], loads: ['commander'] },
   { args: ['validate'], loads: policies },
@@ -37,11 +49,21 @@ test.each([
   { args: ['why', 'nightly-sync', 'yesterday'], loads: [...policies, ...records] },
   { args: ['plan', 'nightly-sync'], loads: [...policies, ...records, ...calls] },
 ])('$args loads what it works with, and no other package', async ({ args, loads }) => {
-  const file = join(desk.folder, `loaded-by-${args.join('-')}`);
+  const { environment, loaded } = watched(args);
 
-  const { code, stderr } = await desk.run(args, { NODE_OPTIONS: `--import=${preload}`, LOADED: file });
+  const { code, stderr } = await desk.run(args, environment);
 
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  const loaded = new Set(readFileSync(file, 'utf8').split('\n'));
-  expect(Object.keys(dependencies).filter((name) => loaded.has(name))).toEqual([...loads].sort());
+  expect(loaded()).toEqual([...loads].sort());
+});
+
+test('the daemon is at work before bull-board is loaded, which waits until somebody looks at it', async () => {
+  const { environment, loaded } = watched(['daemon']);
+  const daemon = desk.start(['daemon', '--port', '0'], environment);
+  await daemon.line(/the daemon is at work/);
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+
+  expect(loaded()).toEqual(expect.arrayContaining(['bullmq', 'hono', 'prom-client']));
+  expect(loaded().filter((name) => /bull-board|pdfkit|pino-pretty/.test(name))).toEqual([]);
 });
