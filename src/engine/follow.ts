@@ -332,7 +332,7 @@ export class Follower {
       return Math.min(at - one.watch.since - sinceSweep / 2, MOST_LEARNT_MS);
     });
     const average = took.reduce((sum, ms) => sum + ms, 0) / took.length;
-    await this.parts.records.accounts.learnDuration(this.account, kind, average);
+    await this.parts.records.accounts.learnDuration(this.account, kind, average, took.length);
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {

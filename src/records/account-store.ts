@@ -42,10 +42,10 @@ export class AccountStore {
     return value === null ? undefined : Number(value);
   }
 
-  /** Learns from work that took `ms`: the newest counts a fifth, all before it the rest. */
-  async learnDuration(account: string, kind: string, ms: number): Promise<void> {
+  /** Learns from `count` pieces of work that took `ms` on average: the newest counts a fifth, all before it the rest. */
+  async learnDuration(account: string, kind: string, ms: number, count = 1): Promise<void> {
     const before = await this.usualMs(account, kind);
-    const usual = before === undefined ? ms : before + (ms - before) / 5;
+    const usual = before === undefined ? ms : before + (ms - before) * (1 - 0.8 ** count);
     await this.store.hset(keys.durations(account), kind, Math.round(usual));
   }
 }

@@ -107,6 +107,8 @@ describe('an account', () => {
     expect(await accounts.usualMs('agency', 'sync')).toBe(60_000);
     await accounts.learnDuration('agency', 'sync', 10_000);
     expect(await accounts.usualMs('agency', 'sync')).toBe(50_000);
+    await accounts.learnDuration('agency', 'sync', 20_000, 2);
+    expect(await accounts.usualMs('agency', 'sync')).toBe(39_200);
     expect(await accounts.usualMs('agency', 'task')).toBeUndefined();
   });
 });
