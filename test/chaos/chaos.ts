@@ -30,7 +30,8 @@ export interface ChaosOptions {
 }
 
 export interface ChaosReport {
-  kills: Record<Victim, number>;
+  /** By victim; `frozen` are the daemons that were stopped for a while instead. */
+  kills: Record<Victim | 'frozen', number>;
   runs: number;
   /** Outcomes by reason, over all runs. */
   reasons: Record<string, number>;
@@ -54,6 +55,9 @@ const SITES = 400;
 /** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
 const PAUSE_MS = 1_500;
 const DOWN_MS = 600;
+/** The share of daemons that stand still for a while instead, at the longest for longer than a lock of the queue is held. */
+const FROZEN = 0.1;
+const FROZEN_MS = 18_000;
 /** After so long a daemon that ended by itself is started again, in real milliseconds. */
 const RESTART_MS = 300;
 /** No run may take longer than this, in real time, after the last kill. */
@@ -88,7 +92,7 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
     JSON.stringify({ settings, clock: { from: clock.from, began: clock.began, speed: SPEED } }),
   );
   const report: ChaosReport = {
-    kills: { A: 0, B: 0, redis: 0 },
+    kills: { A: 0, B: 0, redis: 0, frozen: 0 },
     runs: 0,
     reasons: {},
     effects: 0,
@@ -171,6 +175,10 @@ class Cast {
     });
   }
 
+  signal(who: Victim, signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.daemons.get(who)?.kill(signal);
+  }
+
   async kill(who: Victim): Promise<void> {
     if (who === 'redis') return this.redis.kill();
     const child = this.daemons.get(who);
@@ -196,6 +204,13 @@ async function killAtRandom(
   for (let done = 0; done < kills; done += 1) {
     await systemClock.sleep(random() * PAUSE_MS);
     const victim = (['A', 'B', 'redis'] as const)[Math.floor(random() * 3)] ?? 'A';
+    if (victim !== 'redis' && random() < FROZEN) {
+      cast.signal(victim, 'SIGSTOP');
+      report.kills.frozen += 1;
+      await systemClock.sleep(random() * FROZEN_MS);
+      cast.signal(victim, 'SIGCONT');
+      continue;
+    }
     await cast.kill(victim);
     report.kills[victim] += 1;
     await systemClock.sleep(random() * DOWN_MS);
