@@ -65,11 +65,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
   if (source.length > longest) {
     throw new ExpressionError({ message: `The ${noun} is longer than ${longest} characters.` });
   }
-  const environment = new Environment({ unlistedVariablesAreDyn: false, limits });
-  const read = declareVariables(environment, variables);
-  environment.registerVariable('now', 'google.protobuf.Timestamp');
-  environment.registerFunction('string.re(string): bool', cachedRe());
-
+  const { environment, read } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
@@ -85,6 +81,33 @@ export function compileExpression(source: string, variables: Variables, noun = '
     },
   };
 }
+
+interface Language {
+  environment: Environment;
+  /** Turns items of the service into the values of the variables. */
+  read: ReturnType<typeof declareVariables>;
+}
+
+/** What an expression may say depends on its variables alone, and takes far longer to declare than to read an expression. */
+const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
+
+function languageOf(variables: Variables): Language {
+  const [subject = {}] = Object.values(variables);
+  const known = languages.get(subject) ?? [];
+  const found = known.find((one) => areSame(one.variables, variables));
+  if (found) return found.language;
+  const environment = new Environment({ unlistedVariablesAreDyn: false, limits });
+  const read = declareVariables(environment, variables);
+  environment.registerVariable('now', 'google.protobuf.Timestamp');
+  environment.registerFunction('string.re(string): bool', cachedRe());
+  const language = { environment, read };
+  languages.set(subject, [...known, { variables, language }]);
+  return language;
+}
+
+const areSame = (one: Variables, other: Variables): boolean =>
+  Object.keys(one).join() === Object.keys(other).join() &&
+  Object.entries(one).every(([name, fields]) => other[name] === fields);
 
 function parsed(environment: Environment, source: string, variables: Variables, noun: string) {
   try {
