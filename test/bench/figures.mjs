@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { byBullmq } from './by-bullmq.mjs';
 import { byScript } from './by-script.mjs';
+import { schedule, toReachOfSchedule } from './schedule.mjs';
 import { onStage, policy, runToEnd, sleep } from './stage.mjs';
 
 const RATE = { rateLimit: 200, windowMs: 5_000 };
@@ -201,6 +202,7 @@ export const figures = [
   { name: 'planning', measure: planning },
   { name: 'script', measure: script, once: true },
   { name: 'start', measure: start },
+  { name: 'schedule', measure: schedule },
 ];
 
 /** What is to be reached; figures without a line here are shown for comparison. */
@@ -217,4 +219,5 @@ export const toReach = {
   "a person's request at saturation (s)": { most: 1 },
   'caretaker --help over node -e 0': { most: 3 },
   'daemon ready (s)': { most: 1 },
+  ...toReachOfSchedule,
 };
