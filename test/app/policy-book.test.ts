@@ -69,8 +69,8 @@ test.each([
 });
 
 test('of a new file that is broken, nothing is said to stay in force', async () => {
-  write('new.yaml', 'policies:\n  - nam: x\n');
-  await said(/^error .*new\.yaml:2:5: "name" is missing \(and 2 more\); nothing else was in force \{/);
+  write('new.yaml', 'policies:\n  - { job: site-sync }\n');
+  await said(/^error .*new\.yaml:2:5: "name" is missing; nothing else was in force \{/);
 });
 
 test('a file that is renamed changes nothing, also while it is broken', async () => {
