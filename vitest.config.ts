@@ -10,8 +10,8 @@ export default defineConfig({
     // Many tests run real processes at many times the speed of life: a machine that stalls for seconds is no failure.
     retry: 1,
     reporters: ['default', secondTry],
-    // Most of the time tests wait for real processes and real time, so twice the cores of our smallest machine.
-    maxWorkers: 4,
+    // Most of the time tests wait for real processes and real time, so more than the two cores of our smallest machine.
+    maxWorkers: 5,
     // A process for each file would load the same packages two hundred times; our own modules are each file's own.
     isolate: false,
     setupFiles: ['test/support/own-modules.ts'],

@@ -20,8 +20,8 @@ export interface PastCost {
 }
 
 const RUNS = 5;
-/** What sweeps come to per target in practice, while nothing is known: they cost pages in proportion to what ends. */
-const FOLLOWING_PER_TARGET = 0.06;
+/** What sweeps come to in practice, while nothing is known: pages in proportion to what ends, and some for the first and last ends. */
+const followingOf = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
 
 /** Costs no request. Nothing when no run of the policy in this account came to its end. */
 export async function pastCost(parts: Pick<Parts, 'records'>, policy: Policy): Promise<PastCost | undefined> {
@@ -77,7 +77,7 @@ export function costOf(
   if (!past?.perTarget) {
     return {
       acting: Math.ceil(targets * perTarget),
-      following: Math.ceil(targets * FOLLOWING_PER_TARGET),
+      following: followingOf(targets),
     };
   }
   const all = Math.round(targets * past.perTarget.requests);

@@ -2,6 +2,7 @@
 
 import type { Threshold } from '../policy/policy.ts';
 import { pauseAt } from '../records/policy-store.ts';
+import type { Allotted } from '../records/target-store.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { drain } from './drain.ts';
@@ -38,17 +39,22 @@ export async function handOut(parts: Parts, account: string): Promise<number | u
   const { failingSince, failedAt = 0, room, resetsAt } = await parts.link(account).budget.state();
   if (failingSince === undefined) {
     const allotted = await records.targets.allot(account, clock.now(), room);
-    await Promise.all(allotted.map(({ run, count }) => release(parts, run, count, 'all')));
+    await Promise.all(allotted.map((one) => release(parts, one, 'all')));
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
   if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return undefined;
-  for (const run of await records.runs.active(account)) await release(parts, run.id, 1, 'begun');
+  for (const run of await records.runs.active(account))
+    await release(parts, { run: run.id, count: 1 }, 'begun');
   return undefined;
 }
 
-async function release(parts: Parts, run: string, count: number, which: 'all' | 'begun'): Promise<void> {
-  const released = await parts.records.targets.release(run, parts.clock.now(), count, which);
+async function release(
+  parts: Parts,
+  { run, count, acting }: Omit<Allotted, 'acting'> & { acting?: number },
+  which: 'all' | 'begun',
+): Promise<void> {
+  const released = await parts.records.targets.release(run, parts.clock.now(), count, which, acting);
   if (released.length === 0) return;
   await parts.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
 }

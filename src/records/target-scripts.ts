@@ -52,8 +52,8 @@ redis.call('HSET', KEYS[1], 'spreadFrom', ARGV[2], 'spreadMs', ARGV[3], 'spreadO
 return 1`;
 
 /**
- * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives id, count, id, ...:
- * how many targets each run may hand out.
+ * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives id, count, acting, id, ...:
+ * how many targets each run may hand out, and how many were handed out and not settled when that was decided.
  *
  * The next place belongs to the run that has least in flight for its weight: so a run of five passes one of five thousand
  * that began before. What is handed out and not settled may not have sent its request yet.
@@ -71,7 +71,7 @@ for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
     wants = math.min(wants, tonumber(run[2]) - busy)
     room = room - acting
     if wants > 0 then
-      runs[#runs + 1] = {id = id, wants = wants, busy = busy, weight = tonumber(run[3]) or 1, age = tonumber(run[5]) or 0, given = 0}
+      runs[#runs + 1] = {id = id, wants = wants, acting = acting, busy = busy, weight = tonumber(run[3]) or 1, age = tonumber(run[5]) or 0, given = 0}
     end
   end
 end
@@ -93,13 +93,14 @@ for _, run in ipairs(runs) do
   if run.given > 0 then
     allotted[#allotted + 1] = run.id
     allotted[#allotted + 1] = tostring(run.given)
+    allotted[#allotted + 1] = tostring(run.acting)
   end
 end
 return allotted`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun. Gives id, step,
- * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that is spread,
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many were
+ * acting when that was decided (or ''). Gives id, step, id, step, ... What somebody else handed out since then counts. With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that is spread,
  * no more targets are begun than its window has come to.
  */
 export const RELEASE = `
@@ -107,7 +108,8 @@ local now = tonumber(ARGV[1])
 local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf')
 if run[1] ~= 'running' then return {} end
 local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
-free = math.min(free, tonumber(ARGV[2]))
+local since = ARGV[4] == '' and 0 or math.max(0, redis.call('ZCARD', KEYS[4]) - tonumber(ARGV[4]))
+free = math.min(free, tonumber(ARGV[2]) - since)
 if free <= 0 then return {} end
 local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
 local fresh = ARGV[3] == 'all'

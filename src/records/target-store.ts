@@ -21,6 +21,13 @@ import {
   SPREAD,
 } from './target-scripts.ts';
 
+/** How many targets a run may hand out, and how many it had handed out and not settled when that was decided. */
+export interface Allotted {
+  run: string;
+  count: number;
+  acting: number;
+}
+
 /** A target handed out: the step proves it. */
 export interface Released {
   id: string;
@@ -115,21 +122,25 @@ export class TargetStore {
    * Divides what the account may send among its runs, by their weight and what each has in flight: how many targets each
    * may hand out. At most `room` and a page in all.
    */
-  async allot(account: string, now: number, room: number): Promise<{ run: string; count: number }[]> {
+  async allot(account: string, now: number, room: number): Promise<Allotted[]> {
     const args = [now, Math.min(room, PAGE), keys.run('')];
     const flat = (await runScript(this.store, ALLOT, [keys.activeRuns(account)], args)) as string[];
-    return flat.flatMap((run, at) => (at % 2 === 0 ? [{ run, count: Number(flat[at + 1]) }] : []));
+    return flat.flatMap((run, at) =>
+      at % 3 === 0 ? [{ run, count: Number(flat[at + 1]), acting: Number(flat[at + 2]) }] : [],
+    );
   }
 
   /**
    * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room for, and
-   * at most `atMost`. With `begun`, new ones only while nothing of the run is under way.
+   * at most `atMost`. With `begun`, new ones only while nothing of the run is under way. What others handed out since the
+   * run had so many `acting` counts: two who were allotted the same room do not both use it.
    */
   async release(
     run: string,
     now: number,
     atMost: number,
     which: 'all' | 'begun' = 'all',
+    acting?: number,
   ): Promise<Released[]> {
     const flat = (await runScript(
       this.store,
@@ -143,7 +154,7 @@ export class TargetStore {
         keys.waiting(run),
         keys.deadlines(run),
       ],
-      [now, Math.min(atMost, PAGE), which],
+      [now, Math.min(atMost, PAGE), which, acting ?? ''],
     )) as string[];
     const released: Released[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2)

@@ -8,19 +8,32 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { figures, toReach } from './figures.mjs';
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '5' },
-    only: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
+const names = figures.flatMap(({ name, also = [] }) => [name].concat(also));
+const usage = `npm run bench [-- --runs 5 --only ${names.join(',')} --json]; --runs takes a number from 1\n`;
+const options = {
+  runs: { type: 'string', default: '5' },
+  only: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+};
+function asked() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    process.stderr.write(`${error.message}\n${usage}`);
+    process.exit(2);
+  }
+}
+const values = asked();
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
 const runs = Number(values.runs);
 const wanted = values.only?.split(',');
-const names = figures.flatMap(({ name, also = [] }) => [name].concat(also));
 const unknown = wanted?.filter((name) => !names.includes(name)) ?? [];
 if (!(runs >= 1) || unknown.length > 0) {
-  process.stderr.write(`There are: ${names.join(', ')}; --runs takes a number from 1.\n`);
+  process.stderr.write(usage);
   process.exit(2);
 }
 

@@ -254,6 +254,15 @@ describe('handing out', () => {
     expect(new Set(all).size).toBe(20);
   });
 
+  test('gives the room that two were allotted at once to one of them', async () => {
+    const run = await running(targets(20), 20);
+    const [first, second] = await Promise.all([1, 2].map(() => records.targets.allot(run.account, NOW, 6)));
+    expect([first, second]).toEqual([[{ run: run.id, count: 6, acting: 0 }], first]);
+
+    expect(await records.targets.release(run.id, NOW, 6, 'all', 0)).toHaveLength(6);
+    expect(await records.targets.release(run.id, NOW, 6, 'all', 0)).toEqual([]);
+  });
+
   test('stands still unless the run is under way', async () => {
     const run = await running(targets(1));
     await records.runs.move(run, 'blocked', { at: NOW });
