@@ -434,7 +434,8 @@ describe('waiting', () => {
 describe('while Redis is away', () => {
   /** A Redis that dies, and budgets of two processes on it which have both sent something. */
   async function openMortal(whenRedisIsDown: 'stop' | 'share') {
-    const own = await startTestRedis();
+    // Else the kill may lose what was learnt last, and with a held clock nobody would ask again.
+    const own = await startTestRedis({ appendfsync: 'always' });
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
     connection.on('error', () => undefined);
     onTestFinished(async () => {
