@@ -36,10 +36,10 @@ let values: readonly string[] = [];
 
 /**
  * Makes `value` unprintable for the rest of the process, also where it stands encoded in a URL or in JSON. Values of
- * less than six characters are refused: they protect nothing, and `test` or `wrong` would blank ordinary text.
+ * less than four characters would blank ordinary text and are refused.
  */
 export function keepSecret(value: string | undefined): void {
-  if (value === undefined || value.length < 6) return;
+  if (value === undefined || value.length < 4) return;
   const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
   // A secret that begins with another one must go first, or its end would stay.
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);

@@ -1,5 +1,5 @@
 /** What the daemon's log tells of runs besides their ends: that one begins, whoever asked for it and wherever it is planned. */
-import type { CaretakerEvent } from '../events.ts';
+import type { CaretakerEvent } from '../records/events.ts';
 import type { Caretaker } from './caretaker.ts';
 
 /** Tells until stopped. An event that is missed while Redis is away is not told. */

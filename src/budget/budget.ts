@@ -12,8 +12,9 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
+import { runScript } from '../redis-script.ts';
 import { Alone } from './alone.ts';
-import { LEARN, ROOM, runScript, TAKE } from './scripts.ts';
+import { LEARN, ROOM, TAKE } from './scripts.ts';
 import { type BudgetUsage, othersPerMinute, spentIn } from './usage.ts';
 import { type Priority, priorities, type Ticket, type WindowNews } from './words.ts';
 

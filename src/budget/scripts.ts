@@ -15,44 +15,6 @@
  * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
  * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
  */
-import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
-
-/** A script with the digest that Redis knows it by: to send the text each time costs more than to run it. */
-export interface Script {
-  readonly text: string;
-  readonly digest: string;
-}
-
-const script = (text: string): Script => ({ text, digest: createHash('sha1').update(text).digest('hex') });
-
-/** Which scripts were sent with their text over a connection. */
-const sent = new WeakMap<Redis | Cluster, Set<string>>();
-
-/**
- * Runs a script. Its text is sent once over each connection, and again to a Redis that has forgotten it: so calls take effect in
- * the order in which they are made, the first ones too, and before a connection that is then closed.
- */
-export async function runScript(
-  redis: Redis | Cluster,
-  { text, digest }: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> {
-  const known = sent.get(redis) ?? new Set();
-  sent.set(redis, known);
-  if (!known.has(digest)) {
-    known.add(digest);
-    return redis.eval(text, keys.length, ...keys, ...args);
-  }
-  try {
-    return await redis.evalsha(digest, keys.length, ...keys, ...args);
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    return redis.eval(text, keys.length, ...keys, ...args);
-  }
-}
-
 /**
  * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes, most urgent first, with
  * the share that is theirs at most and whether they come without notice, as JSON `[[class, share, sudden], ...]`.
@@ -101,7 +63,7 @@ local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (me
  * ARGV: as above, then scout ms, class, process, the address. Gives 0 to go, else ms to wait; the number of the window; how long
  * it is worth to wait elsewhere; how many processes share the account; and 1 while nobody gets an answer at the address.
  */
-export const TAKE = script(`${WINDOW}
+export const TAKE = `${WINDOW}
 local scout_ms, class, process = tonumber(ARGV[6]), ARGV[7], ARGV[8]
 local failing_at = redis.call('HGET', KEYS[1], 'failing-at')
 redis.call('HSET', KEYS[1], 'asked:' .. class, now)
@@ -155,10 +117,10 @@ if spare - 1 < kept * melt(left) then
 end
 redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
 return let_go(window)
-`);
+`;
 
 /** ARGV: as above, then class. Gives how many requests that class may still send in this window, or in the next. */
-export const ROOM = script(`${WINDOW}
+export const ROOM = `${WINDOW}
 local class = ARGV[6]
 -- Somebody has to go ahead into a new window, however little it seems to have.
 if now >= resets then
@@ -167,10 +129,10 @@ if now >= resets then
 end
 local sudden, steady = kept_from(class, true)
 return math.floor(math.max(0, remaining - reserved - (sudden + steady) * melt(left)))
-`);
+`;
 
 /** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number, the address. */
-export const LEARN = script(`
+export const LEARN = `
 local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
 local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length', 'follows')
@@ -217,4 +179,4 @@ elseif ends >= resets - half then
   redis.call('HSET', KEYS[1], 'remaining', math.min(remaining, said_remaining),
     'resets', rounded_down and ends or math.min(resets, ends))
 end
-`);
+`;

@@ -5,8 +5,10 @@
  * the moment. The first record of a moment stays, whoever comes second, so that any number of daemons, killed at any
  * instant, leave exactly one. A backfill is noted on the record that is there.
  */
+
+import { runScript } from '../redis-script.ts';
 import { keys } from './keys.ts';
-import { runScript, type Store, toJson } from './redis.ts';
+import { type Store, toJson } from './redis.ts';
 
 /** Why a moment made no run that did anything. */
 export const leftOutFor = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;

@@ -1,5 +1,6 @@
+import { runScript } from '../redis-script.ts';
 import { keys } from './keys.ts';
-import { runScript, type Store } from './redis.ts';
+import type { Store } from './redis.ts';
 
 const TAKE = `
 local owner = redis.call('GET', KEYS[1])

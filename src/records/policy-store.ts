@@ -1,6 +1,7 @@
-import type { CaretakerEvent } from '../events.ts';
+import { runScript } from '../redis-script.ts';
+import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
-import { runScript, type Store, toJson } from './redis.ts';
+import { type Store, toJson } from './redis.ts';
 
 /** Who paused a policy, when and why. */
 export interface Pause {

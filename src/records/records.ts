@@ -1,7 +1,7 @@
 /** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
 import type { Cluster, Redis } from 'ioredis';
-import type { CaretakerEvent } from '../events.ts';
 import { AccountStore } from './account-store.ts';
+import type { CaretakerEvent } from './events.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { keys } from './keys.ts';
 import { LedgerStore } from './ledger-store.ts';

@@ -5,12 +5,13 @@
  * processes can never both believe that they ended a run.
  */
 import { randomUUID } from 'node:crypto';
-import type { CaretakerEvent } from '../events.ts';
+import { runScript } from '../redis-script.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Counts, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
+import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
-import { COUNT_REQUESTS, OPERATION, runScript, type Store, toJson } from './redis.ts';
+import { COUNT_REQUESTS, OPERATION, type Store, toJson } from './redis.ts';
 import { CREATE, creations, END, MOVE } from './run-scripts.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */

@@ -99,9 +99,10 @@ end
 return allotted`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many were
- * acting when that was decided (or ''). Gives id, step, id, step, ... What somebody else handed out since then counts. With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that is spread,
- * no more targets are begun than its window has come to.
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many were acting when
+ * that was decided (or ''): what somebody else handed out since then counts. Gives id, step, id, step, ... With `begun`, nothing
+ * new is handed out unless nothing of the run is under way. Of a run that is spread, no more targets are begun than its window
+ * has come to.
  */
 export const RELEASE = `
 local now = tonumber(ARGV[1])

@@ -4,11 +4,13 @@
  * A target is handed out by `release`, which raises its step; whoever has it proves that by the step in every later
  * call. A worker that lost its place therefore can neither write an intent nor an outcome.
  */
-import type { CaretakerEvent } from '../events.ts';
+
+import { runScript } from '../redis-script.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
+import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
-import { runScript, type Store, toJson } from './redis.ts';
+import { type Store, toJson } from './redis.ts';
 import {
   ADD_TARGETS,
   ALLOT,

@@ -1,7 +1,7 @@
 /** Leases, presence, accounts, policies and listening: what is remembered besides runs. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CaretakerEvent } from '../../src/events.ts';
+import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 

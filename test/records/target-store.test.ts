@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CaretakerEvent } from '../../src/events.ts';
+import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords } from '../../src/records/records.ts';
 import type { Released } from '../../src/records/target-store.ts';
 import type { Run, Target } from '../../src/run/run.ts';

@@ -5,8 +5,8 @@
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { Clock } from '../../src/clock.ts';
 import { shiftedClock, systemClock } from '../../src/clock.ts';
-import type { CaretakerEvent } from '../../src/events.ts';
 import type { Policy } from '../../src/policy/policy.ts';
+import type { CaretakerEvent } from '../../src/records/events.ts';
 import { isFinal } from '../../src/run/moves.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,4 +1,4 @@
-import type { CaretakerEvent } from '../../events.ts';
+import type { CaretakerEvent } from '../../records/events.ts';
 import type { Records } from '../../records/records.ts';
 
 /** The events of every process on this Redis, heard once and passed on to whoever listens here. */
