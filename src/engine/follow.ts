@@ -77,9 +77,9 @@ export class Follower {
     return this.covered.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** When the next sweep is due that is known of; long ago while none is. */
-  get dueAt(): number {
-    return Math.min(...this.nextSweepAt.values());
+  /** When the next sweep of each kind is due; in the past for a kind of which nothing is in flight. */
+  get sweepsAt(): readonly number[] {
+    return [...this.nextSweepAt.values()];
   }
 
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */

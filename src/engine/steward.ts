@@ -89,7 +89,7 @@ export class Steward {
     const now = this.parts.clock.now();
     const moments = [...this.charges.values()].flatMap(({ windowEndsAt = 0, follower }) => [
       windowEndsAt,
-      follower.dueAt,
+      ...follower.sweepsAt,
     ]);
     const coming = moments.filter((moment) => moment > now).map((moment) => moment - now);
     return Math.min(TICK_MS, ...coming);

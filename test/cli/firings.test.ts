@@ -5,7 +5,7 @@ import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { nameOfMoments } from '../../src/schedule/due.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { keptLog } from '../support/quiet.ts';
 import { clearOfTheHour } from '../support/time-of-day.ts';
@@ -158,15 +158,7 @@ test('a policy that paused itself after failed runs says so wherever one looks, 
   const policy = aPolicy({
     name: 'daily',
     limits: { concurrency: 1, maxTargets: 1, maxPercent: 100 },
-    schedule: {
-      cron: ['0 3 * * *'],
-      timezone: 'UTC',
-      jitterMs: 0,
-      overlap: 'skip',
-      catchupMs: 0,
-      blackout: [],
-      pauseAfterFailures: 2,
-    },
+    schedule: aSchedule({ cron: ['0 3 * * *'], pauseAfterFailures: 2 }),
   });
   /** A run that a safety limit stops at once, fired as a daemon fires it. */
   const stoppedRun = async (daysAgo: number) => {

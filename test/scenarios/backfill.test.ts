@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
 import { inLine, planBackfill, type Reprocess } from '../../src/schedule/backfill.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
 
@@ -12,17 +12,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy =>
-  aPolicy({
-    schedule: {
-      cron: ['0 * * * *'],
-      timezone: 'UTC',
-      jitterMs: 0,
-      overlap: 'skip',
-      catchupMs: 0,
-      blackout: [],
-      ...changes,
-    },
-  });
+  aPolicy({ schedule: aSchedule(changes) });
 
 /** The same for all that a test asks, between two moments of an hourly policy: none of them comes or goes meanwhile. */
 const NOW = NOON + HOUR / 2;

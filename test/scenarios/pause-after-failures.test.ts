@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { PolicyState } from '../../src/records/policy-store.ts';
 import type { Run } from '../../src/run/run.ts';
-import { aPolicy } from '../support/builders.ts';
+import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
 
@@ -11,15 +11,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const policy = aPolicy({
-  schedule: {
-    cron: ['0 * * * *'],
-    timezone: 'UTC',
-    jitterMs: 0,
-    overlap: 'skip',
-    catchupMs: 0,
-    blackout: [],
-    pauseAfterFailures: 2,
-  },
+  schedule: aSchedule({ pauseAfterFailures: 2 }),
 });
 /** Both sites are more than one, so a run of it is stopped before anything is sent. */
 const tooMany: Policy = { ...policy, limits: { ...policy.limits, maxTargets: 1 } };

@@ -2,20 +2,12 @@ import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { dueAt } from '../../src/schedule/calendar.ts';
 import { cursorFor, type Decision, nameOfMoments, whatIsDue } from '../../src/schedule/due.ts';
+import { aSchedule } from '../support/builders.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const at = (time: string) => Date.parse(`2026-11-21T${time}Z`);
-const hourly = (changes: Partial<Schedule> = {}): Schedule => ({
-  cron: ['0 * * * *'],
-  timezone: 'UTC',
-  jitterMs: 0,
-  overlap: 'skip',
-  catchupMs: 0,
-  blackout: [],
-  ...changes,
-});
 
 /** What is decided for a schedule whose cursor stands at `cursor`, each decision in a few words. */
 function decided(
@@ -33,7 +25,7 @@ function decided(
 }
 
 test('a policy seen for the first time starts from now', () => {
-  expect(decided(hourly({ catchupMs: 5 * HOUR }), { now: '12:00:01' })).toEqual({
+  expect(decided(aSchedule({ catchupMs: 5 * HOUR }), { now: '12:00:01' })).toEqual({
     decisions: [],
     cursor: at('12:00:01'),
     nextDueAt: at('13:00:00'),
@@ -41,7 +33,7 @@ test('a policy seen for the first time starts from now', () => {
 });
 
 test('nothing is decided before the next moment, and the cursor stays', () => {
-  expect(decided(hourly(), { cursor: '12:00:00', now: '12:59:59' })).toEqual({
+  expect(decided(aSchedule(), { cursor: '12:00:00', now: '12:59:59' })).toEqual({
     decisions: [],
     cursor: at('12:00:00'),
     nextDueAt: at('13:00:00'),
@@ -55,7 +47,7 @@ test.each([
   ['13:01:31', 1, 'catch-up'],
   ['13:59:59', 1, 'catch-up'],
 ])('at %s with a catchup of %d h, the firing of 13:00 is: %s', (now, catchupHours, what) => {
-  const schedule = hourly({ catchupMs: catchupHours * HOUR });
+  const schedule = aSchedule({ catchupMs: catchupHours * HOUR });
   expect(decided(schedule, { cursor: '12:00:00', now })).toMatchObject({
     decisions: [`13:00 ${what}`],
     cursor: at('13:00:00'),
@@ -63,19 +55,19 @@ test.each([
 });
 
 test('of several moments missed, the latest within the catchup makes up for all', () => {
-  expect(decided(hourly({ catchupMs: 2 * HOUR }), { cursor: '08:30:00', now: '12:30:00' }).decisions).toEqual(
-    ['09:00 missed', '10:00 missed', '11:00 merged', '12:00 catch-up'],
-  );
+  expect(
+    decided(aSchedule({ catchupMs: 2 * HOUR }), { cursor: '08:30:00', now: '12:30:00' }).decisions,
+  ).toEqual(['09:00 missed', '10:00 missed', '11:00 merged', '12:00 catch-up']);
 });
 
 test('a firing that is on time makes up for those that were missed before it', () => {
-  expect(decided(hourly({ catchupMs: 2 * HOUR }), { cursor: '09:30:00', now: '12:00:05' }).decisions).toEqual(
-    ['10:00 missed', '11:00 merged', '12:00 schedule'],
-  );
+  expect(
+    decided(aSchedule({ catchupMs: 2 * HOUR }), { cursor: '09:30:00', now: '12:00:05' }).decisions,
+  ).toEqual(['10:00 missed', '11:00 merged', '12:00 schedule']);
 });
 
 test('two firings that are both on time are both made', () => {
-  const everyMinute = hourly({ cron: ['* * * * *'] });
+  const everyMinute = aSchedule({ cron: ['* * * * *'] });
   expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
     '12:01 schedule',
     '12:02 schedule',
@@ -83,7 +75,7 @@ test('two firings that are both on time are both made', () => {
 });
 
 test('a blackout leaves its moments out, and what comes after it catches nothing of it up', () => {
-  const schedule = hourly({
+  const schedule = aSchedule({
     catchupMs: 20 * HOUR,
     blackout: [{ from: '2026-11-21', to: '2026-11-21' }],
     timezone: 'Asia/Tokyo',
@@ -96,7 +88,7 @@ test('a blackout leaves its moments out, and what comes after it catches nothing
 });
 
 test('a pause with an end leaves out what was due before it, and nothing after it', () => {
-  const due = whatIsDue('sweep', hourly({ catchupMs: 5 * HOUR }), {
+  const due = whatIsDue('sweep', aSchedule({ catchupMs: 5 * HOUR }), {
     cursor: at('10:30:00'),
     now: at('13:00:00'),
     pause: { at: at('10:00:00'), by: 'anna', reason: 'sale', until: at('12:30:00') },
@@ -110,7 +102,7 @@ test('a pause with an end leaves out what was due before it, and nothing after i
 
 test('a paused policy leaves every moment out and its cursor goes on', () => {
   expect(
-    decided(hourly({ catchupMs: 5 * HOUR }), { cursor: '10:30:00', now: '12:00:00', paused: true }),
+    decided(aSchedule({ catchupMs: 5 * HOUR }), { cursor: '10:30:00', now: '12:00:00', paused: true }),
   ).toEqual({
     decisions: ['11:00 paused', '12:00 paused'],
     cursor: at('12:00:00'),
@@ -119,7 +111,7 @@ test('a paused policy leaves every moment out and its cursor goes on', () => {
 });
 
 test('a firing waits for its jitter: until then the cursor does not pass its moment', () => {
-  const schedule = hourly({ jitterMs: 30 * MINUTE });
+  const schedule = aSchedule({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   expect(due).toBeGreaterThan(at('13:00:00'));
   const standing = { cursor: at('12:00:00') };
@@ -135,7 +127,7 @@ test('a firing waits for its jitter: until then the cursor does not pass its mom
 });
 
 test('a firing is late from the end of its jitter on', () => {
-  const schedule = hourly({ jitterMs: 30 * MINUTE });
+  const schedule = aSchedule({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   const standing = { cursor: at('12:00:00') };
 
@@ -149,13 +141,13 @@ test('a firing is late from the end of its jitter on', () => {
 
 test('a cursor of another schedule counts only from about now on', () => {
   const now = at('12:00:00');
-  const before = { cursor: at('02:00:00'), moments: nameOfMoments(hourly({ cron: ['0 2 * * *'] })) };
-  const moments = nameOfMoments(hourly());
+  const before = { cursor: at('02:00:00'), moments: nameOfMoments(aSchedule({ cron: ['0 2 * * *'] })) };
+  const moments = nameOfMoments(aSchedule());
 
-  expect(cursorFor(hourly(), { ...before, moments }, now)).toBe(at('02:00:00'));
-  expect(cursorFor(hourly(), before, now)).toBe(at('11:59:50'));
-  expect(cursorFor(hourly({ timezone: 'Asia/Tokyo' }), { ...before, moments }, now)).toBe(at('11:59:50'));
-  expect(cursorFor(hourly(), {}, now)).toBeUndefined();
+  expect(cursorFor(aSchedule(), { ...before, moments }, now)).toBe(at('02:00:00'));
+  expect(cursorFor(aSchedule(), before, now)).toBe(at('11:59:50'));
+  expect(cursorFor(aSchedule({ timezone: 'Asia/Tokyo' }), { ...before, moments }, now)).toBe(at('11:59:50'));
+  expect(cursorFor(aSchedule(), {}, now)).toBeUndefined();
 });
 
 /** Decides as the scheduler does: again and again, from where the decisions before have left the cursor. */
@@ -170,7 +162,7 @@ function decidedInAll(schedule: Schedule, standing: { cursor: number; now: numbe
 }
 
 test('two days of standstill of a policy of every minute is decided to the last moment, the last firing for all', () => {
-  const everyMinute = hourly({ cron: ['* * * * *'], catchupMs: HOUR });
+  const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR });
   const now = at('12:00:30');
 
   const decisions = decidedInAll(everyMinute, { cursor: now - 48 * HOUR, now });
@@ -185,7 +177,7 @@ test('two days of standstill of a policy of every minute is decided to the last 
 });
 
 test('however many moments a standstill left behind, none is caught up on a day of blackout', () => {
-  const everyMinute = hourly({
+  const everyMinute = aSchedule({
     cron: ['* * * * *'],
     catchupMs: 20 * HOUR,
     blackout: [{ from: '2026-11-22', to: '2026-11-22' }],
@@ -200,7 +192,7 @@ test('however many moments a standstill left behind, none is caught up on a day 
 });
 
 test('with catchup of mode all, each missed moment within the window fires in its turn', () => {
-  const schedule = hourly({ catchupMs: 2 * HOUR, catchesAll: true });
+  const schedule = aSchedule({ catchupMs: 2 * HOUR, catchesAll: true });
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('08:30:00'), now: at('12:00:05') });
   expect(decisions).toEqual([
     { is: 'missed', moment: at('09:00:00') },
@@ -211,7 +203,7 @@ test('with catchup of mode all, each missed moment within the window fires in it
 });
 
 test('what was within the window when its turn began is not missed because the queue was long', () => {
-  const schedule = hourly({ catchupMs: 2 * HOUR, catchesAll: true });
+  const schedule = aSchedule({ catchupMs: 2 * HOUR, catchesAll: true });
   const standing = { cursor: at('10:30:00'), now: at('15:00:05') };
 
   expect(whatIsDue('sweep', schedule, standing).decisions[0]).toEqual({
@@ -225,7 +217,7 @@ test('what was within the window when its turn began is not missed because the q
 });
 
 test('what was missed before a pause is not caught up while it lasts, and a pause that is over left out what was due in it', () => {
-  const schedule = hourly({ catchupMs: 5 * HOUR });
+  const schedule = aSchedule({ catchupMs: 5 * HOUR });
   const standing = { cursor: at('10:30:00'), now: at('13:10:00') };
   const pause = { at: at('11:30:00'), by: 'anna' };
   const whys = (state: object) =>
@@ -238,14 +230,14 @@ test('what was missed before a pause is not caught up while it lasts, and a paus
 });
 
 test('a catch-up is not made on a day of blackout', () => {
-  const schedule = hourly({ catchupMs: 5 * HOUR, blackout: [{ from: '2026-11-22', to: '2026-11-22' }] });
+  const schedule = aSchedule({ catchupMs: 5 * HOUR, blackout: [{ from: '2026-11-22', to: '2026-11-22' }] });
   const now = at('23:00:00') + 2 * HOUR;
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('22:30:00'), now });
   expect(decisions).toMatchObject([{ why: 'blackout' }, { why: 'blackout' }, { why: 'blackout' }]);
 });
 
 test('a disabled policy leaves every moment out', () => {
-  const { decisions } = whatIsDue('sweep', hourly({ disabled: true }), {
+  const { decisions } = whatIsDue('sweep', aSchedule({ disabled: true }), {
     cursor: at('11:30:00'),
     now: at('12:00:00'),
   });

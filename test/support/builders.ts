@@ -1,5 +1,5 @@
 /** Policies, runs and targets as values, with what a test cares about; light, so that every test may begin with them. */
-import type { Policy } from '../../src/policy/policy.ts';
+import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 
 /** A policy as the loader would give it. */
@@ -20,6 +20,17 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
     ...changes,
   };
 }
+
+/** Every full hour in UTC, and nothing made up for. */
+export const aSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
+  cron: ['0 * * * *'],
+  timezone: 'UTC',
+  jitterMs: 0,
+  overlap: 'skip',
+  catchupMs: 0,
+  blackout: [],
+  ...changes,
+});
 
 let runs = 0;
 
