@@ -47,6 +47,10 @@ export interface SandboxOptions {
   windowMs?: number;
   /** Default: the machine's. A test hands in one that it holds. */
   clock?: Clock;
+  /** How far the service's own time is ahead of the clock, in milliseconds; default 0. Negative: behind. */
+  clockOffsetMs?: number;
+  /** Whether answers carry the service's own time in a `Date` header; default true. */
+  dateHeader?: boolean;
   /** What the account's plan does not have; default: it has everything. */
   planLacks?: readonly PlanFeature[];
   /** Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a text. */
@@ -91,9 +95,11 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', port = 0, sites = 60, seed = 1, token = 'sandbox-token' } = options;
   const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
+  const { clockOffsetMs = 0, dateHeader = true } = options;
 
   const saved = options.state === undefined ? undefined : readState(options.state);
-  const now = serviceTime(clock, speed, saved && resumedAt(saved, clock.now()));
+  const elapsing = serviceTime(clock, speed, saved && resumedAt(saved, clock.now()));
+  const now = () => elapsing() + clockOffsetMs;
   const world = saved?.world ?? makeFleet({ sites, seed, now: now(), planLacks: options.planLacks ?? [] });
   const account = openAccount({ token, rateLimit, windowMs, clock });
   const journal = openJournal(options.journal ?? 100_000);
@@ -105,7 +111,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     aborted: rates['aborted-tasks'] ?? 0,
     storageDown: rates['storage-down'] ?? 0,
   });
-  const state = () => ({ world, serviceAt: now(), clockAt: clock.now() });
+  const state = () => ({ world, serviceAt: elapsing(), clockAt: clock.now() });
   const keeper = keepState(options.state, clock, state);
   const noteEffect = (operation: OperationId, resource: string) => {
     journal.noteEffect({ at: clock.now(), operation, resource });
@@ -113,7 +119,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const describe = () => openApiDocument(url);
   const service = { world, account, now, describe, noteEffect };
-  const server = await listen({ service, faults, journal, clock }, host, port);
+  const server = await listen({ service, faults, journal, clock, dateHeader }, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`;
 
   /** The moment of a change behind the API's back, with the world brought up to it. */

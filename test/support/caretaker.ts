@@ -4,7 +4,7 @@
  */
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { Clock } from '../../src/clock.ts';
-import { shiftedClock, systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { CaretakerEvent } from '../../src/records/events.ts';
 import { isFinal } from '../../src/run/moves.ts';
@@ -78,8 +78,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const clock = fastClock(speedUp);
   const log = keptLog();
   const redis = await startTestRedis();
-  const serviceClock = shiftedClock(clock, options.serviceAheadMs ?? 0);
-  const sandbox = await startSandbox({ rateLimit: 0, ...options, clock: serviceClock, speed: 1 });
+  const { serviceAheadMs: clockOffsetMs = 0 } = options;
+  const sandbox = await startSandbox({ rateLimit: 0, clockOffsetMs, ...options, clock, speed: 1 });
   const settings: Settings = {
     accounts: {
       default: {

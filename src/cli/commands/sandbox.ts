@@ -13,6 +13,8 @@ interface Options {
   seed: number;
   token: string;
   speed: number;
+  clockOffset: string;
+  dateHeader: boolean;
   rateLimit: number;
   window: string;
   faults?: string;
@@ -25,12 +27,15 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   if (windowMs === undefined)
     throw new UsageError(`--window takes a duration such as 60s, not "${options.window}".`);
   if (!(options.speed > 0)) throw new UsageError('--speed takes a number above 0.');
-  const { host, port, sites, seed, token, speed, rateLimit, state } = options;
+  const clockOffsetMs = signedDuration(options.clockOffset);
+  if (clockOffsetMs === undefined)
+    throw new UsageError(`--clock-offset takes a duration such as 7m or -7m, not "${options.clockOffset}".`);
+  const { host, port, sites, seed, token, speed, rateLimit, state, dateHeader } = options;
   if (token === '') throw new UsageError('--token takes what requests must carry, and is never empty.');
   const faults = faultsIn(options.faults ?? '');
   const service = await listening(
     startSandbox({
-      ...{ host, port, sites, seed, token, speed, rateLimit, windowMs, faults },
+      ...{ host, port, sites, seed, token, speed, rateLimit, windowMs, faults, clockOffsetMs, dateHeader },
       ...(state !== undefined && { state }),
     }),
     host,
@@ -46,6 +51,12 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   await asked;
   await service.stop();
   return exit.ok;
+}
+
+function signedDuration(text: string): number | undefined {
+  if (!text.startsWith('-')) return parseDuration(text);
+  const ms = parseDuration(text.slice(1));
+  return ms === undefined ? undefined : -ms;
 }
 
 function faultsIn(text: string): FaultRates {

@@ -23,6 +23,8 @@ export interface ServerParts {
   faults: Faults;
   journal: OpenJournal;
   clock: Clock;
+  /** Whether answers carry the service's time. */
+  dateHeader: boolean;
 }
 
 export interface RunningServer {
@@ -74,6 +76,9 @@ async function stop(server: Server): Promise<void> {
 async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://sandbox');
   if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, url.searchParams, request, response);
+  // Node would put the machine's time there, which is not the service's.
+  response.sendDate = false;
+  if (parts.dateHeader) response.setHeader('Date', new Date(parts.service.now()).toUTCString());
   if (!url.pathname.startsWith(`${BASE_PATH}/`)) {
     response.writeHead(404).end();
     return;
