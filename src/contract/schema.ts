@@ -58,8 +58,30 @@ export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType
 export const id = z.string().min(1);
 /** A text of ours that the service refuses when it is blank. */
 export const nonBlank = z.string().regex(/\S/, 'must not be blank');
-/** A moment (spec 1.2): ISO 8601 in UTC. */
-export const timestamp = z.iso.datetime({ offset: true });
+/** A timestamp that we send (spec 1.2): ISO 8601 with its zone. */
+export const sentTimestamp = z.iso.datetime({ offset: true });
+
+const spellings = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?([.,]\d+)? ?(Z|z|UTC|([+-]\d\d):?(\d\d)?)?$/;
+
+/** The same instant as `toISOString` writes it; the text itself when it is no timestamp. Without a zone it is UTC. */
+function inOneSpelling(text: string): string {
+  const [found, date, minutes, seconds = ':00', fraction = '', , hours, rest = '00'] =
+    spellings.exec(text) ?? [];
+  if (found === undefined) return text;
+  const iso = `${date}T${minutes}${seconds}${fraction.replace(',', '.')}${hours ? `${hours}:${rest}` : 'Z'}`;
+  return sentTimestamp.safeParse(iso).success ? new Date(iso).toISOString() : text;
+}
+
+/**
+ * A timestamp of an answer (spec 1.2). The service may spell one instant in several ways: `Z` or `+00:00`, with or
+ * without milliseconds. Every spelling is read as the one that `toISOString` has, so that equal texts are equal instants
+ * and texts sort by time.
+ */
+export const timestamp = z
+  .string()
+  .overwrite(inOneSpelling)
+  .refine((text) => sentTimestamp.safeParse(text).success, 'is no datetime');
+readings.set(timestamp, (reading) => (reading === 'closed' ? sentTimestamp : timestamp));
 /** A day (spec 1.2): YYYY-MM-DD. */
 export const day = z.iso.date();
 /** A count or an amount that the service gives as a whole number. */

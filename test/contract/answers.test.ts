@@ -46,6 +46,41 @@ describe('reading an answer', () => {
     expect(readAnswer('listSites', body).drift).toEqual([]);
   });
 
+  test.each([
+    '2026-11-21T02:00:00Z',
+    '2026-11-21T02:00:00.000Z',
+    '2026-11-21T02:00:00+00:00',
+    '2026-11-21T02:00:00.000000+00:00',
+    '2026-11-21T03:00:00+01:00',
+    '2026-11-21T02:00:00+0000',
+    '2026-11-21T02:00Z',
+    '2026-11-21 02:00:00 UTC',
+    '2026-11-21T02:00:00',
+  ])('an instant spelled %s is read as every other spelling of it, and is no drift', (spelled) => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first ?? {}, { updated_at: spelled });
+    });
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(drift).toEqual([]);
+    expect(value.sites[0]?.updated_at).toBe('2026-11-21T02:00:00.000Z');
+  });
+
+  test.each(['yesterday', '2026-02-30T02:00:00Z', '2026-11-21', ''])(
+    'the text %j is no timestamp: it is left out and counted',
+    (spelled) => {
+      const body = pageOfSites(([first]) => {
+        Object.assign(first ?? {}, { updated_at: spelled });
+      });
+
+      const { value, drift } = readAnswer('listSites', body);
+
+      expect(value.sites[0]?.updated_at).toBeUndefined();
+      expect(drift).toMatchObject([{ path: 'sites[0].updated_at', message: 'is no datetime' }]);
+    },
+  );
+
   test('a missing field that nothing needs is counted, and the rest is there', () => {
     const body = pageOfSites(([, second]) => {
       Reflect.deleteProperty(second ?? {}, 'title');

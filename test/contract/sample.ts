@@ -15,7 +15,7 @@ export function sampleOf(schema: z.core.$ZodType): unknown {
 
 function sampleOfScalar(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodEnum) return schema.options[0];
-  if (schema instanceof z.ZodISODateTime) return '2026-11-21T02:00:00Z';
+  if (schema instanceof z.ZodISODateTime) return '2026-11-21T02:00:00.000Z';
   if (schema instanceof z.ZodISODate) return '2026-11-21';
   if (schema instanceof z.ZodBoolean) return true;
   return schema instanceof z.ZodNumber ? 7 : 'some text';

@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
 import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
 import { PageMeta } from '../resources/shared.ts';
-import { id, nonBlank, part, timestamp } from '../schema.ts';
+import { id, nonBlank, part, sentTimestamp } from '../schema.ts';
 
 const schedule = part({ auto_update_schedule: AutoUpdateSchedule }, 'auto_update_schedule');
 
@@ -14,7 +14,7 @@ const Extensions = z.strictObject({ selection: Selection, filenames: z.optional(
 const fields = {
   name: nonBlank,
   schedule: z.enum(recurrences),
-  started_at: timestamp,
+  started_at: sentTimestamp,
   scope: z.strictObject({
     sites: z.optional(
       z

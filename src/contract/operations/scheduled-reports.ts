@@ -5,7 +5,7 @@ import { operation } from '../operation.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
 import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
 import { PageMeta } from '../resources/shared.ts';
-import { id, part, timestamp } from '../schema.ts';
+import { id, part, sentTimestamp } from '../schema.ts';
 
 const scheduledReport = part({ scheduled_report: ScheduledReportDetails }, 'scheduled_report');
 const content = z.strictObject({
@@ -55,7 +55,7 @@ export const scheduledReportOperations = {
       scheduled_report: z.strictObject({
         site_id: id,
         timezone: z.optional(z.string()),
-        started_at: timestamp,
+        started_at: sentTimestamp,
         frequency: z.enum(frequencies),
         report_template_data: z.optional(content),
       }),
@@ -92,7 +92,7 @@ export const scheduledReportOperations = {
     body: z.strictObject({
       scheduled_report: z.strictObject({
         timezone: z.optional(z.string()),
-        started_at: z.optional(timestamp),
+        started_at: z.optional(sentTimestamp),
         frequency: z.optional(z.enum(frequencies)),
         template_id: z.optional(id),
         report_template_data: z.optional(content),
