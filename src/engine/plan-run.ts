@@ -174,7 +174,7 @@ class PlanMaking {
     const [targets, leftOut] = [this.targets, this.leftOut];
     [this.targets, this.leftOut] = [[], []];
     const ours = await this.parts.records.targets.add(this.run.id, this.step, targets);
-    if (ours) await this.parts.records.targets.addLeftOut(this.run.id, leftOut);
+    if (ours) await this.parts.records.targets.addLeftOut(this.run.id, this.step, leftOut);
     return ours;
   }
 

@@ -15,9 +15,13 @@ export const toJson = (record: object): string =>
 /** What the fields of a run begin with that count its requests by operation. */
 export const OPERATION = 'requests:';
 
-/** For the head of a script: `count_requests(run key, requests by operation as JSON)`. */
+/**
+ * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Nothing of a run that is no longer there is
+ * written: its hash would come back without an index, and stay for ever.
+ */
 export const COUNT_REQUESTS = `
 local function count_requests(run, spent)
+  if redis.call('EXISTS', run) == 0 then return end
   for operation, count in pairs(cjson.decode(spent)) do
     redis.call('HINCRBY', run, 'requests', count)
     redis.call('HINCRBY', run, '${OPERATION}' .. operation, count)

@@ -4,9 +4,9 @@
 export const creations = ['there', 'made', 'decided', 'in-the-way'] as const;
 
 /**
- * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger, ledgers.
- * ARGV: id, created, active, account, name of this creation, event, policy, which others are in the way or '', where
- * runs are, moment or '', its record, whether it is a backfill, fields.
+ * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger, ledgers, the targets
+ * that alone were asked for. ARGV: id, created, active, account, name of this creation, event, policy, which others are in
+ * the way or '', where runs are, moment or '', its record, whether it is a backfill, how many arguments its fields are, fields, targets.
  *
  * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it is backfilled: then
  * the record notes that.
@@ -29,7 +29,11 @@ if ARGV[8] ~= '' then
   local waiting = begun > 0 and queued or queued - 1
   if ARGV[8] == 'any' and begun + queued > 0 or ARGV[8] == 'waiting' and waiting > 0 then return 3 end
 end
-redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 13))
+local last = 13 + tonumber(ARGV[13])
+redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 14, last))
+for first = last + 1, #ARGV, 1000 do
+  redis.call('RPUSH', KEYS[10], unpack(ARGV, first, math.min(first + 999, #ARGV)))
+end
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
 redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
@@ -54,10 +58,19 @@ return 1`;
 /**
  * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, plan step or '',
  * fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
+ *
+ * Whoever decided on a move may have read the run before its plan was complete. Once it is, the run is not planned again, and does not
+ * end before each of its targets has: what is in flight would never get its outcome.
  */
 export const MOVE = `
-local from, last, step = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep'))
+local from, last, step, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep', 'planComplete'))
 if last == ARGV[7] then return 1 end
+if complete and ARGV[2] == 'planning' then return 0 end
+if complete and ARGV[3] == '1' then
+  local planned, open = redis.call('HGET', KEYS[1], 'planned'), 0
+  for _, count in ipairs(redis.call('HMGET', KEYS[1], 'succeeded', 'failed', 'skipped', 'cancelled')) do open = open - (tonumber(count) or 0) end
+  if open + (tonumber(planned) or 0) > 0 then return 0 end
+end
 if ARGV[8] ~= '' and ARGV[8] ~= step then return 0 end
 local allowed = false
 for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
@@ -70,7 +83,15 @@ if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
 redis.call('PUBLISH', KEYS[3], ARGV[5])
 return 1`;
 
+/** KEYS: run. ARGV: ending, detail, whether its tasks are to be cancelled. */
 export const END = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
 if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
+return 1`;
+
+/** KEYS: run. ARGV: fields. Changes a run that is there: the hash of one that is gone would come back without an index. */
+export const SET_FIELDS = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1`;

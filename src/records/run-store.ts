@@ -12,7 +12,7 @@ import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
 import { COUNT_REQUESTS, OPERATION, type Store, toJson } from './redis.ts';
-import { CREATE, creations, END, MOVE } from './run-scripts.ts';
+import { CREATE, creations, END, MOVE, SET_FIELDS } from './run-scripts.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
 export interface RunLimits {
@@ -74,10 +74,6 @@ export class RunStore {
     limits: RunLimits,
     { only = [], firing, unless }: Creation = {},
   ): Promise<'made' | 'there' | 'decided' | 'in-the-way'> {
-    // A list of its own: with thousands of ids, it must not be read each time the run is.
-    for (let at = 0; at < only.length; at += PAGE) {
-      await this.store.rpush(keys.only(run.id), ...only.slice(at, at + PAGE));
-    }
     const fields = Object.entries({
       ...flat(run),
       concurrency: limits.concurrency,
@@ -97,6 +93,8 @@ export class RunStore {
         keys.events,
         keys.ledger(run.policy),
         keys.ledgers,
+        // A list of its own: with thousands of ids, it must not be read each time the run is.
+        keys.only(run.id),
       ],
       [
         run.id,
@@ -111,7 +109,9 @@ export class RunStore {
         firing?.moment ?? '',
         firing ? toJson(firing) : '',
         run.trigger === 'backfill' ? 1 : 0,
+        fields.length,
         ...fields,
+        ...only,
       ],
     );
     return creations[Number(made)] ?? 'there';
@@ -249,7 +249,7 @@ export class RunStore {
 
   /** Notes why a run stands still although nobody called it off. */
   async note(id: string, detail: string): Promise<void> {
-    await this.store.hset(keys.run(id), 'detail', detail);
+    await runScript(this.store, SET_FIELDS, [keys.run(id)], ['detail', detail]);
   }
 
   /** Takes the note away that said why a run stood still. */
@@ -259,7 +259,8 @@ export class RunStore {
 
   /** Remembers what a plan cost and came to: what later plans are told to cost is reckoned from it. */
   async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
-    await this.store.hset(keys.run(id), 'planRequests', requests, 'planTargets', targets);
+    const fields = ['planRequests', requests, 'planTargets', targets];
+    await runScript(this.store, SET_FIELDS, [keys.run(id)], fields);
   }
 
   /** Counts requests that were sent for a run. */

@@ -24,6 +24,12 @@ for i = 2, #ARGV, 3 do
 end
 return 1`;
 
+/** KEYS: run, left out. ARGV: plan step, candidates that are not part of the plan as JSON. Gives 0 when the plan is another's. */
+export const ADD_LEFT_OUT = `
+if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
+for i = 2, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
+return 1`;
+
 /**
  * KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no more.
  * Gives 0, and touches nothing, once a plan is complete or the run has ended: targets may be under way by it.

@@ -12,6 +12,7 @@ import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
 import { type Store, toJson } from './redis.ts';
 import {
+  ADD_LEFT_OUT,
   ADD_TARGETS,
   ALLOT,
   BEGIN_PLAN,
@@ -109,10 +110,16 @@ export class TargetStore {
     await runScript(this.store, SPREAD, [keys.run(run), keys.pending(run)], [String(planStep), from, ms]);
   }
 
-  async addLeftOut(run: string, leftOut: readonly LeftOut[]): Promise<void> {
-    if (leftOut.length > 0) {
-      await this.store.rpush(keys.leftOut(run), ...leftOut.map((one) => JSON.stringify(one)));
-    }
+  /** Adds what was looked at and is not part of a plan; does nothing when the plan is no longer ours. */
+  async addLeftOut(run: string, planStep: number, leftOut: readonly LeftOut[]): Promise<void> {
+    if (leftOut.length === 0) return;
+    const found = leftOut.map((one) => JSON.stringify(one));
+    await runScript(
+      this.store,
+      ADD_LEFT_OUT,
+      [keys.run(run), keys.leftOut(run)],
+      [String(planStep), ...found],
+    );
   }
 
   async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {

@@ -163,6 +163,36 @@ describe('a move', () => {
     expect(moves.filter(Boolean)).toHaveLength(1);
   });
 
+  test('to the end is refused while a target is under way, and made once each has its outcome', async () => {
+    const run = await created();
+    await through(run, 'planning');
+    const planStep = await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, planStep, [aTarget('a')]);
+    await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
+    const [released] = await records.targets.release(run.id, 2_000, 1);
+    const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
+    if (!target) throw new Error('Nobody else can have claimed it.');
+
+    // As a planner does that met an error after its plan was complete, and a steward that read the run before it was.
+    expect(await records.runs.move(run, 'failed', { at: 3_000, planStep })).toBe(false);
+    expect(await records.runs.move(run, 'failed', { at: 3_000 })).toBe(false);
+
+    const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+    await records.targets.settle(run, ended, { from: ['acting'], at: 4_000 });
+    expect(await records.runs.move(run, 'succeeded', { at: 4_000 })).toBe(true);
+    const working = ['pending', 'acting', 'following', 'waiting', 'deadlines'];
+    expect(await redis.exists(working.map((name) => `{caretaker}:run:${run.id}:${name}`))).toBe(0);
+  });
+
+  test('back to planning is refused once the plan is complete', async () => {
+    const run = await created();
+    await through(run, 'planning');
+    await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
+    await records.runs.move(run, 'blocked', { at: 3_000 });
+    expect(await records.runs.move(run, 'planning', { at: 4_000 })).toBe(false);
+    expect(await records.runs.move(run, 'running', { at: 4_000 })).toBe(true);
+  });
+
   test('is told to everybody who listens', async () => {
     const run = await created();
     const heard = new Promise<CaretakerEvent>((resolve) => {
@@ -183,6 +213,46 @@ describe('a move', () => {
     const blocked = await records.runs.get(run.id);
     if (blocked) await records.runs.move(blocked, 'planning', { at: 9_000 });
     expect((await records.runs.get(run.id))?.startedAt).toBe(2_000);
+  });
+});
+
+describe('a run that is gone from Redis', () => {
+  test('does not come back in part, whatever is written about it', async () => {
+    const run = await created();
+    await through(run, 'planning');
+    const step = await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, step, [aTarget('a')]);
+    await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
+    const [released] = await records.targets.release(run.id, 2_000, 1);
+    const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
+    if (!released || !target) throw new Error('Nobody else can have claimed it.');
+    await redis.flushall();
+
+    const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+    await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 3_000 });
+    await records.targets.renew(run.id, target, 3_000);
+    await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: 3_000 });
+    await records.targets.claim(run, released, 3_000);
+    await records.targets.release(run.id, 3_000, 1);
+    await records.targets.beginPlan(run.id);
+    await records.targets.add(run.id, step, [aTarget('b')]);
+    await records.targets.addLeftOut(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    await records.targets.spread(run.id, step, { from: 3_000, ms: 1_000 });
+    await records.runs.countRequests(run.id, { listSites: 1 });
+    await records.runs.notePlan(run.id, { requests: 1, targets: 1 });
+    await records.runs.note(run.id, 'The service is away.');
+    await records.runs.clearDetail(run.id);
+    await records.runs.end(run, 'cancelled', 'It was cancelled.', { cancelTasks: true });
+    await records.runs.move(run, 'succeeded', { at: 3_000 });
+
+    expect(await redis.keys('*')).toEqual([]);
+  });
+
+  test('leaves nothing behind when it is not made: the list of its targets is written with it', async () => {
+    const first = await created();
+    const refused = aRun({ policy: first.policy });
+    expect(await records.runs.create(refused, limits, { only: ['a'], unless: 'any' })).toBe('in-the-way');
+    expect(await records.runs.only(refused.id)).toEqual([]);
   });
 });
 
@@ -261,7 +331,7 @@ describe('retention', () => {
     await through(run, 'planning');
     const step = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, step, [aTarget('a'), aTarget('b')]);
-    await records.targets.addLeftOut(run.id, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    await records.targets.addLeftOut(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
     for (const { id, step } of await records.targets.release(run.id, 2_000, 10)) {
       const { target } = (await records.targets.claim(run, { id, step }, 2_000)) ?? {};

@@ -145,11 +145,12 @@ describe('a plan', () => {
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const first = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, first, [aTarget('old')]);
-    await records.targets.addLeftOut(run.id, [{ id: 'x', label: 'x', why: 'gone' }]);
+    await records.targets.addLeftOut(run.id, first, [{ id: 'x', label: 'x', why: 'gone' }]);
     const second = await records.targets.beginPlan(run.id);
 
     expect(await records.targets.add(run.id, first, [aTarget('late')])).toBe(false);
     expect(await records.targets.add(run.id, second, [aTarget('new')])).toBe(true);
+    await records.targets.addLeftOut(run.id, first, [{ id: 'y', label: 'y', why: 'gone' }]);
 
     expect(ids(await planOf(run))).toEqual(['new']);
     expect((await countsOf(run))?.planned).toBe(1);
@@ -168,9 +169,12 @@ describe('a plan', () => {
       label: `${id}.example`,
       why: 'select.where does not hold',
     }));
-    await records.targets.addLeftOut('r', leftOut);
-    await records.targets.addLeftOut('r', []);
-    expect(await records.targets.leftOut('r', 1, 2)).toEqual(leftOut.slice(1));
+    const run = aRun();
+    await records.runs.create(run, { concurrency: 5, targetMs: 1 });
+    const step = await records.targets.beginPlan(run.id);
+    await records.targets.addLeftOut(run.id, step, leftOut);
+    await records.targets.addLeftOut(run.id, step, []);
+    expect(await records.targets.leftOut(run.id, 1, 2)).toEqual(leftOut.slice(1));
   });
 });
 
