@@ -5,7 +5,7 @@
  * so that a plan of any size passes through memory a page at a time.
  */
 import type { CallOptions, Client } from '../client/client.ts';
-import { allItems } from '../client/pages.ts';
+import { allItems, countItems } from '../client/pages.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf } from '../job/candidates.ts';
@@ -195,13 +195,11 @@ async function* listed(planning: Planning): AsyncGenerator<unknown> {
 
 /**
  * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a share of.
- * Costs one request.
+ * Costs one request as a rule.
  */
-export async function countAll(planning: Planning): Promise<number> {
+export function countAll(planning: Planning): Promise<number> {
   const id = candidatesOf(planning.job, planning.policy.select);
-  const query = { perPage: 1 } as Input<typeof id>;
-  const answer = (await planning.client.call(id, query, callOptionsOf(planning))) as {
-    meta?: { pagination?: { totalItems?: number } };
-  };
-  return answer.meta?.pagination?.totalItems ?? 0;
+  return countItems(id, (page) =>
+    planning.client.call(id, page as Input<typeof id>, callOptionsOf(planning)),
+  );
 }

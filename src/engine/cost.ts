@@ -1,5 +1,6 @@
 /** What a run costs in requests and time: from what past runs of its policy came to, else as a job's author reckons. */
 import type { BudgetUsage } from '../budget/usage.ts';
+import { countItems } from '../client/pages.ts';
 import type { Input } from '../contract/operations.ts';
 import { candidatesOf } from '../job/candidates.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -46,7 +47,7 @@ export async function pastCost(parts: Pick<Parts, 'records'>, policy: Policy): P
 }
 
 /**
- * How many targets a run has at most: what the policy's filters let through. Costs one request.
+ * How many targets a run has at most: what the policy's filters let through. Costs one request as a rule.
  *
  * @throws the client's errors.
  */
@@ -57,11 +58,10 @@ export async function estimateTargets(
   const job = registry.get(name);
   if (!job) return 0;
   const id = candidatesOf(job, select);
-  const query = { perPage: 1, filters: select.filters } as Input<typeof id>;
-  const answer = (await link(account).client.call(id, query, { priority: 'person' })) as {
-    meta?: { pagination?: { totalItems?: number } };
-  };
-  const found = answer.meta?.pagination?.totalItems ?? 0;
+  const { client } = link(account);
+  const found = await countItems(id, (page) =>
+    client.call(id, { ...page, filters: select.filters } as Input<typeof id>, { priority: 'person' }),
+  );
   return Math.min(found, select.limit ?? found);
 }
 

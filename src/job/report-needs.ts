@@ -116,7 +116,8 @@ export async function snapshotsOf(
     const { snapshots, meta } = await api.listSiteSnapshots({ site_id, ...query });
     const [first] = snapshots;
     if (!first) return { lacks: `The site has no good snapshot of ${days}.` };
-    const last = (meta?.pagination.totalPages ?? 1) > 1 ? undefined : snapshots.at(-1);
+    // Only where the service shows that there is no other page is the last of this one the last of all.
+    const last = meta?.pagination?.totalPages === 1 ? snapshots.at(-1) : undefined;
     const dayOf = (at: string | undefined) => (at === undefined ? '?' : dayAt(Date.parse(at), timezone));
     const until = last ? `to ${dayOf(last.created_at)}` : 'on';
     return { found: `Its good snapshots of ${days} are from ${dayOf(first.created_at)} ${until}.` };

@@ -50,7 +50,7 @@ describe('a call', () => {
       now,
     );
     expect(sites).toHaveLength(2);
-    expect(meta.pagination.totalItems).toBe(3);
+    expect(meta?.pagination?.totalItems).toBe(3);
 
     const { tag } = await client.call('createTag', { body: { tag: { name: 'Überall & nirgends' } } }, now);
     expect(tag).toMatchObject({ name: 'Überall & nirgends' });

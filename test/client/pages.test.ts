@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allItems, type FetchPage } from '../../src/client/pages.ts';
+import { allItems, countItems, type FetchPage } from '../../src/client/pages.ts';
 
 /** A list of tags that a test may change between two requests; it remembers which pages were asked for. */
 function changingList(count: number, beforePage: (page: number, ids: string[]) => void = () => undefined) {
@@ -86,6 +86,54 @@ test('a service that counts more pages than it has is not asked for all of them'
   };
   expect(await idsOf(fetch)).toEqual([]);
   expect(asked).toEqual([1]);
+});
+
+/** A list as `changingList` has it, of a service that shows no `meta`, or less of it, and gives at most `most` items a page. */
+function barePages(count: number, { most = 100, total = false }: { most?: number; total?: boolean } = {}) {
+  const ids = Array.from({ length: count }, (_, index) => `tag-${index}`);
+  const asked: number[] = [];
+  const fetch: FetchPage = ({ page = 1, perPage = 100 }) => {
+    asked.push(page);
+    const size = Math.min(perPage, most);
+    const tags = ids.slice((page - 1) * size, page * size).map((id) => ({ id }));
+    return Promise.resolve({ tags, ...(total ? { meta: { pagination: { totalItems: count } } } : {}) });
+  };
+  return { ids, asked, fetch };
+}
+
+test('a page that does not show how many there are is not taken for the last one', async () => {
+  const { ids, asked, fetch } = barePages(250);
+  expect(await idsOf(fetch)).toEqual(ids);
+  expect(asked).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
+});
+
+test('a page that is shorter than asked for is not taken for the last one where no count is shown', async () => {
+  const { ids, asked, fetch } = barePages(60, { most: 25 });
+  expect(await idsOf(fetch)).toEqual(ids);
+  expect(asked).toEqual([1, 2, 3, 4]);
+});
+
+test('a list that shows its count alone is read until that many are there', async () => {
+  const { ids, asked, fetch } = barePages(250, { total: true });
+  expect(await idsOf(fetch)).toEqual(ids);
+  expect(asked).toEqual([1, 2, 3, 4]);
+});
+
+test('a service that shows no counts and gives the same page for every number is not asked for ever', async () => {
+  const asked: unknown[] = [];
+  const fetch: FetchPage = ({ page }) => {
+    asked.push(page);
+    return Promise.resolve({ tags: [{ id: 'only' }] });
+  };
+  expect(await idsOf(fetch)).toEqual(['only']);
+  expect(asked).toEqual([1, 2]);
+});
+
+test('a list is counted by what the service shows, and gone through where it shows nothing', async () => {
+  const shown = changingList(250);
+  expect(await countItems('listTags', shown.fetch)).toBe(250);
+  expect(shown.asked).toEqual([1]);
+  expect(await countItems('listTags', barePages(250).fetch)).toBe(250);
 });
 
 test('a list without pages is asked for once, without paging', async () => {

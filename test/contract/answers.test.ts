@@ -115,6 +115,53 @@ describe('reading an answer', () => {
     expect(body).toEqual(before);
   });
 
+  test('numbers and booleans that are sent as text are read as what they mean, and counted', () => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first ?? {}, { locked: 'true' });
+    }) as { meta: Loose };
+    body.meta['pagination'] = { page: '1', perPage: '100', totalPages: '3', totalItems: '250' };
+
+    const { value, drift } = readAnswer('listSites', body);
+
+    expect(value.meta?.pagination).toEqual({ page: 1, perPage: 100, totalPages: 3, totalItems: 250 });
+    expect(value.sites[0]?.locked).toBe(true);
+    expect(drift.map(({ field, message }) => `${field} ${message}`)).toEqual([
+      'sites.*.locked is no boolean',
+      'meta.pagination.page is no number',
+      'meta.pagination.perPage is no number',
+      'meta.pagination.totalPages is no number',
+      'meta.pagination.totalItems is no number',
+    ]);
+  });
+
+  test.each(['', ' 3', '3 pages', '0x3', '1e2', '03', '3.5', '9007199254740993', 'many'])(
+    'a text that is not plainly the number asked for is left out (%j)',
+    (text) => {
+      const body = pageOfSites(() => undefined) as { meta: Loose };
+      body.meta['pagination'] = { page: 1, perPage: 100, totalPages: text, totalItems: 250 };
+      const { value } = readAnswer('listSites', body);
+      expect(value.meta?.pagination).toEqual({ page: 1, perPage: 100, totalItems: 250 });
+    },
+  );
+
+  test('an id that is sent as a number is read as its text, and counted; another text is not', () => {
+    const body = pageOfSites(([first]) => {
+      Object.assign(first ?? {}, { id: 12, title: 2026 });
+    });
+    const { value, drift } = readAnswer('listSites', body);
+    expect(value.sites[0]?.id).toBe('12');
+    expect(value.sites[0]).not.toHaveProperty('title');
+    expect(drift.map(({ field }) => field)).toEqual(['sites.*.id', 'sites.*.title']);
+  });
+
+  test('a page without its meta is read, and that is counted', () => {
+    const body = pageOfSites(() => undefined) as Loose;
+    Reflect.deleteProperty(body, 'meta');
+    const { value, drift } = readAnswer('listSites', body);
+    expect(value.sites).toHaveLength(2);
+    expect(drift.map(({ field }) => field)).toEqual(['meta']);
+  });
+
   test('what lacks a field that is needed inside it goes as a whole, when itself it is not needed', () => {
     const body = pageOfSites(([first]) => {
       Reflect.deleteProperty((first?.['sync'] ?? {}) as object, 'in_progress');
@@ -145,7 +192,9 @@ describe('reading an answer', () => {
     ['nothing', undefined, 'the body is missing'],
     ['a text', '<html>', 'the body is no object'],
     ['another object', { ok: true }, 'sync is missing'],
-    ['a snapshot id of another type', { sync: { snapshot_id: 7 } }, 'sync.snapshot_id is no string'],
+    ['a snapshot id of another type', { sync: { snapshot_id: true } }, 'sync.snapshot_id is no string'],
+    ['a number that is no id', { sync: { snapshot_id: 7.5 } }, 'sync.snapshot_id is no string'],
+    ['a number too large to be exact', { sync: { snapshot_id: 2 ** 60 } }, 'sync.snapshot_id is no string'],
   ])('%s in place of a started sync cannot be used', (_what, body, says) => {
     expect(() => readAnswer('syncSite', body)).toThrow(`syncSite answered something we cannot use: ${says}.`);
   });

@@ -104,6 +104,7 @@ describe('snapshots of the days', () => {
         asked.push(input);
         return {
           snapshots: ['2026-10-03T23:30:00Z', '2026-10-29T23:30:00Z'].map((created_at) => ({ created_at })),
+          ...(asked.length === 1 ? { meta: { pagination: { totalPages: 1 } } } : {}),
         };
       },
     } as unknown as Reading['api'];
@@ -121,6 +122,10 @@ describe('snapshots of the days', () => {
         perPage: 100,
       },
     ]);
+    // Without a number of pages nobody knows which snapshot is the last.
+    expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
+      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 on.',
+    });
   });
 
   test('that the service does not show are missing in its own words', async () => {

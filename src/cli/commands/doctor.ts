@@ -238,8 +238,9 @@ async function checkAccount(
     const client = openClient({ account, budget: listening, clock, log });
     try {
       const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
-      const sites = countOf(meta.pagination.totalItems, 'site');
-      tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token, ${sites}` });
+      const total = meta?.pagination?.totalItems;
+      const sites = total === undefined ? '' : `, ${countOf(total, 'site')}`;
+      tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token${sites}` });
       const { limit, remaining } = await budget.state();
       const source = toldLimit
         ? 'as the service tells'

@@ -15,7 +15,7 @@ export const activityLogOperations = {
     method: 'GET',
     path: '/sites/{site_id}/activity-logs',
     success: 200,
-    answer: part({ activity_logs: z.array(ActivityLogEntry), meta: PageMeta }, 'activity_logs', 'meta'),
+    answer: part({ activity_logs: z.array(ActivityLogEntry), meta: PageMeta }, 'activity_logs'),
     errors: [400, 401, 403, 404, 422, 429],
     list: {
       key: 'activity_logs',

@@ -48,7 +48,6 @@ export const autoUpdateOperations = {
     answer: part(
       { auto_update_schedules: z.array(AutoUpdateSchedule), meta: PageMeta },
       'auto_update_schedules',
-      'meta',
     ),
     errors: [400, 401, 403, 429],
     list: {
@@ -143,7 +142,6 @@ export const autoUpdateOperations = {
     answer: part(
       { auto_update_history: z.array(AutoUpdateHistoryEntry), meta: PageMeta },
       'auto_update_history',
-      'meta',
     ),
     errors: [400, 401, 403, 429],
     list: {

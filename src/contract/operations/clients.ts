@@ -27,7 +27,7 @@ export const clientOperations = {
     method: 'GET',
     path: '/clients',
     success: 200,
-    answer: part({ clients: z.array(Client), meta: PageMeta }, 'clients', 'meta'),
+    answer: part({ clients: z.array(Client), meta: PageMeta }, 'clients'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'clients',

@@ -17,7 +17,7 @@ export const customWorkOperations = {
     method: 'GET',
     path: '/sites/{site_id}/custom-works',
     success: 200,
-    answer: part({ custom_works: z.array(CustomWork), meta: PageMeta }, 'custom_works', 'meta'),
+    answer: part({ custom_works: z.array(CustomWork), meta: PageMeta }, 'custom_works'),
     errors: [400, 401, 403, 404, 429],
     list: {
       key: 'custom_works',

@@ -15,7 +15,7 @@ export const managedAccountOperations = {
     method: 'GET',
     path: '/managed-accounts',
     success: 200,
-    answer: part({ managed_accounts: z.array(ManagedAccount), meta: PageMeta }, 'managed_accounts', 'meta'),
+    answer: part({ managed_accounts: z.array(ManagedAccount), meta: PageMeta }, 'managed_accounts'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'managed_accounts',

@@ -16,7 +16,7 @@ export const noteOperations = {
     method: 'GET',
     path: '/sites/{site_id}/notes',
     success: 200,
-    answer: part({ notes: z.array(Note), meta: PageMeta }, 'notes', 'meta'),
+    answer: part({ notes: z.array(Note), meta: PageMeta }, 'notes'),
     errors: [400, 401, 403, 404, 429],
     list: {
       key: 'notes',

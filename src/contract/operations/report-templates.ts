@@ -25,7 +25,7 @@ export const reportTemplateOperations = {
     method: 'GET',
     path: '/report-templates',
     success: 200,
-    answer: part({ report_templates: z.array(ReportTemplate), meta: PageMeta }, 'report_templates', 'meta'),
+    answer: part({ report_templates: z.array(ReportTemplate), meta: PageMeta }, 'report_templates'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'report_templates',

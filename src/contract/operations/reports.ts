@@ -14,7 +14,7 @@ export const reportOperations = {
     method: 'GET',
     path: '/reports',
     success: 200,
-    answer: part({ reports: z.array(Report), meta: PageMeta }, 'reports', 'meta'),
+    answer: part({ reports: z.array(Report), meta: PageMeta }, 'reports'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'reports',

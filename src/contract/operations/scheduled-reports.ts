@@ -26,11 +26,7 @@ export const scheduledReportOperations = {
     method: 'GET',
     path: '/scheduled-reports',
     success: 200,
-    answer: part(
-      { scheduled_reports: z.array(ScheduledReport), meta: PageMeta },
-      'scheduled_reports',
-      'meta',
-    ),
+    answer: part({ scheduled_reports: z.array(ScheduledReport), meta: PageMeta }, 'scheduled_reports'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'scheduled_reports',

@@ -15,7 +15,7 @@ export const senderEmailOperations = {
     method: 'GET',
     path: '/sender-emails',
     success: 200,
-    answer: part({ sender_emails: z.array(SenderEmail), meta: PageMeta }, 'sender_emails', 'meta'),
+    answer: part({ sender_emails: z.array(SenderEmail), meta: PageMeta }, 'sender_emails'),
     errors: [400, 401, 403, 422, 429],
     list: {
       key: 'sender_emails',

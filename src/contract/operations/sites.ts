@@ -17,7 +17,7 @@ export const siteOperations = {
     method: 'GET',
     path: '/sites',
     success: 200,
-    answer: part({ sites: z.array(Site), meta: PageMeta }, 'sites', 'meta'),
+    answer: part({ sites: z.array(Site), meta: PageMeta }, 'sites'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'sites',

@@ -13,7 +13,7 @@ export const snapshotOperations = {
     method: 'GET',
     path: '/sites/{site_id}/snapshots',
     success: 200,
-    answer: part({ snapshots: z.array(Snapshot), meta: PageMeta }, 'snapshots', 'meta'),
+    answer: part({ snapshots: z.array(Snapshot), meta: PageMeta }, 'snapshots'),
     errors: [400, 401, 403, 404, 422, 429],
     list: {
       key: 'snapshots',

@@ -16,7 +16,7 @@ export const stagingSiteOperations = {
     method: 'GET',
     path: '/staging-sites',
     success: 200,
-    answer: part({ staging_sites: z.array(StagingSite), meta: PageMeta }, 'staging_sites', 'meta'),
+    answer: part({ staging_sites: z.array(StagingSite), meta: PageMeta }, 'staging_sites'),
     errors: [400, 401, 403, 422, 429],
     list: {
       key: 'staging_sites',

@@ -17,7 +17,7 @@ export const tagOperations = {
     method: 'GET',
     path: '/tags',
     success: 200,
-    answer: part({ tags: z.array(Tag), meta: PageMeta }, 'tags', 'meta'),
+    answer: part({ tags: z.array(Tag), meta: PageMeta }, 'tags'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'tags',

@@ -15,7 +15,7 @@ export const taskOperations = {
     method: 'GET',
     path: '/tasks',
     success: 200,
-    answer: part({ tasks: z.array(Task), meta: PageMeta }, 'tasks', 'meta'),
+    answer: part({ tasks: z.array(Task), meta: PageMeta }, 'tasks'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'tasks',

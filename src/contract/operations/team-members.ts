@@ -24,7 +24,7 @@ export const teamMemberOperations = {
     method: 'GET',
     path: '/team-members',
     success: 200,
-    answer: part({ team_members: z.array(TeamMember), meta: PageMeta }, 'team_members', 'meta'),
+    answer: part({ team_members: z.array(TeamMember), meta: PageMeta }, 'team_members'),
     errors: [400, 401, 403, 429],
     list: {
       key: 'team_members',

@@ -2,17 +2,10 @@
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
 
-/** The place of a page among all pages. Paging cannot go on without `totalPages`. */
-export const PageMeta = part(
-  {
-    pagination: part(
-      { page: int, perPage: int, totalPages: int, totalItems: int },
-      'totalPages',
-      'totalItems',
-    ),
-  },
-  'pagination',
-);
+/** The place of a page among all pages. A list can be read without it: an empty page is its end, too. */
+export const PageMeta = part({
+  pagination: part({ page: int, perPage: int, totalPages: int, totalItems: int }),
+});
 
 /** How many items a batch call took on. */
 export const BatchMeta = part({ requested: int, succeeded: int, failed: int });
