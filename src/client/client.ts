@@ -30,7 +30,7 @@ import {
   isPage,
   type Reply,
   readBody,
-  streamBody,
+  streamPdf,
 } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
@@ -76,7 +76,7 @@ export interface Client {
   call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
   /**
    * Streams what an operation that answers a PDF sends; the caller bounds and ends it. Errors as for `call`, and an
-   * `UnavailableError` from the stream when it breaks off.
+   * `UnavailableError` from the stream when it breaks off or is no PDF.
    */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
   /** Since when the oldest request under way has been without an answer; PDFs, which take their time, do not count. */
@@ -274,7 +274,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     },
     async download(id, input, options) {
       check(id, input);
-      return insist(id, options, async () => streamBody(id, await once(id, input, options)));
+      return insist(id, options, async () => streamPdf(id, await once(id, input, options)));
     },
     waitingSince: () => [...underWay][0]?.at,
     close: () => connection.close(),

@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
+import { decoded, EncodingError } from './encoding.ts';
 import { NotTheServiceError, UnavailableError } from './errors.ts';
+import { asPdf, PdfError } from './pdf.ts';
 
 /** The largest JSON body that is read; a page of 100 sites has about 65 kB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -231,6 +233,7 @@ function otherProtocol(error: unknown): { why: string; sent: boolean } | undefin
 }
 
 function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string {
+  if (error instanceof EncodingError || error instanceof PdfError) return error.message;
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return `nothing listens at ${origin} (connection refused)`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${origin} is not known`;
@@ -264,16 +267,16 @@ export function discard({ body }: Reply): void {
  */
 export async function readBody(
   operation: OperationId,
-  { status, body, answerWithinMs }: Reply,
+  reply: Reply,
   form: 'json' | 'text',
 ): Promise<unknown> {
+  const { status, answerWithinMs } = reply;
   const unreadable = (why: string, cause?: unknown) =>
     new UnavailableError(operation, true, why, { status, ...(cause === undefined ? {} : { cause }) });
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of body) {
-      const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    for await (const bytes of contentOf(reply)) {
       size += bytes.length;
       if (size > MAX_BODY_BYTES) break;
       chunks.push(bytes);
@@ -292,11 +295,21 @@ export async function readBody(
   }
 }
 
-/** A body as it comes. It ends with an `UnavailableError` when it is cut, or stops coming. */
-export function streamBody(operation: OperationId, { status, body, answerWithinMs }: Reply): Readable {
+/** A body, decompressed. */
+const contentOf = ({ body, header }: Reply): AsyncGenerator<Buffer> =>
+  decoded(body, header('content-encoding'));
+
+/**
+ * A PDF as it comes. It ends with an `UnavailableError` when it is cut, stops coming, or is no PDF; in the last case before its
+ * first byte.
+ */
+export function streamPdf(operation: OperationId, reply: Reply): Readable {
+  const { status, body, answerWithinMs, header } = reply;
+  // A length that was told is kept to, or the connection counts as cut; so does what was sent in chunks, or compressed.
+  const endsOpen = ['content-length', 'transfer-encoding', 'content-encoding'].every((name) => !header(name));
   async function* chunks() {
     try {
-      yield* body;
+      yield* asPdf(contentOf(reply), { endsOpen });
     } catch (error) {
       throw new UnavailableError(operation, true, plainly(error, answerWithinMs), { status, cause: error });
     }

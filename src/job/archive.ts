@@ -25,6 +25,9 @@ const LARGEST_BYTES = 100 * 1024 * 1024;
 const LONGEST_NAME_BYTES = 150;
 /** A disk that is not local may never answer. */
 const PATIENCE_MS = 60_000;
+/** Reports are about clients: what we make is for our own user alone. What the operator made stays as it is. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 /** Names that Windows keeps for devices, whatever their ending: a folder may be shared with it. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
@@ -58,7 +61,7 @@ export async function keepFile(
   await filing(makeFolders(dir, safe.slice(0, -1)));
   const part = join(folder, `.${randomUUID()}.part`);
   try {
-    const handle = await filing(open(part, 'wx'));
+    const handle = await filing(open(part, 'wx', FILE_MODE));
     try {
       let size = 0;
       for await (const chunk of content) {
@@ -87,7 +90,7 @@ async function makeFolders(dir: string, names: readonly string[]): Promise<void>
   for (const name of ['', ...names]) {
     folder = join(folder, name);
     try {
-      await mkdir(folder);
+      await mkdir(folder, { mode: FOLDER_MODE });
     } catch (error) {
       if (!(await isFolder(folder))) throw error;
     }

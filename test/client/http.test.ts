@@ -1,6 +1,6 @@
 /** How one exchange goes with a service that misbehaves as the sandbox never would. */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type CallOptions, type Client, openClient } from '../../src/client/client.ts';
@@ -135,6 +135,16 @@ describe('a body', () => {
     expect(written).toBeLessThan(100);
   });
 
+  test('that was compressed is read as it was, up to the same size', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    answer = (_request, response) => response.writeHead(200, headers).end(gzipSync(JSON.stringify(noTags)));
+    expect((await listTags()).tags).toEqual([]);
+
+    answer = (_request, response) =>
+      response.writeHead(200, headers).end(gzipSync(Buffer.alloc(11 * 1024 * 1024, ' ')));
+    await expect(syncSite()).rejects.toThrow('its answer is larger than 10 MiB');
+  });
+
   test('that is no JSON is no usable answer', async () => {
     answer = (_request, response) => {
       response.end('<html>All is well</html>');
@@ -248,28 +258,90 @@ describe('rate headers', () => {
   });
 });
 
-test('a download is handed on as it comes', async () => {
-  answer = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/pdf' });
-    response.write('%PDF-');
-    setImmediate(() => response.end('1.7'));
+describe('a PDF', () => {
+  const PDF = `%PDF-1.7\n${'a page '.repeat(5_000)}\n%%EOF\n`;
+  const download = () => client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
+  const text = async () => Buffer.concat(await (await download()).toArray()).toString();
+  const answerWith = (body: Buffer, headers: Record<string, string> = {}) => {
+    answer = (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/pdf', ...headers }).end(body);
   };
-  const body = await client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
-  let text = '';
-  body.on('data', (chunk) => {
-    text += chunk;
-  });
-  await once(body, 'end');
-  expect(text).toBe('%PDF-1.7');
-});
 
-test('a download that is cut ends with the error of a service that gave no usable answer', async () => {
-  answer = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': '1000' });
-    response.write('%PDF-', () => response.destroy());
-  };
-  const body = await client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
-  await expect(body.toArray()).rejects.toThrow(
-    'downloadReport: the service gave no usable answer: the connection was cut.',
-  );
+  test('is handed on as it comes', async () => {
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf' });
+      response.write('%PD');
+      setImmediate(() => response.end('F-1.7'));
+    };
+    expect(await text()).toBe('%PDF-1.7');
+  });
+
+  test.each<[string, (body: Buffer) => Buffer]>([
+    ['gzip', (body) => gzipSync(body)],
+    ['x-gzip', (body) => gzipSync(body)],
+    ['deflate', (body) => deflateSync(body)],
+    ['deflate', (body) => deflateRawSync(body)],
+    ['br', (body) => brotliCompressSync(body)],
+    ['identity', (body) => body],
+  ])('that was compressed as %s comes as it was', async (encoding, compress) => {
+    answerWith(compress(Buffer.from(PDF)), { 'content-encoding': encoding });
+    expect(await text()).toBe(PDF);
+  });
+
+  test.each([
+    ['compressed in an unknown way', 'zstd', Buffer.from(PDF), 'its answer is compressed as zstd'],
+    ['compressed twice', 'gzip, br', Buffer.from(PDF), 'its answer is compressed as gzip, br'],
+    [
+      'not compressed as it says',
+      'gzip',
+      Buffer.from(PDF),
+      'its answer cannot be decompressed as gzip (incorrect header check)',
+    ],
+    [
+      'compressed and cut',
+      'gzip',
+      gzipSync(PDF).subarray(0, -20),
+      'its answer cannot be decompressed as gzip (unexpected end of file)',
+    ],
+    ['compressed without saying so', '', gzipSync(PDF), 'its answer is not a PDF'],
+    ['a page for a browser', '', Buffer.from('<html>Please wait</html>'), 'its answer is not a PDF'],
+    ['nothing', '', Buffer.alloc(0), 'its answer is not a PDF'],
+  ])('that is %s is no usable answer', async (_what, encoding, body, says) => {
+    answerWith(body, encoding === '' ? {} : { 'content-encoding': encoding });
+    await expect(text()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `downloadReport: the service gave no usable answer: ${says}.`,
+    });
+  });
+
+  test('that is cut is no usable answer, whether its length was told or not', async () => {
+    const half = PDF.slice(0, 20_000);
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': String(PDF.length) });
+      response.write(half, () => response.destroy());
+    };
+    await expect(text()).rejects.toThrow('the connection was cut');
+
+    // With neither length nor chunks, the end of the connection is the end of the file.
+    const unframed = (body: string) => {
+      answer = ({ socket }) =>
+        socket.end(`HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nConnection: close\r\n\r\n${body}`);
+    };
+    unframed(half);
+    await expect(text()).rejects.toThrow('its PDF ends in the middle');
+    unframed(PDF);
+    expect(await text()).toBe(PDF);
+  });
+
+  test('that would become endless once decompressed costs its reader no more than he takes', async () => {
+    answerWith(gzipSync(Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(64 * 1024 * 1024)])), {
+      'content-encoding': 'gzip',
+    });
+    let size = 0;
+    for await (const chunk of await download()) {
+      size += chunk.length;
+      if (size > 1_000_000) break;
+    }
+    expect(size).toBeLessThan(1_200_000);
+  });
 });

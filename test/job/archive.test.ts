@@ -1,7 +1,16 @@
 /** Files are kept under names that we make, whole or not at all. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ArchiveError, ArchiveFolder, answered, keepFile, safeName, whyNot } from '../../src/job/archive.ts';
@@ -28,6 +37,18 @@ describe('a report', () => {
   test('is kept in a folder that is made for it, where the one above is there', async () => {
     const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
     expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
+  });
+
+  test('is for our own user alone, as are the folders made for it, and what the operator made stays', async () => {
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    chmodSync(dir, 0o750);
+    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    expect([file, dirname(file), join(dir, 'reports'), dir].map(modeOf)).toEqual([
+      '600',
+      '700',
+      '700',
+      '750',
+    ]);
   });
 
   test('takes the place of the one before it', async () => {

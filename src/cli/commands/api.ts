@@ -1,4 +1,5 @@
-import { createWriteStream, existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../client/client.ts';
@@ -196,6 +197,8 @@ async function download(
 ): Promise<number> {
   let size = 0;
   const stream = await client.download(id, input, { priority: 'person' });
+  // Reports are about clients: for nobody but who asked.
+  const file = await open(output, 'wx', 0o600);
   await pipeline(
     stream,
     async function* bounded(chunks) {
@@ -206,10 +209,10 @@ async function download(
         yield chunk;
       }
     },
-    createWriteStream(output, { flags: 'wx' }),
+    file.createWriteStream(),
   ).catch((error: unknown) => {
     // Half a PDF looks like one.
-    if (size > 0) rmSync(output, { force: true });
+    rmSync(output, { force: true });
     throw error;
   });
   terminal.say(`${output}: ${size} bytes.`);
