@@ -58,6 +58,10 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     },
   };
   const notifier = createNotifier({ settings: receivers, clock, log });
+  const keep = (telling: Promise<void>) => {
+    const kept = telling.finally(() => tellings.delete(kept));
+    tellings.add(kept);
+  };
   const engine = createEngine({
     records,
     queues,
@@ -67,10 +71,8 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     link: links.link,
     serves,
     owner,
-    onRunEnded(run, policy) {
-      const telling = notifier.runEnded(run, policy).finally(() => tellings.delete(telling));
-      tellings.add(telling);
-    },
+    onRunEnded: (run, policy) => keep(notifier.runEnded(run, policy)),
+    onPolicyPaused: (run, policy, pause) => keep(notifier.policyPaused(run, policy, pause)),
   });
 
   return {

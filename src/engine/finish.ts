@@ -113,14 +113,17 @@ async function countFailures(parts: Parts, run: Run): Promise<void> {
   const { records, clock, log } = parts;
   const failed = run.status === 'failed' || run.status === 'stopped';
   const inARow = await records.policies.countFailure(run.policy, failed);
-  const allowed = policyOf(run).schedule?.pauseAfterFailures;
+  const policy = policyOf(run);
+  const allowed = policy.schedule?.pauseAfterFailures;
   if (!failed || allowed === undefined || inARow < allowed) return;
   // Somebody's own pause keeps its name and reason.
   if (pauseAt(await records.policies.state(run.policy), clock.now())) return;
   const reason = `${inARow} runs failed in a row`;
-  await records.policies.pause(run.policy, { at: clock.now(), by: 'caretaker', reason });
+  const pause = { at: clock.now(), by: 'caretaker', reason };
+  await records.policies.pause(run.policy, pause);
   log.warn(
     { policy: run.policy },
     `paused: ${reason}; caretaker policies resume ${run.policy} lets it run again`,
   );
+  parts.onPolicyPaused?.(run, policy, pause);
 }

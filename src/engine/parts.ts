@@ -6,6 +6,7 @@ import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
+import type { Pause } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 
@@ -29,6 +30,8 @@ export interface Parts {
   owner: string;
   /** Told once, by the process that ended it, about every run that came to its end or is blocked. */
   onRunEnded?: (run: Run, policy: Policy) => void;
+  /** Told once about every policy that was paused because its runs failed; `run` is the last of them. */
+  onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }
 
 /** The policy a run was started with: edits since then do not change it. */

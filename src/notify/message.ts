@@ -1,4 +1,6 @@
 /** What a receiver is told about a run: the run as everybody outside sees it, and one sentence for people. */
+import { isoTime } from '../clock.ts';
+import type { Pause } from '../records/policy-store.ts';
 import { type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
@@ -11,6 +13,19 @@ export interface Message extends RunSummary {
 /** The message about a run, with no secret of ours in it. */
 export const messageAbout = (run: Run): Message =>
   redact({ text: sentenceAbout(run), ...toSummary(run) }) as Message;
+
+/** The body of a notification that a policy was paused; the run is the one after which it was. */
+export interface PauseMessage extends Message {
+  paused: { at: string; by: string; reason: string | null };
+}
+
+/** The message that a policy was paused after `run`, with no secret of ours in it. */
+export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMessage =>
+  redact({
+    text: `${run.policy} was paused by ${by}${reason === undefined ? '' : `: ${reason}`}. No scheduled run starts until it is resumed: caretaker policies resume ${run.policy}.`,
+    ...toSummary(run),
+    paused: { at: isoTime(at), by, reason: reason ?? null },
+  }) as PauseMessage;
 
 const verbs: Record<RunStatus, string> = {
   queued: 'is waiting',

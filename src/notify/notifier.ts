@@ -1,11 +1,12 @@
-/** Tells those whom a policy names under `notify` what became of its runs. */
+/** Tells those whom a policy names under `notify` what became of its runs, and that it was paused. */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { Pause } from '../records/policy-store.ts';
 import type { Run } from '../run/run.ts';
 import type { Notification, Settings } from '../settings/settings.ts';
-import { messageAbout } from './message.ts';
+import { type Message, messageAbout, messageAboutPause } from './message.ts';
 import { signatureOf } from './signature.ts';
 import { type Delivery, deliver, openConnections } from './webhook.ts';
 
@@ -25,6 +26,16 @@ export interface Notifier {
    * a little over a minute while receivers fail, so whoever holds something precious should not wait for it.
    */
   runEnded(run: Run, policy: Policy): Promise<void>;
+  /** Likewise for `paused`: the policy was paused by itself after this run (`schedule.pause_after_failures`). */
+  policyPaused(run: Run, policy: Policy, pause: Pause): Promise<void>;
+}
+
+/** What is sent, to whom it belongs, and what the log calls it. */
+interface News {
+  event: `run.${string}` | 'policy.paused';
+  message: Message;
+  run: Run;
+  what: string;
 }
 
 /** The pauses between the tries of a delivery, in milliseconds; one try more than pauses. */
@@ -37,33 +48,44 @@ export function createNotifier({
   log,
   dispatcher = openConnections(),
 }: NotifierParts): Notifier {
-  const tell = async (to: string, run: Run): Promise<void> => {
+  const tell = async (to: string, news: News): Promise<void> => {
     const receiver = settings.notifications[to];
     const delivery: Delivery = receiver
-      ? await deliverPatiently(run, receiver, clock, dispatcher)
+      ? await deliverPatiently(news, receiver, clock, dispatcher)
       : { is: 'refused', why: 'there is no such name under notifications in the config' };
-    const facts = { run: run.id, policy: run.policy, status: run.status, to };
+    const { event, run } = news;
+    const facts = { event, run: run.id, policy: run.policy, status: run.status, to };
     if (delivery.is === 'taken') log.debug(facts, 'a notification was delivered');
-    else log.error(facts, `"${to}" was not told about the run ${run.id}: ${delivery.why}`);
+    else log.error(facts, `"${to}" was not told ${news.what}: ${delivery.why}`);
+  };
+
+  const tellAll = async ({ notify }: Policy, word: string, news: News): Promise<void> => {
+    const receivers = notify.filter(({ on }) => on.includes(word)).map(({ to }) => to);
+    await Promise.all([...new Set(receivers)].map((to) => tell(to, news)));
   };
 
   return {
-    async runEnded(run, { notify }) {
-      const receivers = notify.filter(({ on }) => on.includes(run.status)).map(({ to }) => to);
-      await Promise.all([...new Set(receivers)].map((to) => tell(to, run)));
+    runEnded(run, policy) {
+      const [event, what] = [`run.${run.status}` as const, `about the run ${run.id}`];
+      return tellAll(policy, run.status, { event, message: messageAbout(run), run, what });
+    },
+    policyPaused(run, policy, pause) {
+      const message = messageAboutPause(run, pause);
+      const what = `that the policy ${policy.name} was paused`;
+      return tellAll(policy, 'paused', { event: 'policy.paused', message, run, what });
     },
   };
 }
 
 async function deliverPatiently(
-  run: Run,
+  { event, message }: News,
   { webhook }: Notification,
   clock: Clock,
   dispatcher: Dispatcher,
 ): Promise<Delivery> {
-  const body = JSON.stringify(messageAbout(run));
+  const body = JSON.stringify(message);
   const attempt = () =>
-    deliver({ url: webhook.url, headers: headersFor(run, body, webhook.secret, clock), body }, dispatcher);
+    deliver({ url: webhook.url, headers: headersFor(event, body, webhook.secret, clock), body }, dispatcher);
   let delivery = await attempt();
   for (const pauseMs of PAUSES_MS) {
     if (delivery.is !== 'failed') return delivery;
@@ -75,7 +97,7 @@ async function deliverPatiently(
 
 /** Signed anew for each try, so that a receiver may turn old timestamps away. */
 function headersFor(
-  run: Run,
+  event: News['event'],
   body: string,
   secret: string | undefined,
   clock: Clock,
@@ -84,7 +106,7 @@ function headersFor(
   return {
     'content-type': 'application/json',
     'user-agent': 'caretaker',
-    'x-caretaker-event': `run.${run.status}`,
+    'x-caretaker-event': event,
     'x-caretaker-timestamp': timestamp,
     ...(secret === undefined ? {} : { 'x-caretaker-signature': signatureOf(secret, timestamp, body) }),
   };

@@ -114,7 +114,7 @@ const Schedule = z.strictObject({
   pause_after_failures: z
     .optional(whole(1, 1000))
     .describe(
-      'So many scheduled runs in a row that failed or were stopped pause the policy. Default: never.',
+      'So many scheduled runs in a row that failed or were stopped pause the policy, and notify those who have `paused` under `notify.on`. Default: never.',
     ),
 });
 
@@ -210,15 +210,17 @@ const Timeout = z
     error: 'takes a duration that is not longer than "run"',
   });
 
-/** What a policy may tell about: every end of a run, and that the account refuses us. */
-const tellable = [...runStatuses.filter(isFinal), 'blocked' as const];
+/** What a policy may notify about: every end of a run, that the account refuses us, and that it was paused by itself. */
+const tellable = [...runStatuses.filter(isFinal), 'blocked' as const, 'paused' as const];
 
 const Notify = z.strictObject({
   on: z
     .array(z.enum(tellable))
     .min(1)
-    .default(['failed', 'partial', 'stopped', 'blocked'])
-    .describe('Which ends of a run are told. Default failed, partial, stopped, blocked.'),
+    .default(['failed', 'partial', 'stopped', 'blocked', 'paused'])
+    .describe(
+      'Which ends of a run are told; blocked: the account refuses us; paused: by pause_after_failures. Default failed, partial, stopped, blocked, paused.',
+    ),
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
 
@@ -242,7 +244,10 @@ const Entry = z.strictObject({
   limits: Limits.prefault({}).describe('What keeps a run from going too far.'),
   retry: Retry.prefault({}).describe('What happens when a target fails for a reason that may pass.'),
   timeout: Timeout.prefault({}).describe('How long things may take.'),
-  notify: z.array(Notify).default([]).describe('Who is told about ends of runs. Default nobody.'),
+  notify: z
+    .array(Notify)
+    .default([])
+    .describe('Who is told about ends of runs and an automatic pause. Default nobody.'),
   record: z
     .optional(z.never({ error: 'is not built yet; leave it out' }))
     .describe('Not built yet: what is written to the site for client reports.'),

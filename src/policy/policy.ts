@@ -76,7 +76,7 @@ export interface Policy {
   };
   retry: { attempts: number; backoff: 'exponential' | 'fixed'; delayMs: number; maxDelayMs: number };
   timeout: { targetMs: number; runMs: number };
-  /** Which ends of a run are told to whom: a name under `notifications` in the config. */
+  /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
   notify: { on: string[]; to: string }[];
   /** The file it was read from, and a hash of all that decides what it does. */
   file: string;

@@ -61,7 +61,7 @@ export function whatIsDue(policyName: string, schedule: Schedule, standing: Stan
   );
   const decisions = schedule.catchesAll
     ? inTurn(judged, standing.owedFrom !== undefined)
-    : merged(judged, several ? lastFiring(schedule, start, now, decide) : undefined);
+    : merged(schedule, judged, several ? lastFiring(schedule, start, now, decide) : undefined);
   // Jitter keeps the order of moments, so the first of those left is due next.
   const [next, following] = moments.slice(decisions.length);
   const nextDueAt = several ? now : next && dueAt(policyName, schedule, next, following);
@@ -107,9 +107,9 @@ function judge(schedule: Schedule, standing: Standing, moment: number, at: numbe
   return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
 }
 
-/** Behind a backlog that is caught up in turn, firings that are on time wait for their turn as well. */
+/** Of several that fire together, each waits for its turn; so do those behind a backlog that is caught up in turn. */
 function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
-  let waits = owed;
+  let waits = owed || decisions.filter(({ is }) => is === 'fire').length > 1;
   return decisions.map((one) => {
     if (one.is !== 'fire') return one;
     waits ||= one.inTurn === true;
@@ -117,11 +117,19 @@ function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
   });
 }
 
-/** Leaves of several catch-ups the latest, and none beside a firing that is on time: one run makes up for them all. */
-function merged(decisions: readonly Decision[], later: number | undefined): Decision[] {
+/**
+ * Leaves of several firings the latest: one run makes up for them all. Two that are both on time are both made only where
+ * `overlap` lets both run; otherwise the run of the earlier would have the later skipped.
+ */
+function merged(
+  { overlap }: Schedule,
+  decisions: readonly Decision[],
+  later: number | undefined,
+): Decision[] {
   const last = later ?? decisions.findLast(({ is }) => is === 'fire')?.moment;
+  const bothRun = overlap === 'allow' || overlap === 'queue-all';
   return decisions.map((one) =>
-    last !== undefined && one.is === 'fire' && one.trigger === 'catch-up' && one.moment !== last
+    last !== undefined && one.is === 'fire' && one.moment !== last && !(bothRun && one.trigger === 'schedule')
       ? { is: 'merged', moment: one.moment, into: last }
       : one,
   );

@@ -124,7 +124,7 @@ test('everything that is written arrives', () => {
     timeout: { targetMs: 600_000, runMs: 5_400_000 },
     notify: [
       { on: ['failed', 'blocked'], to: 'ops' },
-      { on: ['failed', 'partial', 'stopped', 'blocked'], to: 'ops' },
+      { on: ['failed', 'partial', 'stopped', 'blocked', 'paused'], to: 'ops' },
     ],
   });
   expect([file.endsWith('p.yaml'), /^[0-9a-f]{16}$/.test(hash)]).toEqual([true, true]);
@@ -193,7 +193,7 @@ test.each([
   ['timeout: { target: 9h }', '1:20 "target" takes a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
-    '1:17 Entry 1 of "on" takes succeeded, partial, failed, cancelled, skipped, stopped or blocked. did you mean failed?',
+    '1:17 Entry 1 of "on" takes succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
   ],
   ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
   ['jobs: x', '1:1 "jobs" is not known here. did you mean job?'],

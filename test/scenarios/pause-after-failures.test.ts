@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { PolicyState } from '../../src/records/policy-store.ts';
 import type { Run } from '../../src/run/run.ts';
+import { startReceiver } from '../notify/receiver.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
@@ -64,4 +65,55 @@ test("somebody's own pause keeps its name and its reason, however many runs fail
   await run(tooMany, 0);
 
   expect((await counted(2)).pause).toMatchObject({ by: 'anna', reason: 'moving house' });
+});
+
+test('whoever a policy notifies of a pause hears once that it was paused by itself, why, and what resumes it', async () => {
+  const ops = await startReceiver(204);
+  world = await startWorld({ sites: 2 });
+  world.caretaker.take({
+    notifications: { ops: { name: 'ops', webhook: { url: ops.url } } },
+    calendars: {},
+    retention: { runsMs: 90 * 86_400_000 },
+  });
+  const telling: Policy = { ...tooMany, notify: [{ on: ['paused'], to: 'ops' }] };
+
+  await run(telling, 0);
+  expect((await counted(1)).pause).toBeUndefined();
+  const last = await run(telling, 0);
+  await run(telling, 0);
+  await counted(3);
+  await ops.untilReceived(1);
+
+  expect(ops.received).toHaveLength(1);
+  expect(ops.received[0]?.headers['x-caretaker-event']).toBe('policy.paused');
+  expect(JSON.parse(ops.received[0]?.body ?? '')).toMatchObject({
+    text: 'nightly-sync was paused by caretaker: 2 runs failed in a row. No scheduled run starts until it is resumed: caretaker policies resume nightly-sync.',
+    policy: 'nightly-sync',
+    run: last.id,
+    status: 'stopped',
+    paused: { by: 'caretaker', reason: '2 runs failed in a row' },
+  });
+});
+
+test('a pause that somebody made is not announced as an automatic one', async () => {
+  const ops = await startReceiver(204);
+  world = await startWorld({ sites: 2 });
+  const { caretaker } = world;
+  caretaker.take({
+    notifications: { ops: { name: 'ops', webhook: { url: ops.url } } },
+    calendars: {},
+    retention: { runsMs: 90 * 86_400_000 },
+  });
+  await caretaker.records.policies.pause(policy.name, { at: world.clock.now(), by: 'anna' });
+  const telling: Policy = { ...tooMany, notify: [{ on: ['paused', 'stopped'], to: 'ops' }] };
+
+  await run(telling, 0);
+  await run(telling, 0);
+  await counted(2);
+  await ops.untilReceived(2);
+
+  expect(ops.received.map(({ headers }) => headers['x-caretaker-event'])).toEqual([
+    'run.stopped',
+    'run.stopped',
+  ]);
 });

@@ -66,11 +66,34 @@ test('a firing that is on time makes up for those that were missed before it', (
   ).toEqual(['10:00 missed', '11:00 merged', '12:00 schedule']);
 });
 
-test('two firings that are both on time are both made', () => {
-  const everyMinute = aSchedule({ cron: ['* * * * *'] });
-  expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
-    '12:01 schedule',
-    '12:02 schedule',
+test.each(['skip', 'queue', 'cancel-running'] as const)(
+  'of two times that fall due together, the earlier does not have the later skipped (overlap: %s)',
+  (overlap) => {
+    const everyMinute = aSchedule({ cron: ['* * * * *'], overlap });
+    expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
+      '12:01 merged',
+      '12:02 schedule',
+    ]);
+  },
+);
+
+test.each(['allow', 'queue-all'] as const)(
+  'two times that fall due together both make their run where both may run (overlap: %s)',
+  (overlap) => {
+    const everyMinute = aSchedule({ cron: ['* * * * *'], overlap });
+    expect(decided(everyMinute, { cursor: '12:00:00', now: '12:02:10' }).decisions).toEqual([
+      '12:01 schedule',
+      '12:02 schedule',
+    ]);
+  },
+);
+
+test('with catchup of mode all, two times that fall due together run one after the other', () => {
+  const schedule = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR, catchesAll: true });
+  const { decisions } = whatIsDue('sweep', schedule, { cursor: at('12:00:00'), now: at('12:02:10') });
+  expect(decisions).toMatchObject([
+    { is: 'fire', moment: at('12:01:00'), inTurn: true },
+    { is: 'fire', moment: at('12:02:00'), inTurn: true },
   ]);
 });
 
@@ -169,9 +192,8 @@ test('two days of standstill of a policy of every minute is decided to the last 
 
   expect(new Set(decisions.map(({ moment }) => moment)).size).toBe(48 * 60);
   expect(decisions.filter(({ is }) => is === 'missed')).toHaveLength(48 * 60 - 60);
-  expect(decisions.filter(({ is }) => is === 'merged')).toHaveLength(58);
+  expect(decisions.filter(({ is }) => is === 'merged')).toHaveLength(59);
   expect(decisions.filter(({ is }) => is === 'fire')).toEqual([
-    { is: 'fire', moment: at('11:59:00'), trigger: 'schedule' },
     { is: 'fire', moment: at('12:00:00'), trigger: 'schedule' },
   ]);
 });
