@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { colorlessInPipes } from './colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,7 +19,7 @@ const steps = [
 
 for (const [heading, script, ...args] of steps) {
   stdout.write(`\n== ${heading}\n`);
-  const options = { cwd: root, stdio: 'inherit' };
+  const options = { cwd: root, stdio: 'inherit', env: colorlessInPipes() };
   const { status } = spawnSync(execPath, [join(root, 'node_modules', script), ...args], options);
   if (status !== 0) {
     stdout.write(`\n${heading}: failed\n`);

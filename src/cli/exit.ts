@@ -28,6 +28,7 @@ const codes: Record<string, number> = {
   INVALID_INPUT: exit.badInput,
   ACCOUNT_NOT_SET_UP: exit.badInput,
   RUN: exit.badInput,
+  BACKFILL: exit.badInput,
   DASHBOARD: exit.badInput,
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,

@@ -44,7 +44,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     )
     .option('--verbose', 'say on standard error what is being done')
     .helpOption('-h, --help', 'show help')
-    .helpCommand('help [command]', 'show help of a command')
+    .helpCommand('help [command...]', 'show help of a command')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => process.stderr.write(text) })
     .exitOverride();
@@ -278,8 +278,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   prepare(program);
   try {
     if (argv.length === 0) program.outputHelp();
-    else if (argv[0] === 'help') refuseUnknown(program, argv[1]);
-    if (argv.length > 0) await program.parseAsync(describing(argv), { from: 'user' });
+    else await program.parseAsync(describing(asHelpOption(program, argv)), { from: 'user' });
     return code;
   } catch (error) {
     // commander has already said what is wrong; help and version are no mistakes.
@@ -303,6 +302,22 @@ function refuseUnknown(command: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || names.includes(word)) return;
   const hint = suggestionFor(word, names);
   command.error(`error: unknown command '${word}'${hint ? `: ${hint}` : ''}`);
+}
+
+/** `help runs show` and `runs help show` ask for what `runs show --help` does, at whatever depth. */
+function asHelpOption(program: Command, argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf('help');
+  const path = argv.slice(0, Math.max(0, at));
+  let command: Command | undefined = program;
+  for (const word of path) command = command?.commands.find((one) => one.name() === word);
+  if (at < 0 || !command || command.commands.length === 0) return argv;
+  const asked = argv.slice(at + 1).filter((word) => word !== 'help');
+  for (const word of asked) {
+    if (!command || command.commands.length === 0) break;
+    refuseUnknown(command, word);
+    command = command.commands.find((one) => one.name() === word);
+  }
+  return [...path, ...asked, '--help'];
 }
 
 /** `api listSites --help` asks about the operation, which only its command can describe. */

@@ -4,6 +4,7 @@
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { scrub } from '../secrets.ts';
+import { wrapped } from '../settings/width.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -32,7 +33,12 @@ export interface Terminal {
 /** The process's own terminal. */
 export function openTerminal(): Terminal {
   const interactive = process.stderr.isTTY === true && process.env['CI'] !== 'true';
-  const color = process.stderr.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+  const wanted = !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+  const colorOn = (stream: { isTTY?: boolean }) => wanted && stream.isTTY === true;
+  // Painted for either stream; what goes to one that is no terminal loses its colours on the way out.
+  const color = colorOn(process.stderr) || colorOn(process.stdout);
+  const forStream = (stream: { isTTY?: boolean }, text: string) =>
+    colorOn(stream) ? text : stripVTControlCharacters(text);
   let shown = false;
   const clear = () => {
     if (shown) process.stderr.write('\r\u001b[K');
@@ -47,7 +53,7 @@ export function openTerminal(): Terminal {
     sayColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
     data(text) {
       clear();
-      process.stdout.write(`${clean(text)}\n`);
+      process.stdout.write(`${forStream(process.stdout, clean(text))}\n`);
     },
     json(value) {
       clear();
@@ -55,7 +61,7 @@ export function openTerminal(): Terminal {
     },
     say(text) {
       clear();
-      process.stderr.write(`${clean(text)}\n`);
+      process.stderr.write(`${forStream(process.stderr, clean(text))}\n`);
     },
     show(text) {
       if (!interactive) return;
@@ -87,7 +93,10 @@ export interface Fit {
 const GAP = 2;
 const widthOf = (text: string) => stripVTControlCharacters(text).length;
 
-/** Rows under headings, each column as wide as its widest cell; the last column is not padded. */
+/**
+ * Rows under headings, each column as wide as its widest cell; the last column is not padded. Columns that had to be left out
+ * are named under the table.
+ */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -109,7 +118,13 @@ export function table(
       })
       .join(' '.repeat(GAP))
       .trimEnd();
-  return [paint('dim', line(headings)), ...rows.map(line)].join('\n');
+  const hidden = headings.filter((_, at) => widths[at] === 0 && (wished[at] ?? 0) > 0);
+  const notice = `(not shown, too narrow: ${hidden.join(', ')}; --json has all)`;
+  return [
+    paint('dim', line(headings)),
+    ...rows.map(line),
+    ...(hidden.length === 0 ? [] : [paint('dim', wrapped(notice, fit?.columns))]),
+  ].join('\n');
 }
 
 /** The widths with which a table fits, or as nearly as it can. */

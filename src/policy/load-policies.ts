@@ -3,7 +3,7 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
 import { ConfigFile } from '../settings/config-file.ts';
-import { type Finding, fileFinding, inOrder } from '../settings/finding.ts';
+import { type Finding, fileFinding, inOrder, shortFile } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type Path, YamlFile } from '../settings/yaml-file.ts';
@@ -66,7 +66,9 @@ type Files = Pick<Loaded, 'findings' | 'ignored'> & { files: string[] };
 function filesOf({ dir, files, settings }: Source): Files {
   if (!files) return filesIn(dir);
   const parts = files.map((file) =>
-    isFolder(file) ? filesIn(file) : { files: [file], findings: [], ignored: [] },
+    isFolder(file)
+      ? holdingSome(file, filesIn(file), settings)
+      : { files: [file], findings: [], ignored: [] },
   );
   // The same file by two names is read once, and the configuration is not taken for a file of policies.
   const seen = new Set(settings?.file === undefined ? [] : [whereabouts(settings.file)]);
@@ -77,6 +79,20 @@ function filesOf({ dir, files, settings }: Source): Files {
     findings: parts.flatMap((part) => part.findings),
     ignored: parts.flatMap((part) => part.ignored),
   };
+}
+
+/** A folder that somebody names holds policies; one without any is the wrong one. */
+function holdingSome(folder: string, read: Files, settings: Settings | undefined): Files {
+  const isConfig = (file: string) =>
+    settings?.file !== undefined && whereabouts(file) === whereabouts(settings.file);
+  if (read.findings.length > 0 || read.files.some((file) => !isConfig(file))) return read;
+  const inside = read.ignored.find((path) => path.endsWith('/') && filesIn(path).files.length > 0);
+  const finding = fileFinding(
+    folder,
+    'The folder holds no policy file (*.yaml, *.yml).',
+    inside && `did you mean ${shortFile(inside)}?`,
+  );
+  return { files: read.files, findings: [finding], ignored: [] };
 }
 
 const isFolder = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;

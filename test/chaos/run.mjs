@@ -1,9 +1,10 @@
 /** `npm run chaos -- --kills 200 [--seed N]`: the chaos test in its long form; the seed of a failing one is printed. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { argv, env, execPath, exit } from 'node:process';
+import { argv, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { colorlessInPipes } from '../../src/cli/colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({
@@ -19,6 +20,10 @@ const { status } = spawnSync(
     '--disable-console-intercept=true',
     'test/chaos/chaos.test.ts',
   ],
-  { cwd: root, stdio: 'inherit', env: { ...env, CHAOS_KILLS: values.kills, CHAOS_SEED: seed } },
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...colorlessInPipes(), CHAOS_KILLS: values.kills, CHAOS_SEED: seed },
+  },
 );
 exit(status ?? 1);

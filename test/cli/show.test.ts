@@ -8,7 +8,7 @@ import { hindranceOf } from '../../src/cli/hindrances.ts';
 import { lostWords } from '../../src/cli/lost.ts';
 import { retryAdvice } from '../../src/cli/retry-advice.ts';
 import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/show-run.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { type Terminal, table } from '../../src/cli/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -121,6 +121,38 @@ describe('the table of policies', () => {
   test('cuts nothing at a pipe', () => {
     expect(shown(undefined)[1]).toContain(reason);
   });
+});
+
+describe('a table in a narrow terminal', () => {
+  const rows = [['nightly-sync-of-every-site', 'site-sync', 'Mondays', 'succeeded']];
+  const shown = (columns: number) =>
+    table(['policy', 'job', 'schedule', 'last run'], rows, (_, text) => text, {
+      columns,
+      give: [
+        { column: 1, least: 0 },
+        { column: 2, least: 0 },
+        { column: 3, least: 0 },
+      ],
+    });
+
+  test('names the columns that it leaves out', () => {
+    expect(shown(50)).toBe(
+      'policy                      schedule  last run\nnightly-sync-of-every-site  Mondays   succeeded\n(not shown, too narrow: job; --json has all)',
+    );
+  });
+  test('keeps the name whole, however narrow it is', () => {
+    expect(shown(20)).toContain('nightly-sync-of-every-site');
+    expect(shown(20)).toContain('not shown');
+  });
+  test('says nothing where all is shown', () => {
+    expect(shown(120)).not.toContain('not shown');
+  });
+});
+
+test('a policy keeps its whole name in a list at 20 columns', () => {
+  const name = 'a-policy-with-quite-a-long-name';
+  const row = { policy: aPolicy({ name }), pause: undefined, last: undefined, nextAt: 0, kept: undefined };
+  expect(policyTable([row], { dataColumns: 20, paint: (_, text) => text } as Terminal)).toContain(name);
 });
 
 describe('an operation that does the same by another verb', () => {

@@ -1,6 +1,6 @@
 /** What the command line says to somebody who is new to it, or tired. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -31,6 +31,25 @@ describe('help', () => {
   });
 
   test.each([
+    ['help', 'runs', 'show'],
+    ['runs', 'help', 'show'],
+    ['help', 'policies', 'pause'],
+    ['policies', 'help', 'pause'],
+  ])('of a command within a group is shown by: %s %s %s', async (...words) => {
+    const asked = await desk.run(words);
+    const [group, command] = words.filter((word) => word !== 'help');
+    expect(asked.code).toBe(0);
+    expect(asked.stdout).toContain(`Usage: caretaker ${group} ${command} [options]`);
+  });
+
+  test('of an operation of the API is the description of that operation', async () => {
+    const asked = await desk.run(['help', 'api', 'listTags']);
+    expect(asked).toEqual(await desk.run(['api', 'listTags', '--help']));
+    expect(asked.stdout).toContain('GET /tags');
+  });
+
+  test.each([
+    { args: ['help', 'runs', 'shwo'], says: /unknown command 'shwo': did you mean show\?/ },
     { args: ['runz'], says: /unknown command 'runz'[\s\S]*runs[\s\S]*"caretaker --help"/ },
     {
       args: ['runs', 'shwo', 'x'],
@@ -133,3 +152,41 @@ test('a demo that is interrupted recommends nothing that is gone with it', async
   expect(stderr).toContain('its account was made up');
   expect(stderr).not.toContain('caretaker runs');
 }, 60_000);
+
+describe('validate', () => {
+  test('refuses a folder without policies, and names the one inside it that has some', async () => {
+    const { code, stderr } = await desk.run(['validate', 'config']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'config: The folder holds no policy file (*.yaml, *.yml). Did you mean config/policies?\n',
+    });
+  });
+
+  test('says that no policy was checked when only the configuration is named', async () => {
+    const { code, stderr } = await desk.run(['validate', 'config/caretaker.yaml']);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'ok: config/caretaker.yaml.\nwarning: No policy was checked: no file of policies was named.\n',
+    });
+  });
+
+  test('warns when the policies folder holds none', async () => {
+    for (const file of readdirSync(join(desk.folder, 'config/policies')))
+      rmSync(join(desk.folder, 'config/policies', file));
+    const { code, stderr } = await desk.run(['validate']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('warning: There are no policies in config/policies.');
+  });
+});
+
+test('a backfill of more times than are taken at once is bad usage', async () => {
+  const { code, stderr } = await desk.run(['backfill', 'nightly-sync', '--from', '2010-01-01', '--dry-run'], {
+    CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
+    CARETAKER_API_TOKEN: 'x',
+  });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      'error: nightly-sync has more than 500 moments in that range. Backfill a shorter range at a time.\n',
+  });
+});

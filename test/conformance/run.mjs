@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { argv, env, execPath, exit } from 'node:process';
+import { argv, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { colorlessInPipes } from '../../src/cli/colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values, positionals } = parseArgs({
@@ -25,6 +26,6 @@ const files = positionals.length > 0 ? positionals : ['test/conformance'];
 const { status } = spawnSync(
   execPath,
   [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=verbose', ...order, ...files],
-  { cwd: root, stdio: 'inherit', env: { ...env, ...service } },
+  { cwd: root, stdio: 'inherit', env: { ...colorlessInPipes(), ...service } },
 );
 exit(status ?? 1);

@@ -121,7 +121,11 @@ function print(
   data(
     table(['policy', 'firings', 'requests a run', 'known from', 'takes'], rows, paint, {
       columns: terminal.dataColumns,
-      give: [{ column: 0, least: 12 }],
+      give: [
+        { column: 3, least: 0 },
+        { column: 1, least: 0 },
+        { column: 4, least: 0 },
+      ],
     }),
   );
   for (const { policy, warning } of next.policies)

@@ -101,7 +101,7 @@ async function rowsOf(
   });
 }
 
-/** A row a policy. What a narrow terminal leaves out, "policies show" has; the name is never left out. */
+/** A row a policy. What a narrow terminal leaves out, "policies show" has; the name is never cut. */
 export function policyTable(rows: readonly Row[], terminal: Terminal): string {
   const cells = rows.map((row) => cellsOf(row, terminal));
   return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {
@@ -113,7 +113,7 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
       { column: 4, least: 10 },
       { column: 3, least: 17 },
       { column: 4, least: 0 },
-      { column: 0, least: 12 },
+      { column: 3, least: 0 },
     ],
   });
 }

@@ -34,12 +34,26 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
     sayIgnored(read.ignored, terminal);
   }
   if (findings.length > 0) return exit.badInput;
-  if (!options.json) {
-    const parts = [
-      ...(settings?.file === undefined ? [] : [shortFile(settings.file)]),
-      `${read.policies.length} ${read.policies.length === 1 ? 'policy' : 'policies'}`,
-    ];
-    terminal.say(`${terminal.paint('green', 'ok')}: ${parts.join(' and ')}.`);
-  }
+  if (!options.json) sayOk(terminal, settings, read.policies.length, files);
   return exit.ok;
+}
+
+function sayOk(
+  { paint, say }: Terminal,
+  settings: Settings | undefined,
+  count: number,
+  files: readonly string[],
+): void {
+  const parts = [
+    ...(settings?.file === undefined ? [] : [shortFile(settings.file)]),
+    // Somebody who names the configuration alone has no policies checked.
+    ...(count === 0 ? [] : [`${count} ${count === 1 ? 'policy' : 'policies'}`]),
+  ];
+  say(`${paint('green', 'ok')}: ${parts.join(' and ')}.`);
+  if (count > 0) return;
+  const none =
+    files.length > 0
+      ? 'No policy was checked: no file of policies was named.'
+      : `There are no policies in ${shortFile(settings?.policiesDir ?? '.')}.`;
+  say(`${paint('yellow', 'warning')}: ${none}`);
 }
