@@ -239,6 +239,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .option('--token <token>', 'what requests must carry', 'sandbox-token')
     .option('--speed <x>', 'how much faster than the clock its time runs', Number, 1)
     .option('--clock-offset <duration>', 'how far its clock is ahead; behind with a minus sign: -7m', '0s')
+    .option('--list-lag <duration>', 'how far its lists are behind: 3s', '0s')
     .option('--no-date-header', 'answers do not carry the time of its clock')
     .option('--rate-limit <n>', 'requests a window; 0 = no limit', wholeNumber(0), 200)
     .option('--window <duration>', 'length of the window', '60s')

@@ -1,6 +1,7 @@
 /** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
 
 import type { Provider } from './world/backup-destinations.ts';
+import type { MailStatus } from './world/mail.ts';
 import { notesOf } from './world/notes.ts';
 import { DAY, utcDay } from './world/service-time.ts';
 import type { Site } from './world/site.ts';
@@ -243,6 +244,20 @@ export const controlStorage = ({ storage }: World): StorageControl => ({
   disable(provider, on) {
     if (on) storage.disabled.add(provider);
     else storage.disabled.delete(provider);
+  },
+});
+
+/** What tests can do to the mail that reports are sent with. */
+export interface MailControl {
+  /** From now on every mail to this address has this status, those that were sent before included. */
+  ends(email: string, status: MailStatus): void;
+}
+
+/** The controls of mail; `now` settles the world and gives the service's time. */
+export const controlMail = (world: World, now: () => number): MailControl => ({
+  ends(email, status) {
+    now();
+    world.reporting.mailEnds.set(email, status);
   },
 });
 

@@ -1,47 +1,27 @@
-/** What can go wrong between a caller and the service, and which request meets it. */
+/**
+ * What can go wrong between a caller and the service, and which request meets it.
+ *
+ * There are three kinds of faults: `faults/stops.ts` keep a request from its answer, `faults/changes.ts` make an answer
+ * different, `faults/luck.ts` are in the service's own work. What the service is like as a whole, its clock and how far
+ * its lists lag, is no fault of a request: see `SandboxOptions`.
+ */
 import type { OperationId } from '../contract/operations.ts';
+import { changes } from './faults/changes.ts';
+import { stops } from './faults/stops.ts';
 
-/**
- * Gravest first: of several that a request meets, the first of those before `slow` decides what becomes of it, and is
- * the one that the journal names. `slow` and what follows go together with each other and with any of them.
- */
-export const faultKinds = [
-  'refuse',
-  'hang',
-  'maintenance',
-  'reset-before',
-  'status-503',
-  'error-before',
-  'bare-429',
-  'reset-after',
-  'error-after',
-  'truncate',
-  'garbage',
-  'slow',
-  'other-consumer',
-  'unknown-values',
-  'moving-items',
-] as const;
+type Stop = keyof typeof stops;
+type Change = keyof typeof changes;
 
-/**
- * - `refuse`: nobody listens on the port. For a single request (`failNext`), which has been accepted when we know what
- *   it is for, it is the same as `reset-before`.
- * - `hang`: nothing was done and nothing is answered, until the caller gives up or the sandbox stops.
- * - `maintenance`: 503 with an HTML page and `Retry-After`, before anything was done.
- * - `reset-before`: the connection is destroyed and nothing was done.
- * - `status-503`: 503 before anything was done, not even authentication, as from a proxy in front.
- * - `error-before`, `error-after`: 500, before anything or after everything was done.
- * - `bare-429`: 429 without rate headers, and nothing was done.
- * - `reset-after`: everything was done, then the connection is destroyed before a byte of the answer.
- * - `truncate`: everything was done, and the answer's body ends in the middle (no body: as `reset-after`).
- * - `garbage`: everything was done, and the answer is an HTML page with the status of success.
- * - `slow`: the answer comes ten seconds late, by the sandbox's clock.
- * - `other-consumer`: somebody else with the same account has sent ten requests just before.
- * - `unknown-values`: a good answer has fields that no contract knows, and a value that its enum does not have.
- * - `moving-items`: while pages were read, an item came in before them: a page after the first repeats the item before
- *   it, and lacks its own last one.
- */
-export type FaultKind = (typeof faultKinds)[number];
+/** A fault that a request can meet. What each of them does stands in the tables. */
+export type FaultKind = Stop | Change;
+
+/** Stops first, gravest first. */
+export const faultKinds = [...Object.keys(stops), ...Object.keys(changes)] as readonly FaultKind[];
+
+const isStop = (kind: FaultKind): kind is Stop => Object.hasOwn(stops, kind);
+
+/** The gravest stop of those that a request meets: it alone decides what becomes of the request. */
+export const stopAmong = (met: readonly FaultKind[]): Stop | undefined => met.find(isStop);
 
 export interface FaultMatch {
   operation: OperationId;

@@ -3,30 +3,38 @@ import { type Clock, systemClock } from '../clock.ts';
 import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
 import {
+  controlMail,
   controlSchedule,
   controlSchedules,
   controlSite,
   controlStaging,
   controlStorage,
+  type MailControl,
   type ScheduleControl,
   type SchedulesControl,
   type SiteControl,
   type StagingControl,
   type StorageControl,
 } from './controls.ts';
+import { createHiddenFields, type HiddenFields } from './faults/absent.ts';
 import { chanceOf } from './faults/chance.ts';
+import { answerChanger } from './faults/change-answer.ts';
 import type { FaultRates } from './faults/names.ts';
 import { createFaults, type FaultKind, type FaultMatch } from './faults.ts';
 import { makeFleet } from './fleet.ts';
 import { type AccountControl, openAccount } from './http/account.ts';
+import { type FollowedRedirect, openRedirects } from './http/redirects.ts';
 import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { keepState } from './state/keeper.ts';
 import { readState, resumedAt } from './state/state-file.ts';
 import type { PlanFeature } from './world/plan.ts';
+import { randomFrom, seedOf } from './world/random.ts';
+import { openReplica } from './world/replica.ts';
 import { serviceTime } from './world/service-time.ts';
 import { settle } from './world/settle.ts';
 import { startTask, type TaskOrder } from './world/tasks.ts';
+import type { World } from './world/world.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */
@@ -49,6 +57,11 @@ export interface SandboxOptions {
   clock?: Clock;
   /** How far the service's own time is ahead of the clock, in milliseconds; default 0. Negative: behind. */
   clockOffsetMs?: number;
+  /**
+   * How far lists are behind, in milliseconds of the service's time; default 0. They show a new or changed item so much
+   * later, and a deleted one so much longer; an item that is shown alone is up to date.
+   */
+  listLagMs?: number;
   /** Whether answers carry the service's own time in a `Date` header; default true. */
   dateHeader?: boolean;
   /** What the account's plan does not have; default: it has everything. */
@@ -83,10 +96,20 @@ export interface Sandbox {
   /** What tests can do to the storage outside the service. */
   readonly storage: StorageControl;
   readonly staging: StagingControl;
+  readonly mail: MailControl;
   /** A fault that every request meets until it ends. */
   readonly outage: { begin(kind: FaultKind): void; end(): void };
   /** The next requests of one operation meet a fault. */
   failNext(match: FaultMatch, kind: FaultKind): void;
+  /**
+   * From now on answers of the operation leave these fields out, written from the item on: `sync`, `email.recipients`.
+   * Gives back a function that shows them again.
+   *
+   * @throws {Error} for a field that the operation does not answer, or that the contract needs.
+   */
+  readonly hide: HiddenFields['hide'];
+  /** The requests that followed a redirect (faults `redirect` and `redirect-away`), in order. */
+  readonly followedRedirects: readonly FollowedRedirect[];
   /** Ends open connections too. @throws {Error} when the state could not be written to its file. */
   stop(): Promise<void>;
 }
@@ -95,7 +118,7 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', port = 0, sites = 60, seed = 1, token = 'sandbox-token' } = options;
   const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
-  const { clockOffsetMs = 0, dateHeader = true } = options;
+  const { clockOffsetMs = 0, dateHeader = true, listLagMs = 0 } = options;
 
   const saved = options.state === undefined ? undefined : readState(options.state);
   const elapsing = serviceTime(clock, speed, saved && resumedAt(saved, clock.now()));
@@ -105,6 +128,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const journal = openJournal(options.journal ?? 100_000);
   const { faults: rates = {} } = options;
   const faults = createFaults(chanceOf(rates, seed, clock));
+  const hidden = createHiddenFields();
+  const change = answerChanger(hidden, randomFrom(seedOf(seed, 'changes')));
+  const redirects = openRedirects();
   Object.assign(world.luck, {
     stuck: rates['stuck-tasks'] ?? 0,
     failing: rates['failing-tasks'] ?? 0,
@@ -118,8 +144,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     keeper.changed();
   };
   const describe = () => openApiDocument(url);
-  const service = { world, account, now, describe, noteEffect };
-  const server = await listen({ service, faults, journal, clock, dateHeader }, host, port);
+  const replica = listLagMs > 0 ? openReplica(world, listLagMs) : undefined;
+  const service = { world, replica, account, now, describe, noteEffect };
+  const server = await listen({ service, faults, change, redirects, journal, clock, dateHeader }, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`;
 
   /** The moment of a change behind the API's back, with the world brought up to it. */
@@ -128,6 +155,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     settle(world, at);
     keeper.changed();
     return at;
+  };
+  /** What tests do to the world happens in the replica as well. */
+  const control = <T extends Record<keyof T, (...args: never) => unknown>>(
+    make: (in_: World, now: () => number) => T,
+  ): T => {
+    const controls = make(world, settled);
+    if (!replica) return controls;
+    const doubled = Object.keys(controls).map((name) => [
+      name,
+      (...args: never) => {
+        const method = name as keyof T;
+        const at = settled();
+        const result = make(world, () => at)[method](...args);
+        replica.repeat(at, (copy) => make(copy, () => at)[method](...args));
+        return result;
+      },
+    ]);
+    return Object.fromEntries(doubled) as T;
   };
   let refusing = false;
   const setRefusing = (refuse: boolean) => {
@@ -138,13 +183,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     token,
     journal,
-    site: (id) => controlSite(world, id, settled),
+    site: (id) => control((of, at) => controlSite(of, id, at)),
     siteIds: () => [...world.sites.keys()],
-    schedule: (id) => controlSchedule(world, id, settled),
-    schedules: controlSchedules(world, settled),
+    schedule: (id) => control((of, at) => controlSchedule(of, id, at)),
+    schedules: control(controlSchedules),
     account: account.control,
-    storage: controlStorage(world),
-    staging: controlStaging(world, settled),
+    storage: control(controlStorage),
+    staging: control(controlStaging),
+    mail: control(controlMail),
     outage: {
       begin(kind) {
         faults.begin(kind);
@@ -156,12 +202,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       },
     },
     startTask(order) {
-      const task = startTask(world, order, settled());
-      return task.id;
+      return control((of, at) => ({ start: () => startTask(of, order, at()).id })).start();
     },
     failNext: faults.failNext,
+    hide: hidden.hide,
+    followedRedirects: redirects.followed,
     async stop() {
       await server.stop();
+      await redirects.stop();
       await keeper.stop();
     },
   };

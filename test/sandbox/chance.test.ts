@@ -29,6 +29,17 @@ describe('a fault that comes by chance', () => {
     ['other-consumer', 200, ['site-0001']],
     ['unknown-values', 200, ['site-0001']],
     ['moving-items', 200, ['site-0001']],
+    ['absent-fields', 200, ['site-0001']],
+    ['other-timestamps', 200, ['site-0001']],
+    ['numbers-as-text', 200, ['site-0001']],
+    ['other-errors', 200, ['site-0001']],
+    ['hostile-text', 200, ['site-0001']],
+    ['html-errors', 200, ['site-0001']],
+    ['html-400', 'lost', []],
+    ['redirect', 'lost', []],
+    ['redirect-away', 'lost', []],
+    ['gzip-accepted', 200, ['site-0001']],
+    ['gzip', 200, ['site-0001']],
   ] as const)('%s: the caller sees %s, and what was done is %j', async (fault, fate, effects) => {
     const { sandbox, post } = await always(fault);
     expect(await fateOf(post('/sites/site-0001/sync'))).toBe(fate);

@@ -176,3 +176,17 @@ test('what waits for its moment keeps it across an update that does not move it'
   const { scheduled_report } = (await post(`/scheduled-reports/${id}/update`, sent)).body;
   expect(scheduled_report).toMatchObject({ timezone: 'Asia/Tokyo', next_report_at });
 });
+
+test('mail to an address can be given any status, also after it was opened', async () => {
+  const { sandbox, clock, get, post } = await startCalling();
+  const recipients = ['kim@customers.example', 'lou@customers.example'];
+  await post('/reports/report-0001/send-email', { send_email: { recipients } });
+  await clock.advance(HOUR);
+  sandbox.mail.ends('kim@customers.example', 'bounced');
+  const shown = (await get('/reports/report-0001')).body.report.email.recipients;
+  const statusOf = (address: string) =>
+    shown.find(({ email }: { email: string }) => email === address)?.status;
+  expect(recipients.map(statusOf)).toEqual(['bounced', 'opened']);
+  const listed = await get('/reports?filters[recipient_status:eq]=bounced');
+  expect(listed.body.reports.map(({ id }: { id: string }) => id)).toContain('report-0001');
+});

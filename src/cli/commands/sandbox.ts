@@ -14,6 +14,7 @@ interface Options {
   token: string;
   speed: number;
   clockOffset: string;
+  listLag: string;
   dateHeader: boolean;
   rateLimit: number;
   window: string;
@@ -30,12 +31,28 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   const clockOffsetMs = signedDuration(options.clockOffset);
   if (clockOffsetMs === undefined)
     throw new UsageError(`--clock-offset takes a duration such as 7m or -7m, not "${options.clockOffset}".`);
+  const listLagMs = parseDuration(options.listLag);
+  if (listLagMs === undefined)
+    throw new UsageError(`--list-lag takes a duration such as 3s, not "${options.listLag}".`);
   const { host, port, sites, seed, token, speed, rateLimit, state, dateHeader } = options;
   if (token === '') throw new UsageError('--token takes what requests must carry, and is never empty.');
   const faults = faultsIn(options.faults ?? '');
   const service = await listening(
     startSandbox({
-      ...{ host, port, sites, seed, token, speed, rateLimit, windowMs, faults, clockOffsetMs, dateHeader },
+      ...{
+        host,
+        port,
+        sites,
+        seed,
+        token,
+        speed,
+        rateLimit,
+        windowMs,
+        faults,
+        clockOffsetMs,
+        listLagMs,
+        dateHeader,
+      },
       ...(state !== undefined && { state }),
     }),
     host,

@@ -1,28 +1,30 @@
 /** Faults as they are asked for by name, each with a rate: `--faults flaky` or `--faults reset-after:0.05,slow:0.1`. */
+import { changes } from './changes.ts';
+import { luck } from './luck.ts';
+import { stops } from './stops.ts';
+import type { FaultTable } from './table.ts';
 
-/** Every fault that comes by chance: what it is, and how often it comes when no rate is given. */
-export const faultNames = {
-  'error-before': { says: '500, and nothing was done', rate: 0.05 },
-  'error-after': { says: '500, and yet it was done', rate: 0.05 },
-  'reset-before': { says: 'the connection is cut, and nothing was done', rate: 0.05 },
-  'reset-after': { says: 'the connection is cut, and yet it was done', rate: 0.05 },
-  truncate: { says: 'done, but the answer ends in the middle', rate: 0.05 },
-  garbage: { says: 'done, but the answer is an HTML page', rate: 0.05 },
-  slow: { says: 'the answer comes ten seconds late', rate: 0.1 },
-  'bare-429': { says: '429 without rate headers', rate: 0.05 },
-  'other-consumer': { says: 'somebody else sends ten requests with the same account', rate: 0.1 },
-  maintenance: { says: 'whole minutes of 503 pages with Retry-After; the rate is their share', rate: 0.1 },
-  'stuck-tasks': { says: 'tasks that never end', rate: 0.1 },
-  'failing-tasks': { says: 'tasks that fail', rate: 0.1 },
-  'aborted-tasks': { says: 'tasks that are aborted', rate: 0.1 },
-  'storage-down': { says: 'tests of backup destinations answer 503', rate: 0.3 },
-  'unknown-values': { says: 'fields and enum values that no contract knows', rate: 0.2 },
-  'moving-items': { says: 'items move between pages while they are read', rate: 0.2 },
-} as const;
+const tables = {
+  'Faults that stop a request': stops,
+  'Faults that change an answer': changes,
+  "Faults in the service's own work": luck,
+} as const satisfies Record<string, FaultTable>;
 
-export type FaultName = keyof typeof faultNames;
+/** The names of a table's faults that have a rate. */
+type NamesIn<T> = { [N in keyof T]: T[N] extends { rate: number } ? N : never }[keyof T];
+export type FaultName = NamesIn<typeof stops> | NamesIn<typeof changes> | NamesIn<typeof luck>;
 /** How often each fault comes, from 0 to 1. */
 export type FaultRates = { readonly [N in FaultName]?: number };
+
+const rated = (table: FaultTable): [string, { help: string; rate: number }][] =>
+  Object.entries(table).flatMap(([name, { help, rate }]) =>
+    rate === undefined ? [] : [[name, { help, rate }]],
+  );
+
+/** Every fault that comes by chance: what it is, and how often it comes when no rate is given. */
+export const faultNames = Object.fromEntries(Object.values(tables).flatMap(rated)) as {
+  readonly [N in FaultName]: { help: string; rate: number };
+};
 
 /** Faults that usually come together. */
 export const faultSets = {
@@ -38,25 +40,32 @@ export const faultSets = {
   busy: { 'other-consumer': 0.3, 'bare-429': 0.05, slow: 0.1 },
   'bad-tasks': { 'stuck-tasks': 0.1, 'failing-tasks': 0.1, 'aborted-tasks': 0.1 },
   drifting: { 'unknown-values': 0.3, 'moving-items': 0.3 },
+  untidy: {
+    'html-400': 0.02,
+    redirect: 0.02,
+    'redirect-away': 0.02,
+    'absent-fields': 0.2,
+    'other-timestamps': 0.3,
+    'numbers-as-text': 0.2,
+    'other-errors': 0.3,
+    'hostile-text': 0.3,
+    'html-errors': 0.2,
+    'gzip-accepted': 0.3,
+    gzip: 0.1,
+  },
   stormy: {
-    'error-before': 0.05,
-    'error-after': 0.05,
-    'reset-before': 0.05,
-    'reset-after': 0.05,
-    truncate: 0.05,
-    garbage: 0.05,
-    slow: 0.1,
-    'bare-429': 0.05,
-    'other-consumer': 0.1,
+    ...each(stops, 0.05),
+    ...each(changes, 0.1),
+    ...each(luck, 0.05),
     maintenance: 0.1,
-    'stuck-tasks': 0.05,
-    'failing-tasks': 0.05,
-    'aborted-tasks': 0.05,
     'storage-down': 0.3,
-    'unknown-values': 0.1,
-    'moving-items': 0.1,
   },
 } as const satisfies Record<string, FaultRates>;
+
+/** All rated faults of a table, at one rate. */
+function each<T extends FaultTable>(table: T, rate: number): { [N in NamesIn<T>]: number } {
+  return Object.fromEntries(rated(table).map(([name]) => [name, rate])) as { [N in NamesIn<T>]: number };
+}
 
 /**
  * Reads faults and sets of them, separated by commas, each with a rate of its own (`slow:0.1`) or without. What comes
@@ -84,15 +93,19 @@ function named(name: string): FaultRates {
   throw new RangeError(`There is no fault "${name}". There are: ${known.join(', ')}.`);
 }
 
-/** All faults and sets, a line each, for a command's help. */
+/** All faults and sets, for a command's help. */
 export function listFaults(): string {
   const width = Math.max(...Object.keys(faultNames).map((name) => name.length)) + 2;
-  const faults = Object.entries(faultNames).map(
-    ([name, { says, rate }]) => `  ${name.padEnd(width)}${says} (${rate})`,
+  const groups = Object.entries(tables).map(([title, table]) =>
+    [
+      `${title}, with their default rates:`,
+      ...rated(table).map(([name, { help, rate }]) => `  ${name.padEnd(width)}${help} (${rate})`),
+    ].join('\n'),
   );
-  const sets = Object.entries(faultSets).map(
-    ([name, rates]) =>
-      `  ${name.padEnd(width)}${Object.keys(rates).length === faults.length ? 'all of them' : Object.keys(rates).join(', ')}`,
-  );
-  return ['Faults, with their usual rates:', ...faults, '', 'Sets of faults:', ...sets].join('\n');
+  const count = Object.keys(faultNames).length;
+  const sets = Object.entries(faultSets).map(([name, rates]) => {
+    const faults = Object.keys(rates);
+    return `  ${name.padEnd(width)}${faults.length === count ? 'all of them' : faults.join(', ')}`;
+  });
+  return [...groups, ['Sets of faults:', ...sets].join('\n')].join('\n\n');
 }

@@ -11,16 +11,17 @@ const enumFields = new Set([
   'last_sync_status',
 ]);
 
-/** The JSON of an answer with an unknown field in every object, and in its first enum a value that nobody knows. */
-export function makeStrange(json: string): string {
-  let told = false;
-  return JSON.stringify(JSON.parse(json), (key, value: unknown) => {
-    if (!told && enumFields.has(key) && typeof value === 'string') {
-      told = true;
+/** The same answer with an unknown field in every object, and in its first enum a value that nobody knows. */
+export function makeStrange(answer: unknown): unknown {
+  let isEnumChanged = false;
+  const text = JSON.stringify(answer, (key, value: unknown) => {
+    if (!isEnumChanged && enumFields.has(key) && typeof value === 'string') {
+      isEnumChanged = true;
       return 'introduced_later';
     }
     if (key === 'introduced_later' || typeof value !== 'object' || value === null || Array.isArray(value))
       return value;
     return { ...value, introduced_later: { since: '6.1.0' } };
   });
+  return JSON.parse(text);
 }

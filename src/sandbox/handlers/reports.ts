@@ -29,7 +29,7 @@ export const listReports = lists<'listReports', Listed>({
   items: ({ world, now }) =>
     [...world.reporting.reports.values()].map((report) => {
       const sender = world.senderEmails.get(report.email.senderId ?? '');
-      const statuses = report.sentTo.map((sent) => mailAt(sent, now).status);
+      const statuses = report.sentTo.map((sent) => mailAt(sent, world.reporting, now).status);
       return { ...report, senders: sender ? [sender.email, sender.id] : [], statuses };
     }),
   fields: {

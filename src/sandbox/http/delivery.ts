@@ -1,7 +1,7 @@
 /** What becomes of a request under the faults that it meets: whether it is done at all, and what of the answer arrives. */
 import type { ServerResponse } from 'node:http';
-import { makeStrange } from '../faults/strange.ts';
-import type { FaultKind } from '../faults.ts';
+import { HTML_TYPE, JSON_TYPE, PDF_TYPE } from '../faults/change-answer.ts';
+import { type FaultKind, stopAmong } from '../faults.ts';
 import type { Reply } from './exchange.ts';
 
 export interface Delivery {
@@ -13,31 +13,22 @@ export interface Delivery {
   arrives: 'whole' | 'half' | 'nothing' | 'never';
 }
 
-const untouched: ReadonlySet<FaultKind> = new Set([
-  'slow',
-  'other-consumer',
-  'unknown-values',
-  'moving-items',
-]);
-
-/** The fault that decides: the gravest of those that do more than change or delay the answer. */
-export const gravest = (met: readonly FaultKind[]): FaultKind | undefined =>
-  met.find((kind) => !untouched.has(kind)) ?? met[0];
-
-/** Answers a request, or does not, as the faults want it. */
-export function deliverUnder(met: readonly FaultKind[], answerIt: () => Reply): Delivery {
-  const fault = gravest(met);
-  const before = fault && beforeTheService[fault];
+/** Answers a request, or does not, as the faults want it; `change` makes the service's own answer another. */
+export function deliverUnder(
+  met: readonly FaultKind[],
+  answerIt: () => Reply,
+  change: (answered: Reply) => Reply,
+): Delivery {
+  const stop = stopAmong(met);
+  const before = stop && beforeTheService[stop];
   if (before) return { ...before, answered: before.sent };
   const answered = answerIt();
-  const good = answered.status < 300;
-  if (fault === 'reset-after') return { answered, sent: undefined, arrives: 'nothing' };
-  if (fault === 'error-after') return { answered, sent: internalError, arrives: 'whole' };
-  if (fault === 'garbage') return { answered, sent: good ? page(answered) : answered, arrives: 'whole' };
-  if (fault === 'truncate') return { answered, sent: answered, arrives: 'half' };
-  const isStrange = met.includes('unknown-values') && good && typeof answered.body === 'string';
-  const sent = isStrange ? { ...answered, body: makeStrange(String(answered.body)) } : answered;
-  return { answered, sent, arrives: 'whole' };
+  const changed = change(answered);
+  if (stop === 'reset-after') return { answered, sent: undefined, arrives: 'nothing' };
+  if (stop === 'error-after') return { answered, sent: internalError, arrives: 'whole' };
+  if (stop === 'garbage' && answered.status < 300)
+    return { answered, sent: page(answered), arrives: 'whole' };
+  return { answered, sent: changed, arrives: stop === 'truncate' ? 'half' : 'whole' };
 }
 
 const failure = (status: number, code: string, message: string): Reply => ({
@@ -47,20 +38,21 @@ const failure = (status: number, code: string, message: string): Reply => ({
 });
 
 const internalError = failure(500, 'internal_error', 'Something went wrong on our side.');
-const HTML = 'text/html; charset=utf-8';
 
-const maintenance: Reply = {
-  status: 503,
-  headers: { 'Retry-After': '60' },
-  body: '<html><head><title>Down for maintenance</title></head><body>We are back soon.</body></html>',
-  type: HTML,
-};
-
-const page = (answered: Reply): Reply => ({
-  ...answered,
-  body: '<html><head><title>Please wait</title></head><body>Checking your browser</body></html>',
-  type: HTML,
+const html = (status: number, title: string, text: string, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers,
+  body: `<html><head><title>${title}</title></head><body>${text}</body></html>`,
+  type: HTML_TYPE,
 });
+
+const page = (answered: Reply): Reply =>
+  html(answered.status, 'Please wait', 'Checking your browser', answered.headers);
+
+const maintenance = html(503, 'Down for maintenance', 'We are back soon.', { 'Retry-After': '60' });
+
+/** Where it leads to, and with which of the statuses, is decided when it is sent. */
+const redirect = html(302, 'Moved', 'This is somewhere else.');
 
 /** Faults that strike before the service looks at the request, so that nothing is done. */
 const beforeTheService: Partial<Record<FaultKind, Pick<Delivery, 'sent' | 'arrives'>>> = {
@@ -70,7 +62,10 @@ const beforeTheService: Partial<Record<FaultKind, Pick<Delivery, 'sent' | 'arriv
   'status-503': { sent: failure(503, 'unavailable', 'The service is unavailable.'), arrives: 'whole' },
   'error-before': { sent: internalError, arrives: 'whole' },
   'bare-429': { sent: failure(429, 'rate_limit_exceeded', 'Too many requests.'), arrives: 'whole' },
+  'html-400': { sent: html(400, 'Bad request', 'Your browser sent a bad request.'), arrives: 'whole' },
   maintenance: { sent: maintenance, arrives: 'whole' },
+  redirect: { sent: redirect, arrives: 'whole' },
+  'redirect-away': { sent: redirect, arrives: 'whole' },
 };
 
 /** Sends what is sent, as far as it arrives. */
@@ -87,8 +82,7 @@ export function send(response: ServerResponse, { sent, arrives }: Delivery): voi
     return;
   }
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const type =
-    sent.type ?? (typeof body === 'string' ? 'application/json; charset=utf-8' : 'application/pdf');
+  const type = sent.type ?? (typeof body === 'string' ? JSON_TYPE : PDF_TYPE);
   response.writeHead(status, { ...headers, 'Content-Type': type, 'Content-Length': bytes.length });
   if (arrives === 'whole') {
     response.end(bytes);

@@ -4,6 +4,7 @@ import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
 import { handlers } from '../handlers/table.ts';
 import { Refusal } from '../refusal.ts';
+import type { Replica } from '../world/replica.ts';
 import { settle } from '../world/settle.ts';
 import type { World } from '../world/world.ts';
 import type { Account } from './account.ts';
@@ -34,6 +35,8 @@ export interface Reply {
 
 export interface Service {
   world: World;
+  /** What lists show instead of the world, when they lag. */
+  replica: Replica | undefined;
   account: Account;
   /** The service's present moment. */
   now(): number;
@@ -63,6 +66,43 @@ export function answer(service: Service, request: Request): Reply {
   }
 }
 
+type Asked = Omit<Parameters<AnyHandler>[0], 'changed'>;
+
+/** What a list shows. Below an item that a list does not show yet, lists are as their items are shown alone. */
+function listed(replica: Replica | undefined, handler: AnyHandler, ask: Asked): unknown {
+  const show = (now: Asked) => handler({ ...now, changed: () => undefined });
+  if (!replica) return show(ask);
+  try {
+    return show({ ...ask, ...replica.behind(ask.now) });
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404) return show(ask);
+    throw error;
+  }
+}
+
+/** Carries out an operation that may change the world. */
+function changing(
+  { noteEffect, replica }: Service,
+  handler: AnyHandler,
+  ask: Asked,
+  operation: OperationId,
+): unknown {
+  // The replica's change has a body of its own: the world keeps parts of it.
+  const again = replica && { ...ask, body: structuredClone(ask.body) };
+  let hasChanged = false;
+  const given = handler({
+    ...ask,
+    changed(resource) {
+      hasChanged = true;
+      noteEffect(operation, resource);
+    },
+  });
+  if (again && hasChanged) {
+    replica.repeat(ask.now, (world) => handler({ ...again, world, changed: () => undefined }));
+  }
+  return given;
+}
+
 type Outcome = Omit<Reply, 'headers'>;
 
 function perform(service: Service, { route, asksForDescription, itemsMove, ...sent }: Request): Outcome {
@@ -74,15 +114,9 @@ function perform(service: Service, { route, asksForDescription, itemsMove, ...se
     const input = readInput(route.operation, route.params, sent);
     const now = service.now();
     settle(service.world, now);
-    return handler({
-      operation,
-      world: service.world,
-      now,
-      params: route.params,
-      itemsMove,
-      ...input,
-      changed: (resource) => service.noteEffect(route.operation, resource),
-    });
+    const ask = { operation, world: service.world, now, params: route.params, itemsMove, ...input };
+    if (operation.list) return listed(service.replica, handler, ask);
+    return changing(service, handler, ask, route.operation);
   });
   if (operation.success === 204) return { status: 204, body: undefined };
   if (operation.answers === 'pdf') return { status: operation.success, body: given as Buffer };

@@ -2,11 +2,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
-import type { Faults } from '../faults.ts';
+import type { AnswerChanger } from '../faults/change-answer.ts';
+import { type FaultKind, type Faults, stopAmong } from '../faults.ts';
 import type { OpenJournal } from '../journal.ts';
-import { deliverUnder, gravest, send } from './delivery.ts';
+import { type Delivery, deliverUnder, send } from './delivery.ts';
 import { answer, type Service } from './exchange.ts';
 import { JOURNAL_PATH, showJournal } from './journal-page.ts';
+import type { Redirects } from './redirects.ts';
 import { routeTo } from './router.ts';
 
 /** Where the API begins (spec 9). */
@@ -21,6 +23,8 @@ const OTHERS_REQUESTS = 10;
 export interface ServerParts {
   service: Service;
   faults: Faults;
+  change: AnswerChanger;
+  redirects: Redirects;
   journal: OpenJournal;
   clock: Clock;
   /** Whether answers carry the service's time. */
@@ -78,6 +82,7 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, url.searchParams, request, response);
   // Node would put the machine's time there, which is not the service's.
   response.sendDate = false;
+  if (parts.redirects.serve(request, response)) return;
   if (parts.dateHeader) response.setHeader('Date', new Date(parts.service.now()).toUTCString());
   if (!url.pathname.startsWith(`${BASE_PATH}/`)) {
     response.writeHead(404).end();
@@ -92,17 +97,25 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   const route = routeTo(method, url.pathname.slice(BASE_PATH.length));
   const met = parts.faults.meet(route?.operation ?? null);
   if (met.includes('other-consumer')) parts.service.account.control.useUpRequests(OTHERS_REQUESTS);
-  const delivery = deliverUnder(met, () =>
-    answer(parts.service, {
-      route,
-      itemsMove: met.includes('moving-items'),
-      asksForDescription: method === 'GET' && url.pathname === DESCRIPTION_PATH,
-      authorization: request.headers.authorization,
-      search: url.searchParams,
-      body,
-    }),
+  const asked = {
+    operation: route?.operation ?? null,
+    acceptsGzip: /\bgzip\b/i.test(String(request.headers['accept-encoding'] ?? '')),
+  };
+  const delivery = deliverUnder(
+    met,
+    () =>
+      answer(parts.service, {
+        route,
+        itemsMove: met.includes('moving-items'),
+        asksForDescription: method === 'GET' && url.pathname === DESCRIPTION_PATH,
+        authorization: request.headers.authorization,
+        search: url.searchParams,
+        body,
+      }),
+    (answered) => parts.change(met, asked, answered),
   );
-  const fault = gravest(met);
+  const stop = stopAmong(met);
+  const fault = stop ?? met[0];
   parts.journal.noteRequest({
     at: parts.clock.now(),
     operation: route?.operation ?? null,
@@ -115,7 +128,20 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
     ...(delivery.answered?.mistake !== undefined && { mistake: delivery.answered.mistake }),
   });
   if (met.includes('slow')) await parts.clock.sleep(SLOW_MS);
-  send(response, delivery);
+  send(response, await redirected(parts.redirects, stop, `${url.pathname}${url.search}`, delivery));
+}
+
+/** The same delivery; for a redirect with the status and the address that are its turn. */
+async function redirected(
+  redirects: Redirects,
+  stop: FaultKind | undefined,
+  path: string,
+  delivery: Delivery,
+): Promise<Delivery> {
+  if (!delivery.sent || (stop !== 'redirect' && stop !== 'redirect-away')) return delivery;
+  const to = stop === 'redirect' ? 'same-origin' : 'other-origin';
+  const { status, location } = await redirects.next(to, path);
+  return { ...delivery, sent: { ...delivery.sent, status, headers: { Location: location } } };
 }
 
 /** The whole body as text; nothing when the caller went away or sends more than any operation takes. */

@@ -10,7 +10,7 @@ import { createAgenda } from '../world/agenda.ts';
 import type { World } from '../world/world.ts';
 
 /** To be raised when what is in the world changes its form. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 export interface SavedState {
   world: World;

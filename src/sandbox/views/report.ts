@@ -29,7 +29,7 @@ export const reportView = (world: World, report: Report, now: number): ShownRepo
   email: {
     ...emailView(world, report.email),
     recipients: report.sentTo.map((sent) => {
-      const { email, status, sentAt, deliveredAt, openedAt } = mailAt(sent, now);
+      const { email, status, sentAt, deliveredAt, openedAt } = mailAt(sent, world.reporting, now);
       return {
         email,
         status,

@@ -2,7 +2,7 @@
  * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are different,
  * by how they begin, so that every status can be brought about. Computed, so nothing has to be kept up.
  */
-import type { SentTo } from './reporting.ts';
+import type { Reporting, SentTo } from './reporting.ts';
 import { MINUTE, SECOND } from './service-time.ts';
 
 export type MailStatus = 'sent' | 'delivered' | 'opened' | 'failed' | 'bounced' | 'spam';
@@ -23,10 +23,18 @@ const OPENED_AFTER_MS = 5 * MINUTE;
 /** The beginnings of addresses whose mail does not get through. */
 const undelivered = { bounce: 'bounced', fail: 'failed' } as const;
 
+/** Statuses of a mail that has arrived. */
+const arrived: ReadonlySet<MailStatus> = new Set(['delivered', 'opened', 'spam']);
+
 /** Where a mail is at `now`. */
-export function mailAt({ email, sentAt }: SentTo, now: number): Mail {
+export function mailAt({ email, sentAt }: SentTo, { mailEnds }: Reporting, now: number): Mail {
   const age = now - sentAt;
   const mail: Mail = { email, status: 'sent', sentAt, deliveredAt: null, openedAt: null };
+  const end = mailEnds.get(email);
+  if (end) {
+    const deliveredAt = arrived.has(end) ? Math.min(now, sentAt + DELIVERED_AFTER_MS) : null;
+    return { ...mail, status: end, deliveredAt, openedAt: end === 'opened' ? deliveredAt : null };
+  }
   if (age < DELIVERED_AFTER_MS || email.startsWith('stuck')) return mail;
   for (const [beginning, status] of Object.entries(undelivered)) {
     if (email.startsWith(beginning)) return { ...mail, status };

@@ -1,4 +1,5 @@
 /** Reports on sites, their templates, and the reports that are made again and again (spec 2.11 to 2.13). */
+import type { MailStatus } from './mail.ts';
 import type { ReportContent, ReportEmail } from './report-content.ts';
 
 export interface SentTo {
@@ -52,6 +53,8 @@ export interface Reporting {
   readonly reports: Map<string, Report>;
   readonly templates: Map<string, ReportTemplate>;
   readonly scheduled: Map<string, ScheduledReport>;
+  /** Addresses whose mail has a status that a test gave it. */
+  readonly mailEnds: Map<string, MailStatus>;
 }
 
 /** An account that has never reported anything. */
@@ -59,4 +62,5 @@ export const newReporting = (): Reporting => ({
   reports: new Map(),
   templates: new Map(),
   scheduled: new Map(),
+  mailEnds: new Map(),
 });

@@ -1,0 +1,9 @@
+/** What goes wrong in the service's own work, whatever the requests meet. */
+import type { FaultTable } from './table.ts';
+
+export const luck = {
+  'stuck-tasks': { help: 'tasks that never end', rate: 0.1 },
+  'failing-tasks': { help: 'tasks that fail', rate: 0.1 },
+  'aborted-tasks': { help: 'tasks that are aborted', rate: 0.1 },
+  'storage-down': { help: 'tests of backup destinations answer 503', rate: 0.3 },
+} as const satisfies FaultTable;

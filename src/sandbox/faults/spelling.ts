@@ -1,0 +1,33 @@
+/** The same values written in another way than the sandbox usually writes them. */
+import type { Random } from '../world/random.ts';
+
+const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/;
+
+/** Timestamps in another spelling each; one without milliseconds is up to a second too early. */
+export function respellTimestamps(value: unknown, random: Random): unknown {
+  return mapValues(value, (one) => {
+    const [, seconds, fraction = ''] = (typeof one === 'string' && timestamp.exec(one)) || [];
+    if (seconds === undefined) return one;
+    return seconds + random.pick([fraction, '']) + random.pick(['Z', '+00:00']);
+  });
+}
+
+/** Numbers as text: all of the pagination, and about half of the others. */
+export function spellNumbers(value: unknown, random: Random): unknown {
+  return mapValues(value, (one, path) =>
+    typeof one === 'number' && (path.includes('pagination') || random.next() < 0.5) ? String(one) : one,
+  );
+}
+
+/** The same structure with every value that is no object or list replaced. */
+function mapValues(
+  value: unknown,
+  change: (value: unknown, path: readonly string[]) => unknown,
+  path: readonly string[] = [],
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapValues(item, change, path));
+  if (typeof value !== 'object' || value === null) return change(value, path);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, mapValues(inner, change, [...path, key])]),
+  );
+}

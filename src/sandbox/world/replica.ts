@@ -1,0 +1,39 @@
+/**
+ * The account as it was some time ago, for lists that lag: a second world, in which everything that callers and tests
+ * did to the first happens again when it is old enough. What happens by itself happens in both.
+ */
+import { createAgenda } from './agenda.ts';
+import { settle } from './settle.ts';
+import type { World } from './world.ts';
+
+export interface Replica {
+  /** Has a change that was made at `at` happen here as well, when its time has come. */
+  repeat(at: number, act: (world: World) => unknown): void;
+  /** How the account was when the lists of `now` were made, and when that was. */
+  behind(now: number): { world: World; now: number };
+}
+
+/** Starts with the world as it is. Costs as much memory as the world itself. */
+export function openReplica(world: World, lagMs: number): Replica {
+  const { agenda, ...rest } = world;
+  const copy: World = { ...structuredClone(rest), agenda: createAgenda(structuredClone(agenda.entries())) };
+  const pending: { at: number; act: (world: World) => unknown }[] = [];
+  const catchUp = (until: number) => {
+    for (let next = pending[0]; next && next.at <= until; next = pending[0]) {
+      pending.shift();
+      settle(copy, next.at);
+      next.act(copy);
+    }
+    settle(copy, until);
+  };
+  return {
+    repeat(at, act) {
+      pending.push({ at, act });
+      catchUp(at - lagMs);
+    },
+    behind(now) {
+      catchUp(now - lagMs);
+      return { world: copy, now: now - lagMs };
+    },
+  };
+}
