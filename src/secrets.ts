@@ -1,7 +1,11 @@
 /**
- * The one redaction list: which keys hold secrets, and which values are secrets of this process.
+ * The one redaction list: which keys hold secrets, which values are secrets of this process, and what a secret looks like
+ * inside a text.
  *
- * Logs, errors, the dashboard and job data all pass what they show through here.
+ * It is applied where a text comes in (the client's errors, the plan, what jobs answer, the log), so that records,
+ * pages, notifications and exports hold nothing that would have to be hidden later.
+ *
+ * Every search here takes time in proportion to the text: the texts are the service's, and of any size.
  */
 
 /**
@@ -13,16 +17,52 @@ export const secretKeys = [
   'api_token',
   'password',
   'passphrase',
+  'passwd',
   'secret',
   'secret_key',
   'api_key',
+  'access_key',
+  'auth_key',
   'private_key',
   'authorization',
   'cookie',
   'http_auth',
+  'credential',
   'credentials',
   'login_url',
 ] as const;
+
+/** Names that mean a secret only as a parameter of a URL: elsewhere they are ordinary words. */
+const secretParameters = ['sso', 'sig', 'signature', 'jwt', 'otp', 'pass', 'pwd', 'auth', 'session', 'sid'];
+
+/** The authorization schemes in use (IANA's registry, and those that cloud services added). */
+const schemes = [
+  'Basic',
+  'Bearer',
+  'Digest',
+  'DPoP',
+  'GNAP',
+  'HOBA',
+  'Mutual',
+  'Negotiate',
+  'NTLM',
+  'OAuth',
+  'Token',
+  'ApiKey',
+  'Api-Key',
+  'Hawk',
+  'Kerberos',
+  'PrivateToken',
+  'Signature',
+  'SharedKey',
+  'SharedKeyLite',
+  'SSWS',
+  'SCRAM-SHA-1',
+  'SCRAM-SHA-256',
+  'AWS4-HMAC-SHA256',
+  'GoogleLogin',
+  'vapid',
+];
 
 const HIDDEN = '[hidden]';
 /** Objects nested deeper than this are cut off: a log line must not fail on one that holds itself. */
@@ -45,18 +85,200 @@ export function keepSecret(value: string | undefined): void {
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/** The text with every secret value of this process, passwords inside URLs and bearer tokens replaced. */
-export function scrub(text: string): string {
-  let clean = text;
-  for (const value of values) clean = clean.replaceAll(value, HIDDEN);
-  return clean
-    .replace(/(\w:\/\/[^\s/:@]*):[^\s/]+@/g, `$1:${HIDDEN}@`)
-    .replace(/\b(Bearer) +[\w.~+/=-]{8,}/g, `$1 ${HIDDEN}`);
+/** Values that look like secrets and are none. */
+const shown = new Set<string>();
+
+/** Lets `value` be printed although it stands under the name of a secret: the token of a sandbox protects nothing. */
+export function showValue(value: string): void {
+  shown.add(value);
 }
 
 /**
- * A copy of `value`, safe to show: secret keys hidden, secret values and URL passwords scrubbed from all strings,
- * errors and URLs as their text, and what is nested too deep cut off.
+ * The text with every secret replaced: the values of this process, user names and passwords inside URLs, what follows the
+ * name of a secret or of an authorization scheme, secret parameters of URLs, PEM blocks and JSON Web Tokens.
+ */
+export function scrub(text: string): string {
+  let clean = text;
+  for (const value of values) clean = clean.replaceAll(value, HIDDEN);
+  return withoutParameters(withoutSchemes(withoutPairs(clean.replace(pem, `$1${HIDDEN}`))))
+    .replace(jwt, HIDDEN)
+    .replace(passwordInUrl, `$1:${HIDDEN}@`)
+    .replace(userInUrl, `$1${HIDDEN}@`)
+    .replace(userInEncodedUrl, `$1${HIDDEN}%40`);
+}
+
+/** A block that was cut off has no end: all that follows belongs to it. */
+const pem = /(-----BEGIN [A-Z0-9 ]{1,60}-----)[\s\S]*?(?=-----END [A-Z0-9 ]{1,60}-----|$)/g;
+const jwt = /(?<![\w-])eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g;
+const passwordInUrl = /(\w:\/\/[^\s/:@]*):[^\s/]+@/g;
+/** Without a password, the name may itself be a token. */
+const userInUrl = /(\w:\/\/)[^\s/:@?#[\]"'<>]+@/g;
+const userInEncodedUrl = /(%3A%2F%2F)(?:(?!%2F|%40|%3F)[^\s&"'<>])+%40/gi;
+
+const parameter = new RegExp(
+  `((?:[?&;#]|%3f|%26)(?:[\\w.-]{0,40}[_.-])?(?:${secretParameters.join('|')})(?:=|%3d))((?:(?!%26)[^\\s&"'<>#])+)`,
+  'gi',
+);
+const withoutParameters = (text: string): string => text.replace(parameter, `$1${HIDDEN}`);
+
+const oneParameter = '[\\w-]+=(?:"[^"]*"?|[^\\s,"]+)';
+const scheme = new RegExp(
+  `\\b(${schemes.join('|')})([ \\t]+)(${oneParameter}(?:,[ \\t]*${oneParameter})*|[\\w.~+/=-]{8,})`,
+  'gi',
+);
+/** "Basic authentication" and "bearer of bad news" are no credentials. */
+const withoutSchemes = (text: string): string =>
+  text.replace(scheme, (all, name: string, gap: string, sent: string, at: number) => {
+    const rest = text.slice(at + all.length, at + all.length + LOOK_AHEAD);
+    const isOrdinary = name.toLowerCase() === 'bearer' ? isProse(sent, rest) : isWord(sent);
+    return isOrdinary ? all : `${name}${gap}${HIDDEN}`;
+  });
+
+/** A quote as HTML writes it. */
+const inHtml = '&quot;|&#0?3[49];';
+const openingQuote = new RegExp(`^(?:\\\\{0,8}["'\`]|${inHtml})`);
+/** The name of a secret, in any spelling and perhaps in quotes, and what leads over to its value. */
+const leadIn = new RegExp(
+  `(${secretKeys.map((key) => key.replaceAll('_', '[ _-]?')).join('|')})s?(?:\\\\{0,8}["'\`\\]]|${inHtml})?[ \\t]*(=>|[:=]{1,3}|%3[ad]|>(?=[^<\\s]))([ \\t]*)`,
+  'gi',
+);
+/** So much of what follows a word shows whether it belongs to a sentence. */
+const LOOK_AHEAD = 24;
+
+/** The text with the value hidden that follows each name of a secret: JSON, headers, forms, settings, sentences. */
+function withoutPairs(text: string): string {
+  let clean = '';
+  let done = 0;
+  leadIn.lastIndex = 0;
+  for (let found = leadIn.exec(text); found; found = leadIn.exec(text)) {
+    const from = leadIn.lastIndex;
+    const value = valueAt(text, from, found);
+    if (value === undefined) continue;
+    clean += text.slice(done, value.from) + HIDDEN;
+    done = value.to;
+    leadIn.lastIndex = value.to;
+  }
+  return clean + text.slice(done);
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** What is to be hidden of the value that begins at `from`; nothing when it is none, or not secret. */
+function valueAt(text: string, from: number, [, name = '', sign = '', gap = '']: string[]): Span | undefined {
+  const opening = openingQuote.exec(text.slice(from, from + 9))?.[0];
+  if (opening !== undefined) return quoted(text, from, opening);
+  if (text[from] === '{' || text[from] === '[') return { from, to: endOfGroup(text, from) };
+  if (sign === '>') return spanOf(from, text.indexOf('<', from), text);
+  const to = endOfWord(text, from);
+  const word = text.slice(from, to);
+  if (/^cookie/i.test(name)) return cookies(text, from);
+  if (/^authorization/i.test(name)) return sentCredentials(text, from, word);
+  // What stands close to the sign is a value; after a colon and a space, a sentence may follow.
+  const isPair = sign !== ':' || gap === '';
+  if (isPair ? isPlaceholder(word) : isPlaceholder(word) || isProse(word, text.slice(to, to + LOOK_AHEAD)))
+    return undefined;
+  return { from, to };
+}
+
+/** A value that says that there is none, or where it comes from (`\${NAME}`). */
+const isPlaceholder = (word: string): boolean =>
+  shown.has(word) || /^(?:|\$.*|\*+|\.{2,}|…|null|none|true|false|undefined|nil)[,;.]?$/i.test(word);
+
+/** To the end of the text, where nothing else ends it. */
+const spanOf = (from: number, to: number, text: string): Span => ({ from, to: to < 0 ? text.length : to });
+
+/** What stands between quotes; those of JSON within JSON are escaped themselves. */
+function quoted(text: string, from: number, opening: string): Span | undefined {
+  const start = from + opening.length;
+  if (opening.startsWith('&')) return spanOf(start, text.indexOf(opening, start), text);
+  const quote = opening.at(-1) ?? '';
+  for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {
+    let escapes = 0;
+    while (text[at - 1 - escapes] === '\\' && at - escapes > start) escapes += 1;
+    const closes = opening.length === 1 ? escapes % 2 === 0 : escapes < opening.length;
+    if (!closes) continue;
+    const to = opening.length === 1 ? at : at - escapes;
+    return isPlaceholder(text.slice(start, to)) ? undefined : { from: start, to };
+  }
+  return { from: start, to: text.length };
+}
+
+/** Behind the bracket that closes the one at `from`. */
+function endOfGroup(text: string, from: number): number {
+  let open = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const one = text[at];
+    if (one === '{' || one === '[') open += 1;
+    else if (one === '}' || one === ']') open -= 1;
+    if (open === 0) return at + 1;
+  }
+  return text.length;
+}
+
+const wordEnd = /[\s&<>]|\\?["'`](?!\w)|[,;)}\]]+(?=[\s"'\\]|$)|$/g;
+
+/** Where a value without quotes ends; a quote or a bracket inside a word belongs to it. */
+function endOfWord(text: string, from: number): number {
+  wordEnd.lastIndex = from;
+  return wordEnd.exec(text)?.index ?? text.length;
+}
+
+const pair = '[^\\s;=,"\'<>]+=[^\\s;,"\'<>]*';
+const pairs = new RegExp(`${pair}(?:;[ \\t]*${pair})*`, 'y');
+
+function cookies(text: string, from: number): Span | undefined {
+  pairs.lastIndex = from;
+  return pairs.test(text) ? { from, to: pairs.lastIndex } : undefined;
+}
+
+/** In a header that authorizes, what follows the scheme; a scheme that is known is dealt with wherever it stands. */
+function sentCredentials(text: string, from: number, word: string): Span | undefined {
+  if (schemes.some((one) => one.toLowerCase() === word.toLowerCase())) {
+    const start = from + word.length + 1;
+    const to = endOfWord(text, start);
+    return isWord(text.slice(start, to)) || text.slice(start, to).includes('=')
+      ? undefined
+      : { from: start, to };
+  }
+  if (!isWord(word)) return isPlaceholder(word) ? undefined : { from, to: from + word.length };
+  const start = from + word.length + 1;
+  const to = endOfWord(text, start);
+  return isWord(text.slice(start, to)) ? undefined : { from: start, to };
+}
+
+const withoutPunctuation = (text: string): string =>
+  text.slice(0, 64).replace(/^[("'“‘[]+|[)\]"'”’.,;:!?…]+$/g, '');
+
+/** Whether this is a word of a language, or too short for a secret: small letters, perhaps behind a capital. */
+function isWord(text: string): boolean {
+  const word = withoutPunctuation(text);
+  return (
+    word.length < 4 || word.split(/[-'’/]/).every((part) => /^(?:\p{L}?\p{Ll}*|\p{Lu}{1,5})$/u.test(part))
+  );
+}
+
+/** What stands alone behind `password:` in an error without being one. */
+const statements = new Set(
+  `accepted active authentication authorization blocked changed correct denied disabled empty enabled expired failed
+  hidden inactive incorrect invalid known malformed mandatory mismatch missing needed null optional present protected
+  rejected removed required reset revoked scheme string token tokens unavailable unknown unset unsupported updated valid
+  weak wrong`.split(/\s+/),
+);
+
+/** Whether a word belongs to a sentence: it is an ordinary one, and says something by itself or is followed by another. */
+function isProse(word: string, rest: string): boolean {
+  if (!isWord(word)) return false;
+  const said = withoutPunctuation(word);
+  if (said.length < 4 || statements.has(said.toLowerCase())) return true;
+  return /^ +[("'“‘[]*\p{L}/u.test(rest) && !/[,;.!?]$/.test(word);
+}
+
+/**
+ * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed, errors and URLs as their text, and what is
+ * nested too deep cut off.
  */
 export function redact(value: unknown): unknown {
   return redactAt(value, 0);

@@ -12,7 +12,6 @@ import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { scrub } from '../secrets.ts';
 import {
   AccountRefusedError,
   ConflictError,
@@ -347,8 +346,7 @@ async function errorOf(id: OperationId, account: string, reply: Reply): Promise<
     return '';
   });
   const said = problemOf(parsed(String(text)));
-  // What the service says goes into records and onto pages; it may repeat what it was sent.
-  const problem = { ...said, message: scrub(said.message) || 'it gave no reason' };
+  const problem = { ...said, message: said.message || 'it gave no reason' };
   if (meaning === 'rejected') return new RejectedError(id, status, problem);
   if (meaning === 'conflict') return new ConflictError(id, problem);
   if (meaning === 'gone') return new GoneError(id, problem);

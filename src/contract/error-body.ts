@@ -2,6 +2,7 @@
  * What an error body says. Its structure is not shown (spec 7), so whatever looks like a sentence for a person or a
  * code for a machine is looked for where services usually put it: in JSON of any shape, or in a text.
  */
+import { scrub } from '../secrets.ts';
 import { isHolder } from './deviation.ts';
 
 /** More than this is not looked at: an error page may be of any size. */
@@ -34,9 +35,9 @@ const faultsByField = (value: object, depth: number): string[] =>
     .slice(0, 20)
     .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => `${field}: ${fault}`));
 
-/** One line of text; of an HTML page, its title. */
+/** One line of text without secrets; of an HTML page, its title. Tags and cuts would hide what a secret is known by. */
 function plain(text: string): string {
-  const bounded = text.slice(0, longestText);
+  const bounded = scrub(text.slice(0, longestText));
   const title = /<title>([^<]*)<\/title>/i.exec(bounded)?.[1];
   return (title ?? bounded.replace(/<[^<>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
 }

@@ -12,6 +12,7 @@ import { candidateLists, candidatesOf } from '../job/candidates.ts';
 import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
+import { redact, scrub } from '../secrets.ts';
 import { occasionOf, readingOf, readOnly } from './reading.ts';
 
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
@@ -72,13 +73,14 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   for await (const candidate of listed(planning)) {
     const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
-    const planned = judge(candidate, named);
+    const planned = withoutSecrets(judge(candidate, named));
     yield planned;
     if (planned.is === 'target') found += 1;
     if (found === limit) break;
     if (wanted?.size === 0) return;
   }
-  for (const planned of besides(job, judging)) if (!wanted || wanted.delete(planned.id)) yield planned;
+  for (const planned of besides(job, judging))
+    if (!wanted || wanted.delete(planned.id)) yield withoutSecrets(planned);
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
     const why = job.besides
@@ -86,6 +88,14 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
       : 'It is not in the account, or not among what the policy selects.';
     yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
   }
+}
+
+/** Labels are the sites' own addresses as often as not, and what a job says of a candidate may repeat what an error says. */
+function withoutSecrets(planned: Planned): Planned {
+  const label = scrub(planned.label);
+  if (planned.is === 'settled') return { ...planned, label, end: redact(planned.end) as End };
+  if (planned.is === 'left-out') return { ...planned, label, why: scrub(planned.why) };
+  return { ...planned, label };
 }
 
 function* besides(job: AnyJob, judging: Judging<unknown, unknown>): Generator<Planned> {

@@ -18,6 +18,7 @@ import type { Answer, End } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Outcome, Run, Target, Watch } from '../run/run.ts';
+import { scrub } from '../secrets.ts';
 
 /** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
 export type Found =
@@ -137,10 +138,14 @@ const MOST_FINDINGS = 100;
 const LONGEST_FINDING = 300;
 
 function bounded(findings: readonly Finding[]): Finding[] {
-  const kept = findings.slice(0, MOST_FINDINGS).map((finding) => ({
-    ...finding,
-    says: finding.says.length > LONGEST_FINDING ? `${finding.says.slice(0, LONGEST_FINDING)}…` : finding.says,
-  }));
+  const kept = findings.slice(0, MOST_FINDINGS).map((finding) => {
+    // Before it is cut: half a secret is not recognised as one.
+    const says = scrub(finding.says);
+    return {
+      ...finding,
+      says: says.length > LONGEST_FINDING ? `${says.slice(0, LONGEST_FINDING)}…` : says,
+    };
+  });
   const more = findings.length - kept.length;
   return more === 0
     ? kept

@@ -9,7 +9,7 @@ import { type Field, fieldsOf, fieldsOfItem } from '../contract/fields.ts';
 import { checkInput } from '../contract/input.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../contract/operations.ts';
-import { isSecretKey } from '../secrets.ts';
+import { isSecretKey, redact } from '../secrets.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 import { type CandidateList, candidateLists } from './candidates.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
@@ -124,6 +124,7 @@ export function compileCall(template: CallTemplate, from: CandidateList): Filler
         for (const { path, source, expression, field } of compiled) {
           const value = expression.of({ [subject]: item }, at.now);
           if (isMissing(value, path, expression)) return { lacks: `${source} is empty.` };
+          if (holdsSecret(value)) return { lacks: `${source} holds a credential, which is never stored.` };
           fills.push([[...path], field?.kind === 'day' ? dayOf(value, at.timezone) : value]);
         }
       } catch (error) {
@@ -135,6 +136,9 @@ export function compileCall(template: CallTemplate, from: CandidateList): Filler
     },
   };
 }
+
+/** What is taken from a target is stored with it until it is sent. */
+const holdsSecret = (value: unknown): boolean => JSON.stringify(redact(value)) !== JSON.stringify(value);
 
 /** The call itself, with these values in their places. */
 export function inputOf(

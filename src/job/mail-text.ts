@@ -2,6 +2,7 @@
  * Subjects and bodies of mails, as an operator writes them: text with a few variables, `{{site.title}}`. There is nothing
  * in it that could be carried out, and what is filled in is not read again.
  */
+import { scrub } from '../secrets.ts';
 import { suggestionFor } from '../settings/suggest.ts';
 
 /** What may stand between two braces, and what it stands for. */
@@ -60,11 +61,11 @@ export const fillInLine = (text: string, facts: MailFacts): string =>
   fillIn(text, facts).replaceAll(/\s+/g, ' ').trim();
 
 /**
- * A value as it may stand in a mail: one line of bounded length, without angle brackets, since nobody knows whether the
+ * A value as it may stand in a mail: one line of bounded length, without credentials and angle brackets, since nobody knows whether the
  * service sends bodies as HTML.
  */
 export const mailValue = (value: string | undefined): string =>
-  (value ?? '')
+  scrub(value ?? '')
     .replaceAll(/[\p{Cc}\p{Cf}<>]+/gu, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()

@@ -1,5 +1,6 @@
 /** Whom a report on a site goes to, and what the account says of the mails that they have had already (spec 2.11). */
 import type { Answer, Item } from '../contract/operations.ts';
+import { scrub } from '../secrets.ts';
 import type { End, Reading } from './job.ts';
 import { type MailFacts, mailValue } from './mail-text.ts';
 import { inWords } from './options.ts';
@@ -134,7 +135,7 @@ export const refusals = (
 ): string[] =>
   to
     .filter((email) => !taken.includes(email))
-    .map((email) => `${email}: refused by the service: ${why(email).slice(0, LONGEST_REFUSAL)}`);
+    .map((email) => `${email}: refused by the service: ${scrub(why(email)).slice(0, LONGEST_REFUSAL)}`);
 
 /** A sentence for each address that a report has not arrived at, now that it is no longer waited for. */
 export const overdue = (to: readonly string[], { email }: Report, withinMs: number): string[] =>

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { runScript } from '../redis-script.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Counts, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
+import { scrub } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
@@ -210,7 +211,7 @@ export class RunStore {
   /** Moves a run to another status. False when its present status does not allow it: somebody else was first. */
   async move(run: Run, to: RunStatus, change: RunChange): Promise<boolean> {
     const fields: (string | number)[] = ['movedAt', change.at];
-    if (change.detail !== undefined) fields.push('detail', change.detail);
+    if (change.detail !== undefined) fields.push('detail', scrub(change.detail));
     if (change.deadline !== undefined) fields.push('deadline', change.deadline);
     if (change.planComplete) fields.push('planComplete', 1);
     if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
@@ -244,12 +245,12 @@ export class RunStore {
     detail: string,
     { cancelTasks = false }: { cancelTasks?: boolean } = {},
   ): Promise<void> {
-    await runScript(this.store, END, [keys.run(run.id)], [ending, detail, cancelTasks ? 1 : 0]);
+    await runScript(this.store, END, [keys.run(run.id)], [ending, scrub(detail), cancelTasks ? 1 : 0]);
   }
 
   /** Notes why a run stands still although nobody called it off. */
   async note(id: string, detail: string): Promise<void> {
-    await runScript(this.store, SET_FIELDS, [keys.run(id)], ['detail', detail]);
+    await runScript(this.store, SET_FIELDS, [keys.run(id)], ['detail', scrub(detail)]);
   }
 
   /** Takes the note away that said why a run stood still. */

@@ -8,6 +8,7 @@
 import { runScript } from '../redis-script.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
+import { redact } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
 import { type Store, toJson } from './redis.ts';
@@ -264,7 +265,7 @@ export class TargetStore {
         target.step,
         from.join(','),
         target.state,
-        toJson(target),
+        toJson(withoutSecrets(target)),
         dueAt ?? at,
         target.outcome ?? '',
         JSON.stringify(spent),
@@ -346,6 +347,15 @@ export class TargetStore {
   runsOf(account: string, target: string): Promise<string[]> {
     return this.store.zrevrange(keys.runsOfTarget(account, target), 0, 19);
   }
+}
+
+/**
+ * A target whose texts are those of the service, or of an error: they may repeat a credential. The memo stays as it is, since
+ * the job goes on by it; jobs put no credential there.
+ */
+function withoutSecrets(target: Target): Target {
+  const { label, detail, ended, findings } = target;
+  return { ...target, ...(redact({ label, detail, ended, findings }) as Partial<Target>) };
 }
 
 function toReasonCount([field, count]: [string, string]): ReasonCount {
