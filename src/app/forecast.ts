@@ -3,8 +3,8 @@ import type { BudgetUsage } from '../budget/usage.ts';
 import { costOf, estimateTargets, pastCost } from '../engine/cost.ts';
 import { CaretakerError } from '../errors.ts';
 import { type Policy, weights } from '../policy/policy.ts';
-import { pauseAt } from '../records/policy-store.ts';
-import { nextFirings } from '../schedule/next-firings.ts';
+import type { PolicyState } from '../records/policy-store.ts';
+import { firingsAhead } from '../schedule/policy-report.ts';
 import type { Caretaker } from './caretaker.ts';
 
 export interface PolicyForecast {
@@ -84,12 +84,11 @@ export async function forecast(
 ): Promise<Forecast> {
   const { clock, records } = caretaker;
   const now = clock.now();
+  const states = await records.policies.many(policies.map(({ name }) => name));
   const found: { policy: Policy; times: number[]; cost: RunCost }[] = [];
   for (const policy of policies) {
     if (policy.account !== account || !policy.schedule) continue;
-    const pause = pauseAt(await records.policies.state(policy.name), now);
-    if (pause && pause.until === undefined) continue;
-    const times = firingsOf(policy, Math.max(now, pause?.until ?? now), now + DAY_MS);
+    const times = firingsWithin(policy, states.get(policy.name), now, now + DAY_MS);
     if (times.length > 0) found.push({ policy, times, cost: await costOfRun(caretaker, policy) });
   }
   const perMinute = Math.max(1, usage.limit - Math.max(usage.reserved, usage.othersPerMinute ?? 0));
@@ -122,8 +121,8 @@ export async function forecast(
   };
 }
 
-function firingsOf(policy: Policy, from: number, to: number): number[] {
-  const near = nextFirings(policy, from - 1, FIRINGS_LOOKED_AT).map(({ at }) => at);
+function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): number[] {
+  const near = firingsAhead(policy, state, now, FIRINGS_LOOKED_AT).map(({ at }) => at);
   const times = near.filter((at) => at < to);
   const [first, last] = [times[0], times.at(-1)];
   if (times.length < FIRINGS_LOOKED_AT || first === undefined || last === undefined || last <= first)

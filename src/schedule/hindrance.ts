@@ -10,6 +10,9 @@ export interface Hindrance {
   note?: string;
 }
 
+/** Its file says so: it makes no scheduled run until the file is edited. */
+export const DISABLED: Hindrance = { why: 'disabled', note: 'schedule.enabled: false' };
+
 /** What is written down of a policy besides its file. */
 export type Hindering = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
 
@@ -22,7 +25,7 @@ export function hindranceOf(
   state: Hindering,
   { moment, dueAt, now = dueAt }: { moment: number; dueAt: number; now?: number },
 ): Hindrance | undefined {
-  if (schedule.disabled) return { why: 'disabled', note: 'schedule.enabled: false' };
+  if (schedule.disabled) return DISABLED;
   const freeze = pauseOver(state.freezes, dueAt) ?? pauseOver(state.freezes, now);
   if (freeze) return { why: 'frozen', note: noteOf(freeze) };
   const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);

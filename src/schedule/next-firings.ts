@@ -11,7 +11,8 @@ export interface NextFiring {
 }
 
 /**
- * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none without one.
+ * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none without one or while it
+ * is disabled (`schedule.enabled: false`).
  *
  * A moment that has passed and whose jitter has not is among them, a moment in a blackout is not. Costs no request.
  */
@@ -22,7 +23,8 @@ export function nextFirings(
 ): NextFiring[] {
   const firings: NextFiring[] = [];
   let from = now - (schedule?.jitterMs ?? 0) - 1;
-  while (schedule && firings.length < count) {
+  if (!schedule || schedule.disabled) return firings;
+  while (firings.length < count) {
     const [moment, following] = nextMoments(schedule, from, 2);
     if (moment === undefined) break;
     if (blackoutOn(schedule, moment)) {

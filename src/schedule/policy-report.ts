@@ -8,7 +8,7 @@ import { freezeAt } from '../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../records/policy-store.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Run, RunStatus } from '../run/run.ts';
-import { nextFirings } from './next-firings.ts';
+import { type NextFiring, nextFirings } from './next-firings.ts';
 
 export interface PolicyReport {
   name: string;
@@ -17,7 +17,9 @@ export interface PolicyReport {
   account: string;
   cron: string[];
   timezone: string | null;
-  /** When it fires next, jitter included, after a pause that ends by itself; null when paused for good or by hand. */
+  /** Whether its schedule makes runs (`schedule.enabled`); null without a schedule. */
+  enabled: boolean | null;
+  /** When it fires next, jitter included, after a pause that ends by itself; null when paused for good, disabled or by hand. */
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
   last_run: { run: string; status: RunStatus } | null;
@@ -25,18 +27,28 @@ export interface PolicyReport {
   kept: ReturnType<typeof keptReport> | null;
 }
 
-/** When a policy fires next, in milliseconds since 1970, jitter included; nothing while it is paused for good; after a
- * freeze, or a pause that ends by itself, the first firing after it. */
-export function nextFiringAt(
-  policy: Policy,
+/**
+ * The next firings of a policy as things stand, at most `count`: none while it is paused for good or disabled; those after a freeze,
+ * or after a pause that ends by itself.
+ */
+export function firingsAhead(
+  policy: Pick<Policy, 'name' | 'schedule'>,
   state: PolicyState | undefined,
   now: number,
-): number | undefined {
+  count: number,
+): NextFiring[] {
   const pause = pauseAt(state, now);
-  if (pause && pause.until === undefined) return undefined;
+  if (pause && pause.until === undefined) return [];
   const ends = [pause?.until, freezeAt(state ?? {}, now)?.until].flatMap((until) => until ?? []);
-  return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, 1)[0]?.at;
+  return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, count);
 }
+
+/** When a policy fires next as things stand, in milliseconds since 1970, jitter included. */
+export const nextFiringAt = (
+  policy: Pick<Policy, 'name' | 'schedule'>,
+  state: PolicyState | undefined,
+  now: number,
+): number | undefined => firingsAhead(policy, state, now, 1)[0]?.at;
 
 /** Since when and by whom a policy is paused, and until when; null what was not said. */
 export const pauseReport = ({ at, by, reason, until }: Pause) => ({
@@ -71,6 +83,7 @@ export const toPolicyReport = (
     account: policy.account,
     cron: policy.schedule?.cron ?? [],
     timezone: policy.schedule?.timezone ?? null,
+    enabled: policy.schedule ? !policy.schedule.disabled : null,
     next: next === undefined ? null : isoTime(next),
     paused: pause ? pauseReport(pause) : null,
     last_run: last ? { run: last.id, status: last.status } : null,

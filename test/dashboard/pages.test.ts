@@ -2,13 +2,14 @@ import { afterEach, expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { reasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
-import { aTarget } from '../support/builders.ts';
+import { aSchedule, aTarget } from '../support/builders.ts';
 import {
   anAccount,
   aPolicy,
   aRun,
   ended,
   openEvents,
+  PASSWORD,
   remember,
   showDaemon,
   startWorld,
@@ -70,6 +71,27 @@ test('the overview shows what is under way, what comes next and what was', async
   expect(text).toContain('paused by kim: incident');
   expect(text).toContain('Nobody is at work: runs wait until a daemon with the worker role starts');
   expect(html).toContain(`href="${pathOf()}"`);
+});
+
+test('a policy whose schedule is disabled shows no next time on any page', async () => {
+  const schedule = aSchedule({ disabled: true });
+  world = await startWorld({ policies: () => [aPolicy('switched-off', { schedule })] });
+  const never = 'never: its file disables it ( schedule.enabled: false )';
+
+  for (const path of ['/', '/policies/switched-off']) {
+    const { text, html } = await look(path);
+    expect(text).toContain('switched-off disabled');
+    expect(text).toContain(never);
+    expect(html.slice(html.indexOf('<main'), html.indexOf('id="warnings"'))).not.toContain('<time');
+  }
+  await world.records.policies.pause('switched-off', { at: 1, by: 'kim' });
+  expect((await look('/')).text).toContain(never);
+  expect((await look('/policies/switched-off/resume')).text).toContain('It still does not fire by itself');
+  const bearer = { headers: { authorization: `Bearer ${PASSWORD}` } };
+  expect(await (await world.ask('/api/v1/policies/switched-off', bearer)).json()).toMatchObject({
+    enabled: false,
+    next: null,
+  });
 });
 
 test('whatever stands in the way is on the overview', async () => {

@@ -50,8 +50,9 @@ test('the next firing after a blackout is the first that is not in it', () => {
   expect(iso(first?.at ?? 0)).toBe('2027-01-03T23:00:00.000Z');
 });
 
-test('a policy without a schedule, and one for a day that never comes, fire at no time', () => {
+test('a policy without a schedule, one for a day that never comes, and one that is disabled fire at no time', () => {
   const now = at('2026-11-21T12:00:00Z');
   expect(nextFirings({ name: 'by-hand' }, now, 5)).toEqual([]);
   expect(nextFirings(aPolicy({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
+  expect(nextFirings(aPolicy({ disabled: true }), now, 5)).toEqual([]);
 });

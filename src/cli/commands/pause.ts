@@ -41,16 +41,18 @@ export async function pausePolicies(
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
   await withRecords(options, settings, async ({ records, clock }) => {
     const at = clock.now();
-    const names = selected(words, options, { loaded, settings, known: await knownTo(records, at) });
+    const known = await knownTo(records, at);
+    const names = selected(words, options, { loaded, settings, known });
     const until = endOf(options, at);
+    const disabled = disabledAmong([...loaded.policies, ...known]);
     for (const name of names)
-      await pauseOne({ records, terminal }, name, { at, until, reason: options.reason });
+      await pauseOne({ records, terminal, disabled }, name, { at, until, reason: options.reason });
   });
   return exit.ok;
 }
 
 async function pauseOne(
-  { records, terminal }: { records: Records; terminal: Terminal },
+  { records, terminal, disabled }: { records: Records; terminal: Terminal; disabled: ReadonlySet<string> },
   name: string,
   { at, until, reason: given }: { at: number; until: number | undefined; reason: string | undefined },
 ): Promise<void> {
@@ -68,12 +70,24 @@ async function pauseOne(
   };
   await records.policies.pause(name, pause);
   if (before) terminal.say(`This takes the place of an earlier pause: ${pauseWords(before)}.`);
+  if (disabled.has(name)) {
+    terminal.say(
+      `${name} is paused${until === undefined ? '' : ` until ${moment(until)}`}. ${STAYS_DISABLED}`,
+    );
+    return;
+  }
   terminal.say(
     until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" lets it fire again.`
       : `${name} is paused until ${moment(until)}, and fires again by itself.`,
   );
 }
+
+const STAYS_DISABLED = 'Its schedule stays disabled (schedule.enabled: false).';
+
+/** The names of policies that fire by no schedule, paused or not. */
+const disabledAmong = (policies: readonly Policy[]): ReadonlySet<string> =>
+  new Set(policies.flatMap(({ name, schedule }) => (schedule?.disabled ? name : [])));
 
 /** Lets paused policies fire again; what was due meanwhile is not made up for. */
 export async function resumePolicies(
@@ -91,12 +105,13 @@ export async function resumePolicies(
     const paused = words.filter((word) => pauseAt(states.get(word), now));
     const known = await knownTo(records, now);
     const names = selected(words, options, { loaded, settings, known, paused });
+    const disabled = disabledAmong([...loaded.policies, ...known]);
     let resumed = 0;
     for (const name of names) {
       const was = pauseAt(await records.policies.state(name), now);
       await records.policies.resume(name, now);
       if (was) resumed += 1;
-      if (was) terminal.say(`${name} fires again; it was ${pauseWords(was)}.`);
+      if (was) terminal.say(resumedWords(name, was, disabled.has(name)));
       else if (words.includes(name)) terminal.say(`${name} was not paused.`);
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
@@ -104,6 +119,11 @@ export async function resumePolicies(
   });
   return exit.ok;
 }
+
+const resumedWords = (name: string, was: Pause, isDisabled: boolean): string =>
+  isDisabled
+    ? `${name} is no longer paused; it was ${pauseWords(was)}. ${STAYS_DISABLED}`
+    : `${name} fires again; it was ${pauseWords(was)}.`;
 
 interface Choice {
   loaded: Loaded;

@@ -4,11 +4,18 @@ import { isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, freezeAt, freezeWords } from '../../records/freeze-store.ts';
-import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
-import { nextFirings } from '../../schedule/next-firings.ts';
-import { keptReport, nextFiringAt, pauseReport, toPolicyReport } from '../../schedule/policy-report.ts';
+import { DISABLED } from '../../schedule/hindrance.ts';
+import { hindranceWords } from '../../schedule/hindrance-words.ts';
+import {
+  firingsAhead,
+  keptReport,
+  nextFiringAt,
+  pauseReport,
+  toPolicyReport,
+} from '../../schedule/policy-report.ts';
 import { shortFile } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
 import {
@@ -120,7 +127,7 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
 
 function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
   const { schedule } = policy;
-  const next = nextAt === undefined ? '' : moment(nextAt);
+  const next = schedule?.disabled ? hindranceWords(DISABLED) : nextAt === undefined ? '' : moment(nextAt);
   return [
     kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
     policy.job,
@@ -140,12 +147,10 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
   const own = loaded.policies.find((policy) => policy.name === name);
   const known = hasRecords(settings)
     ? await withRecords(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
-    : { pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
+    : { state: undefined, pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
   const policy = own ?? known.kept?.policy;
   if (!policy) throw noSuchPolicy(name, settings, loaded);
-  const free = Math.max(known.pause?.until ?? 0, known.freeze?.until ?? 0);
-  const next = nextFirings(policy, Math.max(known.now, free - 1), NEXT_SHOWN);
-  const firings = known.pause && known.pause.until === undefined ? [] : next.map(({ at }) => at);
+  const firings = firingsAhead(policy, known.state, known.now, NEXT_SHOWN).map(({ at }) => at);
   const written = asWritten(policy, await loadJobs());
   if (options.json) terminal.json(showReport(policy, written, firings, known));
   else terminal.data(showText(policy, written, firings, known));
@@ -153,6 +158,7 @@ export async function showPolicy(terminal: Terminal, name: string, options: Glob
 }
 
 interface KnownOfPolicy {
+  state: PolicyState | undefined;
   pause: Pause | undefined;
   freeze: Freeze | undefined;
   runs: Run[];
@@ -172,6 +178,7 @@ async function knownOf(
     own ? [] : keptByDaemons(records, now),
   ]);
   return {
+    state,
     pause: pauseAt(state, now),
     freeze: freezeAt(state, now),
     runs,
@@ -194,6 +201,9 @@ const showReport = (
   kept: kept ? keptReport(kept) : null,
 });
 
+const neverWords = ({ schedule }: Policy): string =>
+  schedule?.disabled ? hindranceWords(DISABLED) : schedule ? 'never' : 'by hand';
+
 /** A file of policies with this one in it; what else there is to say stands in comments. */
 function showText(
   policy: Policy,
@@ -206,7 +216,7 @@ function showText(
     ...(kept ? keptWords([kept]) : []),
     ...(freeze ? [`everything is ${freezeWords(freeze)}`] : []),
     ...(pause ? [`${pauseWords(pause)}`] : []),
-    `next: ${firings.map(moment).join(', ') || (policy.schedule ? 'never' : 'by hand')}`,
+    `next: ${firings.map(moment).join(', ') || neverWords(policy)}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
     ...(runs.length === 0 ? ['It has not run yet.'] : []),
   ];

@@ -93,10 +93,12 @@ export const pause = withPolicy(async (c, parts, { name }) => {
   return c.redirect(policyPath(name), 303);
 });
 
-export const askToResume = withPolicy((c, parts, { name }) =>
+export const askToResume = withPolicy((c, parts, { name, schedule }) =>
   ask(c, parts, {
     title: `Resume ${name}?`,
-    says: 'It fires by its schedule again. What was due meanwhile is not made up for.',
+    says: schedule?.disabled
+      ? 'Its pause ends. It still does not fire by itself: its file disables its schedule (schedule.enabled: false).'
+      : 'It fires by its schedule again. What was due meanwhile is not made up for.',
     button: 'Resume it',
     back: policyPath(name),
   }),

@@ -57,7 +57,7 @@ a.card:hover { text-decoration: none; border-color: var(--link); }
 .note details { margin-top: .3rem; }
 .is-succeeded { --tone: var(--good); }
 .is-failed, .is-stopped { --tone: var(--bad); }
-.is-partial, .is-blocked, .is-paused, .is-waiting { --tone: var(--warn); }
+.is-partial, .is-blocked, .is-paused, .is-disabled, .is-waiting { --tone: var(--warn); }
 .is-running, .is-planning, .is-acting, .is-following { --tone: var(--busy); }
 
 .bar { display: block; width: 100%; height: .55rem; margin: .6rem 0; border-radius: 3px; background: var(--line); }

@@ -219,7 +219,7 @@ const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: Pol
       <a href={policyPath(policy.name)}>
         <b>{policy.name}</b>
       </a>{' '}
-      {pause && <Badge word="paused" />}
+      <PolicyBadges policy={policy} pause={pause} />
       <p class="dim">{policy.description ?? policy.job}</p>
     </td>
     <td data-label="Schedule">
@@ -241,6 +241,14 @@ const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: Pol
       <PolicyActions name={policy.name} paused={pause !== undefined} />
     </td>
   </tr>
+);
+
+/** What keeps a policy from firing until somebody changes it. */
+export const PolicyBadges = ({ policy, pause }: { policy: Policy; pause: Pause | undefined }) => (
+  <>
+    {pause && <Badge word="paused" />}
+    {policy.schedule?.disabled && <Badge word="disabled" />}
+  </>
 );
 
 export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
@@ -272,7 +280,7 @@ export const NextFiring = ({
   const paused = pause && (
     <p>
       paused by {pause.by}
-      {pause.reason && `: ${pause.reason}`}
+      {pause.reason && `: ${pause.reason}`}, since <Moment at={pause.at} now={now} />
       {pause.until !== undefined && (
         <>
           , until <Moment at={pause.until} now={now} />
@@ -280,6 +288,16 @@ export const NextFiring = ({
       )}
     </p>
   );
+  if (schedule?.disabled) {
+    return (
+      <>
+        {paused}
+        <p>
+          never: its file disables it (<code>schedule.enabled: false</code>)
+        </p>
+      </>
+    );
+  }
   if (paused && nextAt === undefined) return paused;
   if (!schedule) return <span class="dim">by hand alone</span>;
   if (nextAt === undefined) return <span>never: its schedule names no moment to come</span>;

@@ -3,14 +3,13 @@ import type { Policy } from '../../policy/policy.ts';
 import type { FiringRecord } from '../../records/ledger-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { hindranceWords } from '../../schedule/hindrance-words.ts';
-import { nextFirings } from '../../schedule/next-firings.ts';
-import { nextFiringAt } from '../../schedule/policy-report.ts';
+import { firingsAhead } from '../../schedule/policy-report.ts';
 import { shortFile } from '../../settings/finding.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
-import { NextFiring, PolicyActions, ScheduleLines } from './overview.tsx';
+import { NextFiring, PolicyActions, PolicyBadges, ScheduleLines } from './overview.tsx';
 import { sendProblem } from './problem.tsx';
-import { Badge, Moment, momentIn, number, RunTable, runPath } from './words.tsx';
+import { Moment, momentIn, number, RunTable, runPath } from './words.tsx';
 
 const LATEST = 20;
 const COMING = 5;
@@ -63,8 +62,8 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
   ]);
   const state = states.get(name);
   const pause = pauseAt(state, now);
-  const nextAt = nextFiringAt(policy, state, now);
-  const firings = nextAt === undefined ? [] : nextFirings(policy, nextAt - 1, COMING);
+  const firings = firingsAhead(policy, state, now, COMING);
+  const nextAt = firings[0]?.at;
   return showPage(
     c,
     parts,
@@ -75,7 +74,7 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
           <a href="/">Overview</a> / policy
         </p>
         <h1>
-          {name} {pause && <Badge word="paused" />}
+          {name} <PolicyBadges policy={policy} pause={pause} />
         </h1>
         {policy.description && <p>{policy.description}</p>}
         <PolicyActions name={name} paused={pause !== undefined} />
