@@ -152,6 +152,7 @@ function keepHouse(
     });
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_MS) {
       prunedAt = seenAt;
+      await records.totals.addEarlier(seenAt);
       const before = seenAt - caretaker.settings.retention.runsMs;
       await records.ledger.prune(before);
       const removed = await records.runs.prune(before);

@@ -19,6 +19,9 @@ export const keys = {
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
+  /** What ended in the hour that begins at a moment; and whether the runs are in it that ended before there were totals. */
+  totals: (hour: number) => `${PREFIX}:totals:${hour}`,
+  totalsComplete: `${PREFIX}:totals`,
   freeze: `${PREFIX}:freeze`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */

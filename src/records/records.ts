@@ -11,10 +11,12 @@ import { PresenceStore } from './presence-store.ts';
 import type { Store } from './redis.ts';
 import { RunStore } from './run-store.ts';
 import { TargetStore } from './target-store.ts';
+import { TotalsStore } from './totals-store.ts';
 
 export interface Records {
   runs: RunStore;
   targets: TargetStore;
+  totals: TotalsStore;
   policies: PolicyStore;
   freeze: FreezeStore;
   accounts: AccountStore;
@@ -30,6 +32,7 @@ export function openRecords(store: Store): Records {
   return {
     runs: new RunStore(store),
     targets: new TargetStore(store),
+    totals: new TotalsStore(store),
     policies: new PolicyStore(store),
     freeze: new FreezeStore(store),
     accounts: new AccountStore(store),

@@ -1,17 +1,20 @@
 /** The scripts by which runs are made and moved: each with its indexes, its event and its place in the ledger, or not at all. */
 
+import { ADD_TO_TOTALS } from './totals-store.ts';
+
 /** What CREATE answers, by number. */
 export const creations = ['there', 'made', 'decided', 'in-the-way'] as const;
 
 /**
  * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger, ledgers, the targets
- * that alone were asked for. ARGV: id, created, active, account, name of this creation, event, policy, which others are in
- * the way or '', where runs are, moment or '', its record, whether it is a backfill, how many arguments its fields are, fields, targets.
+ * that alone were asked for, its reasons, totals of the hour. ARGV: id, created, active, account, name of this creation, event,
+ * policy, which others are in the way or '', where runs are, moment or '', its record, whether it is a backfill, how many arguments
+ * its fields are, fields, targets.
  *
  * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it is backfilled: then
  * the record notes that.
  */
-export const CREATE = `
+export const CREATE = `${ADD_TO_TOTALS}
 local made = redis.call('HGET', KEYS[1], 'lastMove')
 if made == ARGV[5] then return 1 end
 if made then return 0 end
@@ -40,7 +43,7 @@ redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
 if ARGV[3] == '1' then
   redis.call('SADD', KEYS[5], ARGV[1])
   redis.call('SADD', KEYS[6], ARGV[4])
-end
+else add_to_totals(KEYS[1], KEYS[11], KEYS[12], ARGV[1]) end
 if moment ~= '' then
   local record = ARGV[11]
   if known then
@@ -56,13 +59,13 @@ redis.call('PUBLISH', KEYS[7], ARGV[6])
 return 1`;
 
 /**
- * KEYS: run, active runs, events, all runs. ARGV: id, to, final, sources, event, status index, move, plan step or '',
- * fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
+ * KEYS: run, active runs, events, all runs, its reasons, totals of the hour. ARGV: id, to, final, sources, event, status index,
+ * move, plan step or '', fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
  *
  * Whoever decided on a move may have read the run before its plan was complete. Once it is, the run is not planned again, and does not
  * end before each of its targets has: what is in flight would never get its outcome.
  */
-export const MOVE = `
+export const MOVE = `${ADD_TO_TOTALS}
 local from, last, step, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep', 'planComplete'))
 if last == ARGV[7] then return 1 end
 if complete and ARGV[2] == 'planning' then return 0 end
@@ -79,7 +82,10 @@ redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV,
 local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
 redis.call('ZREM', ARGV[6] .. from, ARGV[1])
 redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
-if ARGV[3] == '1' then redis.call('SREM', KEYS[2], ARGV[1]) end
+if ARGV[3] == '1' then
+  redis.call('SREM', KEYS[2], ARGV[1])
+  add_to_totals(KEYS[1], KEYS[5], KEYS[6], ARGV[1])
+end
 redis.call('PUBLISH', KEYS[3], ARGV[5])
 return 1`;
 

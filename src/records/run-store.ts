@@ -14,6 +14,7 @@ import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
 import { COUNT_REQUESTS, OPERATION, type Store, toJson } from './redis.ts';
 import { CREATE, creations, END, MOVE, SET_FIELDS } from './run-scripts.ts';
+import { hourOf } from './totals-store.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
 export interface RunLimits {
@@ -96,6 +97,8 @@ export class RunStore {
         keys.ledgers,
         // A list of its own: with thousands of ids, it must not be read each time the run is.
         keys.only(run.id),
+        keys.reasons(run.id),
+        hourOf(run.finishedAt ?? run.createdAt),
       ],
       [
         run.id,
@@ -219,7 +222,14 @@ export class RunStore {
     const moved = await runScript(
       this.store,
       MOVE,
-      [keys.run(run.id), keys.activeRuns(run.account), keys.events, keys.runs],
+      [
+        keys.run(run.id),
+        keys.activeRuns(run.account),
+        keys.events,
+        keys.runs,
+        keys.reasons(run.id),
+        hourOf(change.at),
+      ],
       [
         run.id,
         to,

@@ -1,0 +1,146 @@
+/**
+ * What ended in each hour: runs by status, targets by outcome and reason, both by policy where they did not succeed.
+ *
+ * Added to in the script that ends a run, so that what happened in a day is known without reading its runs, however many there
+ * were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no page asks for it any more.
+ */
+import { runScript } from '../redis-script.ts';
+import type { Reason } from '../run/reasons.ts';
+import type { Outcome, RunStatus } from '../run/run.ts';
+import { keys } from './keys.ts';
+import type { Store } from './redis.ts';
+
+const HOUR_MS = 3_600_000;
+/** The day that is asked for, the hour that it begins in, and one to spare. */
+const KEPT_MS = 26 * HOUR_MS;
+
+/**
+ * For the head of a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, once the run has its final status.
+ *
+ * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, with no policy where it succeeded: nobody asks who
+ * succeeded. Its value is how many there were, in how many runs, and the latest of these.
+ */
+export const ADD_TO_TOTALS = `
+local function add_to_totals(run, reasons, totals, id)
+  if redis.call('HSETNX', run, 'totalled', 1) == 0 then return end
+  local status, policy = unpack(redis.call('HMGET', run, 'status', 'policy'))
+  local function add(what, count)
+    local field = what .. ' ' .. (string.find(what, ' succeeded') and '' or policy)
+    local known, runs = string.match(redis.call('HGET', totals, field) or '0 0', '^(%d+) (%d+)')
+    redis.call('HSET', totals, field, string.format('%d %d %s', known + count, runs + 1, id))
+  end
+  add('run ' .. status, 1)
+  local ended = redis.call('HGETALL', reasons)
+  for i = 1, #ended, 2 do add('target ' .. ended[i], tonumber(ended[i + 1])) end
+  redis.call('PEXPIRE', totals, ${KEPT_MS})
+end`;
+
+/** KEYS: run, its reasons, the hour. ARGV: id. For a run that ended before totals were kept. */
+const ADD_EARLIER = `${ADD_TO_TOTALS}
+if redis.call('HEXISTS', KEYS[1], 'finishedAt') == 1 then add_to_totals(KEYS[1], KEYS[2], KEYS[3], ARGV[1]) end`;
+
+/**
+ * KEYS: accounts with runs under way, hours. ARGV: what the keys of an account's runs under way begin with. Gives the runs under way
+ * and the totals as they are at the same instant: a run is either among the ones or in the others.
+ */
+const READ = `
+local active = {}
+for _, account in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  for _, id in ipairs(redis.call('SMEMBERS', ARGV[1] .. account)) do active[#active + 1] = id end
+end
+local hours = {}
+for i = 2, #KEYS do hours[#hours + 1] = redis.call('HGETALL', KEYS[i]) end
+return {active, hours}`;
+
+/** So many runs had something in common. */
+export interface Total {
+  /** Runs, or targets of them. */
+  count: number;
+  runs: number;
+  /** The id of the run that ended last. */
+  latest: string;
+}
+
+export interface Totals {
+  /** The full hour that they begin with. */
+  since: number;
+  /** Runs by status; those that succeeded without a policy. */
+  runs: (Total & { status: RunStatus; policy?: string })[];
+  /** Targets by outcome and reason; those that succeeded without a policy. */
+  targets: (Total & { outcome: Outcome; reason: Reason; policy?: string })[];
+  /** The runs that had not ended, of all accounts: none of them is in the totals. */
+  active: string[];
+}
+
+/** The key of the hour that a moment is in. */
+export const hourOf = (at: number): string => keys.totals(Math.floor(at / HOUR_MS) * HOUR_MS);
+
+/** Runs that are looked at together. */
+const PAGE = 500;
+
+export class TotalsStore {
+  constructor(private readonly store: Store) {}
+
+  /** What ended from the full hour before `from` until `now`. At most a day: older hours are forgotten. */
+  async between(from: number, now: number): Promise<Totals> {
+    const since = Math.floor(from / HOUR_MS) * HOUR_MS;
+    const hours: string[] = [];
+    for (let at = since; at <= now; at += HOUR_MS) hours.push(keys.totals(at));
+    const [active, found] = (await runScript(
+      this.store,
+      READ,
+      [keys.activeAccounts, ...hours],
+      [keys.activeRuns('')],
+    )) as [string[], string[][]];
+    const sums = new Map<string, Total>();
+    for (const fields of found) {
+      for (let at = 0; at + 1 < fields.length; at += 2) {
+        const [count, runs, latest = ''] = (fields[at + 1] ?? '').split(' ');
+        const before = sums.get(fields[at] ?? '') ?? { count: 0, runs: 0 };
+        sums.set(fields[at] ?? '', {
+          count: before.count + Number(count),
+          runs: before.runs + Number(runs),
+          latest,
+        });
+      }
+    }
+    return { since, active, ...totalsOf(sums) };
+  }
+
+  /**
+   * Adds the runs that ended before totals were kept, those of the hours that are still asked for. Reads the end of every run, once for
+   * all; does nothing ever after.
+   */
+  async addEarlier(now: number): Promise<void> {
+    if (await this.store.exists(keys.totalsComplete)) return;
+    // From the newest on: runs that begin meanwhile, and old ones that are pruned, hide none from us.
+    for (let offset = 0; ; offset += PAGE) {
+      const ids = await this.store.zrange(keys.runs, String(offset), String(offset + PAGE - 1), 'REV');
+      const ends = await Promise.all(ids.map((id) => this.store.hget(keys.run(id), 'finishedAt')));
+      const ended = ids.flatMap((id, index) => {
+        const at = Number(ends[index] ?? 0);
+        return at < now - KEPT_MS ? [] : { id, at };
+      });
+      await Promise.all(
+        ended.map(({ id, at }) =>
+          runScript(this.store, ADD_EARLIER, [keys.run(id), keys.reasons(id), hourOf(at)], [id]),
+        ),
+      );
+      if (ids.length < PAGE) break;
+    }
+    await this.store.set(keys.totalsComplete, '1');
+  }
+}
+
+function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targets'> {
+  const totals: Pick<Totals, 'runs' | 'targets'> = { runs: [], targets: [] };
+  for (const [field, total] of sums) {
+    const [kind, ...words] = field.split(' ');
+    const policy = words.pop();
+    const [first, reason] = words;
+    const whose = policy ? { ...total, policy } : total;
+    if (kind === 'run') totals.runs.push({ ...whose, status: first as RunStatus });
+    else totals.targets.push({ ...whose, outcome: first as Outcome, reason: reason as Reason });
+  }
+  return totals;
+}

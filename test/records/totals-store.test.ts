@@ -1,0 +1,141 @@
+/** What ended in each hour, counted while runs end. */
+import { beforeEach, expect, test } from 'vitest';
+import { keys } from '../../src/records/keys.ts';
+import { openRecords } from '../../src/records/records.ts';
+import type { Run, RunStatus, Target } from '../../src/run/run.ts';
+import { aRun, aTarget } from '../support/builders.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
+
+const HOUR = 3_600_000;
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+const limits = { concurrency: 5, targetMs: 60_000 };
+
+const ended = (id: string, outcome: Target['outcome'], reason: Target['reason']): Target =>
+  aTarget(id, { state: 'ended', ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) });
+
+/** Makes a run with its plan, and lets it run. */
+async function begun(changes: Partial<Run>, targets: readonly Target[]): Promise<Run> {
+  const run = aRun(changes);
+  await records.runs.create(run, limits);
+  await records.runs.move(run, 'planning', { at: NOON });
+  await records.targets.add(run.id, await records.targets.beginPlan(run.id), targets);
+  await records.runs.move(run, 'running', { at: NOON, planComplete: true });
+  return run;
+}
+
+async function endedAt(at: number, status: RunStatus, changes: Partial<Run>, targets: readonly Target[]) {
+  const run = await begun(changes, targets);
+  await records.runs.move(run, status, { at });
+  return run;
+}
+
+const someFailed = [
+  ended('a', 'succeeded', 'done'),
+  ended('b', 'failed', 'timeout'),
+  ended('c', 'failed', 'timeout'),
+  ended('d', 'skipped', 'daily-limit'),
+];
+
+test('runs and targets are summed by policy, status and reason, however many runs there are', async () => {
+  await Promise.all(
+    Array.from({ length: 120 }, (_, index) =>
+      endedAt(NOON + index * 60_000, 'partial', { id: `sync.${index}`, policy: 'sync' }, someFailed),
+    ),
+  );
+  await endedAt(NOON + HOUR, 'failed', { id: 'mail.1', policy: 'mail' }, [ended('a', 'failed', 'timeout')]);
+
+  const { since, runs, targets } = await records.totals.between(NOON + 5, NOON + 2 * HOUR);
+
+  expect(since).toBe(NOON);
+  expect(runs).toContainEqual({
+    status: 'partial',
+    policy: 'sync',
+    count: 120,
+    runs: 120,
+    latest: 'sync.119',
+  });
+  expect(runs).toContainEqual({ status: 'failed', policy: 'mail', count: 1, runs: 1, latest: 'mail.1' });
+  const timeouts = targets.filter(({ reason }) => reason === 'timeout');
+  expect(timeouts).toEqual([
+    { outcome: 'failed', reason: 'timeout', policy: 'sync', count: 240, runs: 120, latest: 'sync.119' },
+    { outcome: 'failed', reason: 'timeout', policy: 'mail', count: 1, runs: 1, latest: 'mail.1' },
+  ]);
+  const succeeded = targets.filter(({ outcome }) => outcome === 'succeeded');
+  expect(succeeded).toMatchObject([{ reason: 'done', count: 120 }]);
+});
+
+test('a run that is ended twice, or whose end is sent again, counts once', async () => {
+  const run = await begun({ policy: 'sync' }, someFailed);
+  await Promise.all(
+    ['partial', 'partial', 'stopped'].map((status) =>
+      records.runs.move(run, status as RunStatus, { at: NOON }),
+    ),
+  );
+  await records.runs.move(run, 'cancelled', { at: NOON + HOUR });
+  await records.totals.addEarlier(NOON + 2 * HOUR);
+
+  const { runs, targets } = await records.totals.between(NOON, NOON + HOUR);
+
+  expect(runs).toMatchObject([{ status: 'partial', count: 1 }]);
+  expect(targets.map(({ count }) => count).sort()).toEqual([1, 1, 2]);
+});
+
+test('a run that is under way is in no total, and named beside them', async () => {
+  const run = await begun({ policy: 'sync' }, someFailed);
+  expect(await records.totals.between(NOON, NOON)).toEqual({
+    since: NOON,
+    active: [run.id],
+    runs: [],
+    targets: [],
+  });
+
+  await records.runs.move(run, 'partial', { at: NOON });
+  expect(await records.totals.between(NOON, NOON)).toMatchObject({ active: [], runs: [{ count: 1 }] });
+});
+
+test('a run that is skipped when it is made counts in the hour in which it was made', async () => {
+  const skipped = aRun({ id: 'late', policy: 'sync', status: 'skipped', createdAt: NOON, finishedAt: NOON });
+  await Promise.all([1, 2].map(() => records.runs.create(skipped, limits)));
+
+  const { runs } = await records.totals.between(NOON, NOON);
+
+  expect(runs).toEqual([{ status: 'skipped', policy: 'sync', count: 1, runs: 1, latest: 'late' }]);
+});
+
+test('hours outside of what is asked for do not count, and each is forgotten after a day', async () => {
+  await endedAt(NOON - 1, 'partial', { policy: 'sync' }, someFailed);
+  await endedAt(NOON, 'failed', { policy: 'sync' }, someFailed);
+
+  expect((await records.totals.between(NOON + 1, NOON + HOUR)).runs).toMatchObject([{ status: 'failed' }]);
+  for (const hour of [NOON - HOUR, NOON]) {
+    const kept = await redis.pttl(keys.totals(hour));
+    expect(kept).toBeGreaterThan(25 * HOUR);
+    expect(kept).toBeLessThanOrEqual(26 * HOUR);
+  }
+});
+
+test('runs that ended before totals were kept are added once, each in its hour', async () => {
+  for (let index = 0; index < 600; index += 1)
+    await endedAt(NOON + (index % 2) * HOUR, 'partial', { id: `old.${index}`, policy: 'sync' }, [
+      ended('a', 'failed', 'timeout'),
+    ]);
+  const open = await begun({ id: 'open', policy: 'sync' }, someFailed);
+  // As a version without totals left them.
+  await redis.del(keys.totals(NOON), keys.totals(NOON + HOUR));
+  await Promise.all(
+    Array.from({ length: 600 }, (_, index) => redis.hdel(keys.run(`old.${index}`), 'totalled')),
+  );
+
+  await Promise.all([records.totals.addEarlier(NOON + 2 * HOUR), records.totals.addEarlier(NOON + 2 * HOUR)]);
+  await records.totals.addEarlier(NOON + 2 * HOUR);
+
+  const { runs, targets, active } = await records.totals.between(NOON, NOON + HOUR);
+  expect(runs).toMatchObject([{ status: 'partial', policy: 'sync', count: 600 }]);
+  expect(targets).toMatchObject([{ reason: 'timeout', count: 600, runs: 600 }]);
+  expect(active).toEqual([open.id]);
+  expect((await records.totals.between(NOON + HOUR, NOON + HOUR)).runs).toMatchObject([{ count: 300 }]);
+});
