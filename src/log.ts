@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { redact, scrub } from './secrets.ts';
+import { visible, visibleLine } from './visible.ts';
 
 interface Write {
   (facts: object, message?: string): void;
@@ -51,9 +52,13 @@ function guarded(logger: Logger): Log {
     info: logger.info.bind(logger),
     warn: logger.warn.bind(logger),
     error: logger.error.bind(logger),
-    child: (facts) => guarded(logger.child(redact(facts) as object)),
+    child: (facts) => guarded(logger.child(shown(facts) as object)),
   };
 }
+
+/** A text without secrets on one line, so that nobody else writes a line into the log. */
+const line = (text: string): string => visibleLine(scrub(text));
+const shown = (value: unknown): unknown => redact(value, line);
 
 function cleaned(argument: unknown): unknown {
   if (argument instanceof Error) return { err: describe(argument) };
@@ -63,9 +68,9 @@ function cleaned(argument: unknown): unknown {
     'err' in argument &&
     argument.err instanceof Error
   ) {
-    return { ...(redact({ ...argument, err: undefined }) as object), err: describe(argument.err) };
+    return { ...(shown({ ...argument, err: undefined }) as object), err: describe(argument.err) };
   }
-  return redact(argument);
+  return shown(argument);
 }
 
 /** Causes further down are left out; a chain that long holds itself. */
@@ -76,8 +81,8 @@ function describe(error: Error, causes = MOST_CAUSES): object {
   return {
     type: error.name,
     ...(typeof code === 'string' ? { code } : {}),
-    message: scrub(error.message),
-    stack: scrub(error.stack ?? ''),
+    message: line(error.message),
+    stack: visible(scrub(error.stack ?? ''), '\n'),
     ...(error.cause instanceof Error && causes > 0 ? { cause: describe(error.cause, causes - 1) } : {}),
   };
 }

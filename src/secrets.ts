@@ -277,24 +277,24 @@ function isProse(word: string, rest: string): boolean {
 }
 
 /**
- * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed, errors and URLs as their text, and what is
- * nested too deep cut off.
+ * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed (or what `clean` does besides), errors and URLs as
+ * their text, and what is nested too deep cut off.
  */
-export function redact(value: unknown): unknown {
-  return redactAt(value, 0);
+export function redact(value: unknown, clean: (text: string) => string = scrub): unknown {
+  return redactAt(value, clean, 0);
 }
 
-function redactAt(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return scrub(value);
+function redactAt(value: unknown, clean: (text: string) => string, depth: number): unknown {
+  if (typeof value === 'string') return clean(value);
   if (value instanceof Date || value === null || typeof value !== 'object') return value;
   if (depth > DEEPEST) return '[too deep]';
-  if (Array.isArray(value)) return value.map((one) => redactAt(one, depth + 1));
-  if (value instanceof Error) return scrub(`${value.name}: ${value.message}`);
-  if (value instanceof URL) return scrub(value.href);
+  if (Array.isArray(value)) return value.map((one) => redactAt(one, clean, depth + 1));
+  if (value instanceof Error) return clean(`${value.name}: ${value.message}`);
+  if (value instanceof URL) return clean(value.href);
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
-      scrub(key),
-      isSecretKey(key) && inner !== null && inner !== undefined ? HIDDEN : redactAt(inner, depth + 1),
+      clean(key),
+      isSecretKey(key) && inner !== null && inner !== undefined ? HIDDEN : redactAt(inner, clean, depth + 1),
     ]),
   );
 }

@@ -68,9 +68,9 @@ test('a file imports from its own room and from lower levels only', () => {
   expect(upward.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
 });
 
-test('there are at most five leaf files, and they import nothing of ours', () => {
+test('there are at most six leaf files, and they import nothing of ours', () => {
   const leaves = readdirSync(join(root, 'src')).filter((file) => file.endsWith('.ts'));
-  expect(leaves.length).toBeLessThanOrEqual(5);
+  expect(leaves.length).toBeLessThanOrEqual(6);
 });
 
 test('every room and the jobs say in a README what they are for', () => {

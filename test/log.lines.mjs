@@ -28,4 +28,6 @@ log.error(new Error('nothing but open-sesame'));
 const circle = new Error('round');
 circle.cause = circle;
 log.error({ err: circle }, 'an error that is its own cause');
+log.info({ label: 'a\u001b[2Jb' }, 'said \u202eit\n{"level":60}');
+log.error(new Error('\u001b[31mpassword=hunter2\nnext'));
 await vite.close();

@@ -63,6 +63,12 @@ describe('a log for collectors', () => {
     expect(entries[5]).toMatchObject({ msg: 'an error that is its own cause' });
   });
 
+  test('writes out what would steer a terminal or begin another line', () => {
+    expect(entries[6]).toMatchObject({ label: 'a\\u001b[2Jb', msg: 'said \\u202eit {"level":60}' });
+    expect(entries[7]).toMatchObject({ err: { message: '\\u001b[31mpassword=[hidden] next' } });
+    expect(JSON.stringify(entries)).not.toContain('hunter2');
+  });
+
   test('leaves out what is below its level', () => {
     expect(entries.map(({ msg }) => msg)).not.toContain('a detail');
   });
@@ -73,6 +79,8 @@ test('a log for a person at a terminal hides the same', async () => {
   const text = lines.join('\n');
   expect(text).toContain('a detail');
   expect(text).toMatch(/\d\d:\d\d:\d\d.*INFO.*a run began/);
+  expect(text).toContain('said \\u202eit {"level":60}');
+  expect(text).not.toContain('\u001b[2J');
   expect(text).not.toMatch(/open-sesame|"abc"|:abc@/);
 });
 

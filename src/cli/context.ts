@@ -125,7 +125,7 @@ export async function withAccount<T>(
 
 export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
   if (findings.length > 0)
-    terminal.say(renderFindings(findings, { color: terminal.color, columns: terminal.sayColumns }));
+    terminal.say(renderFindings(findings, { color: terminal.paint, columns: terminal.sayColumns }));
 }
 
 /** Says what lies in the policies folder and is not read: somebody may have meant it to be. */

@@ -48,7 +48,7 @@ const codes: Record<string, number> = {
 export function explain(error: unknown, terminal: Terminal): number {
   const { paint, say } = terminal;
   if (error instanceof InvalidFilesError) {
-    say(renderFindings(error.findings, { color: terminal.color, columns: terminal.sayColumns }));
+    say(renderFindings(error.findings, { color: terminal.paint, columns: terminal.sayColumns }));
     return exit.badInput;
   }
   if (error instanceof CaretakerError) {

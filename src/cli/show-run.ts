@@ -3,6 +3,7 @@ import { endedCount } from '../run/moves.ts';
 import { reasons } from '../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../run/run.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { visibleLine } from '../visible.ts';
 import { foldSame } from './fold-same.ts';
 import { type Terminal, table } from './terminal.ts';
 
@@ -66,7 +67,7 @@ export function endLines(run: Run, terminal: Terminal): string[] {
     run.counts.planned > 0 ? `, ${(run.requests / run.counts.planned).toFixed(2)} a target` : '';
   return [
     `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${countOf(run.requests, 'request')}${perTarget})`,
-    ...(run.detail ? [run.detail] : []),
+    ...(run.detail ? [visibleLine(run.detail)] : []),
   ];
 }
 

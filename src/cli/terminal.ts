@@ -2,9 +2,11 @@
  * What a command prints and where: data goes to standard output, everything a person reads besides to standard error.
  * Colours only where a terminal shows them, and never with `NO_COLOR` (no-color.org).
  */
+import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { scrub } from '../secrets.ts';
 import { wrapped } from '../settings/width.ts';
+import { visible, visibleJson, visibleLine } from '../visible.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -38,7 +40,7 @@ export function openTerminal(): Terminal {
   // Painted for either stream; what goes to one that is no terminal loses its colours on the way out.
   const color = colorOn(process.stderr) || colorOn(process.stdout);
   const forStream = (stream: { isTTY?: boolean }, text: string) =>
-    colorOn(stream) ? text : stripVTControlCharacters(text);
+    shownWith(colorOn(stream) ? '\u001b[$1m' : '', text);
   let shown = false;
   const clear = () => {
     if (shown) process.stderr.write('\r\u001b[K');
@@ -53,30 +55,50 @@ export function openTerminal(): Terminal {
     sayColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
     data(text) {
       clear();
-      process.stdout.write(`${forStream(process.stdout, clean(text))}\n`);
+      process.stdout.write(`${forStream(process.stdout, text)}\n`);
     },
     json(value) {
       clear();
-      process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0)}\n`);
+      process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
     },
     say(text) {
       clear();
-      process.stderr.write(`${forStream(process.stderr, clean(text))}\n`);
+      process.stderr.write(`${forStream(process.stderr, text)}\n`);
     },
     show(text) {
       if (!interactive) return;
-      process.stderr.write(`\r\u001b[K${cut(text, columns - 1)}`);
+      process.stderr.write(`\r\u001b[K${forStream(process.stderr, cut(visibleLine(text), columns - 1))}`);
       shown = true;
     },
     clear,
-    paint: (style, text) => (color ? styleText(style, text, { validateStream: false }) : text),
+    paint: (style, text) => (color ? marked(style, text) : text),
   };
 }
 
-/** What comes from files and from the service must not steer the terminal: only our colours get through. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-const steering = /\u001b(?!\[[\d;]*m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g;
-const clean = (text: string): string => scrub(text).replace(steering, '·');
+/**
+ * Only our own colours pass: what comes from files and from the service must not steer the terminal. Until a line is printed, a
+ * colour of ours carries numbers that nobody else knows.
+ */
+const MARK = [1, 2, 3].map(() => randomInt(1_000, 10_000)).join(';');
+const ours = new RegExp(`\\u001b\\[${MARK};(\\d+)m`, 'g');
+
+function marked(style: Style, text: string): string {
+  const [on = '', off = ''] = styleText(style, '|', { validateStream: false }).split('|');
+  return [on, text, off].map((part, at) => (at === 1 ? part : part.replaceAll('[', `[${MARK};`))).join('');
+}
+
+/** The one place where outside text enters a line of a terminal; `$1` in `color` is the number of a colour of ours. */
+function shownWith(color: string, text: string): string {
+  const parts = scrub(text).split(ours);
+  return parts.map((part, at) => (at % 2 === 0 ? visible(part, '\n\t') : color.replace('$1', part))).join('');
+}
+
+/** The text of a cell: one line, so that no row looks like two. */
+const cellOf = (text: string): string =>
+  text
+    .split(ours)
+    .map((part, at) => (at % 2 === 0 ? visibleLine(part) : `\u001b[${MARK};${part}m`))
+    .join('');
 
 /** The first `width` visible characters; a line that wraps could not be replaced. */
 function cut(text: string, width: number): string {
@@ -91,6 +113,8 @@ export interface Fit {
 }
 
 const GAP = 2;
+/** No column is padded beyond that: one label of thousands of characters would stretch every row. */
+const MAX_PADDING = 80;
 const widthOf = (text: string) => stripVTControlCharacters(text).length;
 
 /**
@@ -99,10 +123,11 @@ const widthOf = (text: string) => stripVTControlCharacters(text).length;
  */
 export function table(
   headings: readonly string[],
-  rows: readonly (readonly string[])[],
+  cells: readonly (readonly string[])[],
   paint: Terminal['paint'],
   fit?: Fit,
 ): string {
+  const rows = cells.map((row) => row.map(cellOf));
   const wished = headings.map((heading, at) =>
     Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );
@@ -114,7 +139,7 @@ export function table(
         const width = widths[at] ?? 0;
         if (width === 0 && (wished[at] ?? 0) > 0) return [];
         const shown = cut(cell, width);
-        return [at === last ? shown : shown + ' '.repeat(width - widthOf(shown))];
+        return [at === last ? shown : shown + ' '.repeat(padding(width, shown))];
       })
       .join(' '.repeat(GAP))
       .trimEnd();
@@ -126,6 +151,9 @@ export function table(
     ...(hidden.length === 0 ? [] : [paint('dim', wrapped(notice, fit?.columns))]),
   ].join('\n');
 }
+
+const padding = (width: number, shown: string): number =>
+  Math.max(0, Math.min(width, MAX_PADDING) - widthOf(shown));
 
 /** The widths with which a table fits, or as nearly as it can. */
 function fitted(wished: readonly number[], fit: Fit | undefined): number[] {

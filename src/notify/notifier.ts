@@ -6,6 +6,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Run } from '../run/run.ts';
 import type { Notification, Settings } from '../settings/settings.ts';
+import { visibleJson } from '../visible.ts';
 import { type Message, messageAbout, messageAboutPause } from './message.ts';
 import { signatureOf } from './signature.ts';
 import { type Delivery, deliver, openConnections } from './webhook.ts';
@@ -83,7 +84,7 @@ async function deliverPatiently(
   clock: Clock,
   dispatcher: Dispatcher,
 ): Promise<Delivery> {
-  const body = JSON.stringify(message);
+  const body = visibleJson(message);
   const attempt = () =>
     deliver({ url: webhook.url, headers: headersFor(event, body, webhook.secret, clock), body }, dispatcher);
   let delivery = await attempt();

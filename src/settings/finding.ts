@@ -61,19 +61,18 @@ export const pathText = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
-const codes = { bold: 1, dim: 2, red: 31, yellow: 33, cyan: 36 } as const;
+type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'cyan', text: string) => string;
 
 /**
  * A finding as a terminal shows it: place, sentence and suggestion, then the frame.
  *
- * `color` decides about ANSI colours, `columns` where lines end; nothing else of the output depends on them.
+ * `color` gives the colours, `columns` where lines end; nothing else of the output depends on them.
  */
 export function renderFinding(
   finding: Finding,
-  { color, columns }: { color: boolean; columns?: number | undefined },
+  { color, columns }: { color: false | Paint; columns?: number | undefined },
 ): string {
-  const paint = (style: keyof typeof codes, text: string) =>
-    color ? `\u001b[${codes[style]}m${text}\u001b[0m` : text;
+  const paint: Paint = color || ((_, text) => text);
   const place = paint('cyan', placeOf(finding));
   const hint = hintOf(finding);
   const head = wrapped(

@@ -37,10 +37,6 @@ export function frameOf(text: string, line: number, column: number, length = 1):
   return shown.join('\n');
 }
 
-/** A sentence with its control characters written out: what a file's keys hold must not reach a terminal. */
-export const visible = (text: string): string =>
-  text.replace(control, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
 /** Blots out secrets without changing the length, so that carets stay where they belong. */
 function printable(line: string): string {
   const blotted = line

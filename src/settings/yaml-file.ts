@@ -17,8 +17,9 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
+import { visible } from '../visible.ts';
 import { type Finding, fileFinding, pathText, shortFile } from './finding.ts';
-import { frameOf, visible } from './frame.ts';
+import { frameOf } from './frame.ts';
 import { sourceOffset } from './scalar-offset.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -157,8 +158,8 @@ export class YamlFile {
       line: Math.max(line, 1),
       column: Math.max(col, 1),
       path: visible(pathText(path)),
-      message: visible(message),
-      ...(suggestion === undefined ? {} : { suggestion: visible(suggestion) }),
+      message: visible(message, '\n\t'),
+      ...(suggestion === undefined ? {} : { suggestion: visible(suggestion, '\n\t') }),
       frame: frameOf(this.text, Math.max(line, 1), Math.max(col, 1), oneLine.length),
     };
   }

@@ -62,7 +62,7 @@ test('pausing or resuming a policy that is not there names the one that was mean
 test('what somebody gave as a reason does not steer the terminal of whoever reads it', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'gone\u001b[2J']);
   const { stdout } = await desk.run(['policies', 'show', 'nightly-sync']);
-  expect(stdout).toContain('(gone·[2J)');
+  expect(stdout).toContain('(gone\\u001b[2J)');
   await desk.run(['policies', 'resume', 'nightly-sync']);
 });
 

@@ -53,7 +53,7 @@ test('the frame shows two lines around the place and a caret under it', () => {
 
 test('colours change nothing but the colours', () => {
   const finding = wellFormed('a: 1\nb: 2\n').finding(['b'], { message: 'Wrong.' });
-  const coloured = renderFinding(finding, { color: true });
+  const coloured = renderFinding(finding, { color: (_, text) => `\u001b[1m${text}\u001b[0m` });
 
   expect(coloured).toContain('\u001b[');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours are made of.

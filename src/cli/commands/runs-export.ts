@@ -1,4 +1,5 @@
 import { type TargetReport, toTargetReport } from '../../run/report.ts';
+import { visible, visibleJson } from '../../visible.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import { runNamed } from '../run-id.ts';
@@ -31,7 +32,7 @@ export async function exportRun(
     for await (const target of records.targets.all(run.id)) {
       const report = toTargetReport(target);
       if (format === 'csv') terminal.data(csvLine([run.id, ...columns.map((column) => report[column])]));
-      else terminal.data(JSON.stringify({ run: run.id, ...report }));
+      else terminal.data(visibleJson({ run: run.id, ...report }));
     }
     return exit.ok;
   });
@@ -45,7 +46,7 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
   return cells
     .map((cell) => {
       if (typeof cell === 'number') return String(cell);
-      const text = (cell ?? '').replace(/^(?=[=+\-@\t\r\n])/, "'");
+      const text = visible(cell ?? '', '\t\r\n').replace(/^(?=[=+\-@＝＋－＠\t\r\n])/, "'");
       return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     })
     .join(',');

@@ -1,0 +1,121 @@
+/** What comes from the service and from files can be read at a terminal, and does nothing to it. */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { csvLine } from '../../src/cli/commands/runs-export.ts';
+import { findingsText } from '../../src/cli/findings.ts';
+import { openTerminal, type Terminal, table } from '../../src/cli/terminal.ts';
+import { aTarget } from '../support/builders.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** What reaches both streams, which are terminals that show colours or are not. */
+function printed(isTTY: boolean, print: (terminal: Terminal) => void): string {
+  vi.stubEnv('NO_COLOR', '');
+  vi.stubEnv('CI', '');
+  vi.stubEnv('TERM', 'xterm');
+  let text = '';
+  const before = { stdout: process.stdout.isTTY, stderr: process.stderr.isTTY };
+  for (const stream of ['stdout', 'stderr'] as const) {
+    process[stream].isTTY = isTTY;
+    vi.spyOn(process[stream], 'write').mockImplementation((part) => {
+      text += String(part);
+      return true;
+    });
+  }
+  try {
+    print(openTerminal());
+  } finally {
+    for (const stream of ['stdout', 'stderr'] as const) process[stream].isTTY = before[stream];
+  }
+  return text;
+}
+
+const HOSTILE = '\u001b[31mred\u001b[8m \u001b]8;;https://evil.example\u0007link \u009b31m\u202eback\u200b';
+const WRITTEN_OUT =
+  '\\u001b[31mred\\u001b[8m \\u001b]8;;https://evil.example\\u0007link \\u009b31m\\u202eback\\u200b';
+
+describe('colours and controls of the service', () => {
+  test.each([true, false])('are written out in every line, at a terminal or not (%s)', (isTTY) => {
+    const text = printed(isTTY, ({ data, say }) => {
+      data(HOSTILE);
+      say(HOSTILE);
+    });
+    expect(text).toBe(`${WRITTEN_OUT}\n${WRITTEN_OUT}\n`);
+  });
+
+  test('are written out inside our own colours, which pass', () => {
+    const text = printed(true, ({ say, paint }) =>
+      say(`${paint('red', 'error')}: ${paint('bold', HOSTILE)}`),
+    );
+    expect(text).toBe(`\u001b[31merror\u001b[39m: \u001b[1m${WRITTEN_OUT}\u001b[22m\n`);
+  });
+
+  test('are written out in the line of progress', () => {
+    const text = printed(true, ({ show }) => show(`a\u001b[2Jb\nc`));
+    expect(text).toBe('\r\u001b[Ka\\u001b[2Jb c');
+  });
+
+  test('are escaped in JSON, which is read as the same value', () => {
+    const text = printed(false, ({ json }) => json({ label: HOSTILE }));
+    expect(text).toBe(`{"label":"${WRITTEN_OUT}"}\n`);
+    expect(JSON.parse(text)).toEqual({ label: HOSTILE });
+  });
+
+  test('are written out in a table, whose columns still stand under each other', () => {
+    const text = printed(true, ({ data, paint }) =>
+      data(
+        table(
+          ['label', 'outcome'],
+          [
+            ['\u001b[31mred', paint('green', 'ok')],
+            ['two\nlines', 'ok'],
+          ],
+          paint,
+        ),
+      ),
+    );
+    const rows = text.trimEnd().split('\n').slice(1);
+    expect(rows).toEqual([`\\u001b[31mred  \u001b[32mok\u001b[39m`, `${'two lines'.padEnd(13)}  ok`]);
+  });
+
+  test('are written out in findings, each of which is one line', () => {
+    const target = aTarget('s-1', {
+      label: HOSTILE,
+      findings: [{ severity: 'error', about: 'core', says: 'one\ntwo \u001b[2J' }],
+    });
+    const text = printed(true, (terminal) =>
+      terminal.data(findingsText([target], terminal, { all: true }) ?? ''),
+    );
+    expect(text).toContain(WRITTEN_OUT);
+    expect(text).toContain('one two \\u001b[2J');
+  });
+
+  test('are written out in CSV, and no cell is a formula', () => {
+    expect(csvLine([HOSTILE, '=1+1', '\u200b=1+1', '＝1', '@x', 'two\nlines'])).toBe(
+      `${WRITTEN_OUT},'=1+1,\\u200b=1+1,'＝1,'@x,"two\nlines"`,
+    );
+  });
+});
+
+describe('a label of 6,000 characters', () => {
+  const rows = [
+    ['s-1', 'x'.repeat(6_000), 'failed'],
+    ['s-2', 'short', 'failed'],
+  ];
+  const paint: Terminal['paint'] = (_, text) => text;
+
+  test('is whole at a pipe, and stretches no other row', () => {
+    const [, long = '', short = ''] = table(['id', 'label', 'outcome'], rows, paint).split('\n');
+    expect(long).toBe(`s-1  ${'x'.repeat(6_000)}  failed`);
+    expect(short.length).toBeLessThan(120);
+  });
+
+  test('is cut with an ellipsis at a terminal', () => {
+    const fit = { columns: 80, give: [{ column: 1, least: 16 }] };
+    const lines = table(['id', 'label', 'outcome'], rows, paint, fit).split('\n');
+    expect(lines[1]).toContain('x…');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
