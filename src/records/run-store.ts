@@ -206,7 +206,8 @@ export class RunStore {
     return this.store.smembers(keys.activeAccounts);
   }
 
-  private async many(ids: string[]): Promise<Run[]> {
+  /** Those of these runs that are there. */
+  async many(ids: readonly string[]): Promise<Run[]> {
     const hashes = await Promise.all(ids.map((id) => this.store.hgetall(keys.run(id))));
     return hashes.flatMap((hash) => fromHash(hash) ?? []);
   }

@@ -44,7 +44,7 @@ main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.
 .narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
 /* Always in sight, and over the page rather than in it: nothing moves when one comes. */
 #warnings { position: sticky; bottom: 0; max-height: 40vh; overflow-y: auto; background: var(--page); }
-#warnings:empty { display: none; }
+#warnings:empty, #paused:empty { display: none; }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; color: inherit; }
 .cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }

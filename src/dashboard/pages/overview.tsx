@@ -1,9 +1,10 @@
 import type { Policy } from '../../policy/policy.ts';
-import { type Pause, pauseAt } from '../../records/policy-store.ts';
+import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import { type Day, type Group, readDay } from '../reading/day.ts';
+import { readDay } from '../reading/day.ts';
+import { LastDay } from './day.tsx';
 import { showPage } from './layout.tsx';
 import {
   Action,
@@ -18,15 +19,13 @@ import {
   RunTable,
   runPath,
   Table,
-  Why,
   whyOf,
 } from './words.tsx';
 
 const LATEST = 10;
 const POLICIES_A_PAGE = 50;
 const MOST_ACTIVE = 50;
-const MOST_TROUBLED = 10;
-const RUNS_A_GROUP = 3;
+const MOST_PAUSED = 10;
 
 /** A policy as its row shows it. */
 interface PolicyRow {
@@ -42,12 +41,17 @@ export async function showOverview(c: Exchange, parts: Parts): Promise<Response>
   const now = clock.now();
   const page = Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1);
   const policies = parts.policies();
-  const [day, active, latest, rows] = await Promise.all([
+  const [day, latest, states] = await Promise.all([
     readDay(reader, now),
-    reader.activeRuns(),
     reader.runs({ limit: LATEST }),
-    rowsOf(parts, policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE)),
+    reader.policyStates(policies.map(({ name }) => name)),
   ]);
+  const onPage = policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE);
+  const rows = await rowsOf(parts, onPage, states);
+  const paused = policies.flatMap(({ name }) => {
+    const pause = pauseAt(states.get(name), now);
+    return pause ? { name, pause } : [];
+  });
   return showPage(
     c,
     parts,
@@ -55,19 +59,21 @@ export async function showOverview(c: Exchange, parts: Parts): Promise<Response>
     <>
       <h1 class="unseen">Overview</h1>
       <LastDay day={day} now={now} />
-      <UnderWay runs={active} now={now} />
+      <Paused paused={paused} now={now} />
+      <UnderWay runs={day.active} now={now} />
       <Policies rows={rows} page={page} total={policies.length} now={now} />
       <Latest runs={latest} now={now} />
     </>,
   );
 }
 
-async function rowsOf({ reader, clock }: Parts, policies: readonly Policy[]): Promise<PolicyRow[]> {
+async function rowsOf(
+  { reader, clock }: Parts,
+  policies: readonly Policy[],
+  states: ReadonlyMap<string, PolicyState>,
+): Promise<PolicyRow[]> {
   const now = clock.now();
-  const [states, lastRuns] = await Promise.all([
-    reader.policyStates(policies.map(({ name }) => name)),
-    Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 }))),
-  ]);
+  const lastRuns = await Promise.all(policies.map(({ name }) => reader.runs({ policy: name, limit: 1 })));
   return policies.map((policy, index) => {
     const state = states.get(policy.name);
     const nextAt = nextFiringAt(policy, state, now);
@@ -75,73 +81,41 @@ async function rowsOf({ reader, clock }: Parts, policies: readonly Policy[]): Pr
   });
 }
 
-const LastDay = ({ day, now }: { day: Day; now: number }) => (
-  <section id="day" data-live>
-    <h2>The last 24 hours</h2>
-    {day.runs.length === 0 ? (
-      <p class="dim">Nothing ran. A policy fires by its schedule, or now by “Run now” beside it.</p>
-    ) : (
-      <p class="lead">{headline(day)}</p>
-    )}
-    {day.troubled.length > 0 && (
+/** The policies that make no scheduled runs until somebody resumes them, or their pause is over: on whatever page they are. */
+const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause }[]; now: number }) => (
+  <section id="paused" data-live>
+    {paused.length > 0 && (
       <>
-        <h3>Runs that did not go through</h3>
-        <RunTable name="Runs that did not go through" runs={day.troubled.slice(0, MOST_TROUBLED)} now={now} />
-        {day.troubled.length > MOST_TROUBLED && (
-          <p class="dim">
-            And {number(day.troubled.length - MOST_TROUBLED)} more: <a href="/runs">all runs</a>.
-          </p>
+        <h2>Paused</h2>
+        <ul>
+          {paused.slice(0, MOST_PAUSED).map(({ name, pause }) => (
+            <li data-key={name}>
+              <a href={policyPath(name)}>{name}</a> is <PausedBy pause={pause} now={now} />{' '}
+              <Action to={policyPath(name, '/resume')} label={`Resume ${name}`}>
+                Resume
+              </Action>
+            </li>
+          ))}
+        </ul>
+        {paused.length > MOST_PAUSED && (
+          <p class="dim">And {number(paused.length - MOST_PAUSED)} more; the list of policies shows all.</p>
         )}
       </>
     )}
-    <Groups name="Failed" groups={day.failed} />
-    <Groups name="Left undone" groups={day.leftUndone} />
   </section>
 );
 
-/** `7 runs: 5 succeeded, 2 partial. 3 targets failed, 4 were left undone, 12 are under way.` */
-function headline({ runs, cut, failed, leftUndone }: Day): string {
-  const statuses = [...new Set(runs.map(({ status }) => status))];
-  const parts = statuses.map(
-    (word) => `${number(runs.filter(({ status }) => status === word).length)} ${word}`,
-  );
-  const sum = (groups: readonly Group[]) => groups.reduce((total, { count }) => total + count, 0);
-  const succeeded = runs.reduce((total, { counts }) => total + counts.succeeded, 0);
-  const many = `${cut ? 'The newest ' : ''}${number(runs.length)} ${runs.length === 1 ? 'run' : 'runs'}`;
-  const targets = (count: number) => `${number(count)} ${count === 1 ? 'target' : 'targets'}`;
-  return `${many}: ${parts.join(', ')}. ${targets(succeeded)} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} left undone.`;
-}
-
-const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
-  groups.length === 0 ? null : (
-    <>
-      <h3>{name}, by reason</h3>
-      <Table name={`${name}, by reason`} heads={['Targets', 'Why', 'In']} widths={['w-count', '', 'w-in']}>
-        {groups.map(({ outcome, reason, count, runs }) => (
-          <tr data-key={`${outcome} ${reason}`}>
-            <td data-label="Targets">
-              {number(count)} <Badge word={outcome} />
-            </td>
-            <td data-label="Why">
-              <Why reason={reason} />
-            </td>
-            <td data-label="In">
-              {runs.slice(0, RUNS_A_GROUP).map(({ run, count: here }) => (
-                <p>
-                  <a href={runPath(run.id, `?outcome=${outcome}&search=${reason}`)}>
-                    {run.policy}: {number(here)}
-                  </a>
-                </p>
-              ))}
-              {runs.length > RUNS_A_GROUP && (
-                <p class="dim">and {number(runs.length - RUNS_A_GROUP)} more runs</p>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
-    </>
-  );
+const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
+  <>
+    paused by {pause.by}
+    {pause.reason && `: ${pause.reason}`}, since <Moment at={pause.at} now={now} />
+    {pause.until !== undefined && (
+      <>
+        , until <Moment at={pause.until} now={now} />
+      </>
+    )}
+  </>
+);
 
 const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
   <section id="under-way" data-live>
@@ -279,13 +253,7 @@ export const NextFiring = ({
 }) => {
   const paused = pause && (
     <p>
-      paused by {pause.by}
-      {pause.reason && `: ${pause.reason}`}, since <Moment at={pause.at} now={now} />
-      {pause.until !== undefined && (
-        <>
-          , until <Moment at={pause.until} now={now} />
-        </>
-      )}
+      <PausedBy pause={pause} now={now} />
     </p>
   );
   if (schedule?.disabled) {

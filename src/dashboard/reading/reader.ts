@@ -12,6 +12,7 @@ import type { Presence } from '../../records/presence-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { RunQuery } from '../../records/run-store.ts';
 import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
+import type { Totals } from '../../records/totals-store.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
 import { pageOfTargets, type TargetPage, type TargetQuery } from './target-page.ts';
@@ -37,8 +38,10 @@ export interface Reader {
   run(id: string): Promise<Run | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<Run[]>;
-  /** The runs that have not ended, of all accounts, oldest first. */
-  activeRuns(): Promise<Run[]>;
+  /** Those of these runs that are kept. */
+  runsOf(ids: readonly string[]): Promise<Run[]>;
+  /** What ended from the full hour before `from` on, and which runs have not ended. */
+  totals(from: number, now: number): Promise<Totals>;
   /** How many runs are remembered in each status. */
   runsByStatus(): Promise<Map<RunStatus, number>>;
   /** Of each of these runs, how many targets ended for which reason. */
@@ -66,11 +69,8 @@ export function openReader(records: Records): Reader {
   return {
     run: async (id) => clean(await records.runs.get(id)),
     runs: async (query) => clean(await records.runs.list(query)),
-    async activeRuns() {
-      const accounts = await records.runs.activeAccounts();
-      const runs = await Promise.all(accounts.map((account) => records.runs.active(account)));
-      return clean(runs.flat().sort((a, b) => a.createdAt - b.createdAt));
-    },
+    runsOf: async (ids) => clean(await records.runs.many(ids)),
+    totals: (from, now) => records.totals.between(from, now),
     runsByStatus: () => records.runs.countByStatus(),
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
     targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),

@@ -1,0 +1,106 @@
+/** The overview's last 24 hours, on a busy day: its figures are complete at any number of runs. */
+import { Redis } from 'ioredis';
+import { afterEach, expect, test } from 'vitest';
+import type { Target } from '../../src/run/run.ts';
+import { aTarget } from '../support/builders.ts';
+import { aPolicy, aRun, ended, remember, startWorld, type World } from './world.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const HOUR = 3_600_000;
+const limits = { concurrency: 1, targetMs: 1 };
+
+/** What the page shows of the last day. */
+async function dayOf(): Promise<{ text: string; html: string }> {
+  const page = await (await (await world.signedIn())('/')).text();
+  const html = page.slice(page.indexOf('id="day"'), page.indexOf('id="under-way"'));
+  return { html, text: html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ') };
+}
+
+/** A run with one target, which ended at a moment. */
+async function oneThatEnded(id: string, policy: string, at: number, target: Target): Promise<void> {
+  const { runs, targets } = world.records;
+  const run = aRun({ id, policy, createdAt: at });
+  await runs.create(run, limits);
+  await runs.move(run, 'planning', { at });
+  await targets.add(id, await targets.beginPlan(id), [target]);
+  await runs.move(run, target.outcome === 'failed' ? 'failed' : 'succeeded', { at, planComplete: true });
+}
+
+test('2,000 runs of a day are all counted, by status, reason and policy, and hardly any is read', async () => {
+  world = await startWorld();
+  const now = Date.now();
+  // Every other run fails, those of the first policies more often; the failures of one policy have a reason of their own.
+  const failing = (index: number) => index % 2 === 1;
+  await Promise.all(
+    Array.from({ length: 2_000 }, (_, index) => {
+      const target = failing(index)
+        ? ended('a', 'failed', { reason: index < 100 ? 'task-failed' : 'timeout' })
+        : ended('a', 'succeeded');
+      return oneThatEnded(`run.${index}`, `policy-${index % 40}`, now - (index % 23) * HOUR, target);
+    }),
+  );
+  const redis = new Redis(world.redis.options);
+  await redis.config('RESETSTAT');
+
+  const { text, html } = await dayOf();
+
+  expect(text).toContain('2,000 runs: 1,000 succeeded, 1,000 failed. 1,000 targets succeeded, 1,000 failed');
+  expect(text).toMatch(/950 failed timeout/);
+  expect(text).toMatch(/50 failed task-failed/);
+  // 20 policies failed: ten have a row with their latest run, ten are folded out, and none is missing.
+  expect(text).toContain('50 failed policy-1 ');
+  expect(text).toContain('10 more policies');
+  const named = new Set([...html.matchAll(/href="\/policies\/(policy-\d+)"/g)].map(([, name]) => name));
+  expect(named.size).toBe(20);
+  const inGroup = [...html.matchAll(/<\/a>: (\d+) in \d+ runs/g)].map(([, count]) => Number(count));
+  expect(inGroup.reduce((sum, count) => sum + count, 0)).toBe(1_000);
+  const [, hashesRead] = /cmdstat_hgetall:calls=(\d+)/.exec(await redis.info('commandstats')) ?? [];
+  expect(Number(hashesRead)).toBeLessThan(100);
+  redis.disconnect();
+});
+
+test('a run under way counts with what its targets have come to so far, and once when it has ended', async () => {
+  world = await startWorld();
+  const run = aRun({ createdAt: Date.now() });
+  await remember(world.records, run, [
+    ended('a', 'succeeded'),
+    ended('b', 'failed', { reason: 'timeout' }),
+    aTarget('c'),
+  ]);
+  const figures = '1 target succeeded, 1 failed, 0 left undone.';
+  expect((await dayOf()).text).toContain(`1 run: 1 running. ${figures}`);
+
+  const target = { ...aTarget('c'), state: 'ended', outcome: 'skipped', reason: 'gone' } as const;
+  await world.records.targets.settle(run, target, { from: ['pending'], at: Date.now() });
+  await world.records.runs.move(run, 'partial', { at: Date.now() });
+
+  expect((await dayOf()).text).toContain(`1 run: 1 partial. ${figures}`);
+});
+
+test('a long run that ended in the last day counts, whenever it began', async () => {
+  world = await startWorld();
+  const now = Date.now();
+  const run = aRun({ id: 'long', createdAt: now - 40 * HOUR });
+  await remember(world.records, run, [ended('a', 'failed', { reason: 'timeout' })]);
+  await world.records.runs.move(run, 'failed', { at: now - HOUR });
+
+  expect((await dayOf()).text).toContain('1 run: 1 failed. 0 targets succeeded, 1 failed');
+});
+
+test('policies that are paused are listed with who paused them, since when and why', async () => {
+  world = await startWorld({
+    policies: () => Array.from({ length: 60 }, (_, index) => aPolicy(`policy-${index}`)),
+  });
+  const at = Date.now() - HOUR;
+  // On the second page of the policies.
+  await world.records.policies.pause('policy-55', { at, by: 'caretaker', reason: '3 runs failed in a row' });
+
+  const page = await (await (await world.signedIn())('/')).text();
+
+  const section = page.slice(page.indexOf('id="paused"'), page.indexOf('id="under-way"'));
+  const text = section.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+  expect(text).toMatch(/policy-55 is paused by caretaker: 3 runs failed in a row, since .* 1 h ago/);
+  expect(section).toContain('href="/policies/policy-55/resume"');
+});
