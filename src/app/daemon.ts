@@ -8,6 +8,7 @@ import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
 import { type ConfigWatch, watchConfig } from './config-watch.ts';
 import { overview } from './overview.ts';
+import { openPolicyAgreement, type PolicyAgreement } from './policy-agreement.ts';
 import { openPolicyBook, type PolicyBook } from './policy-book.ts';
 import { tellBeginnings } from './run-log.ts';
 
@@ -45,6 +46,9 @@ export async function startDaemon(options: {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
   const book = openPolicyBook({ settings: () => caretaker.settings, registry, clock, log });
+  const fires = given.includes('scheduler');
+  const agreement = openPolicyAgreement({ book, fires, owner: caretaker.owner, records, clock, log });
+  const house = { caretaker, given, book, agreement, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStill(beats.get(role)?.(), role, clock.now()));
   const stops: (() => Promise<void>)[] = [() => book.close()];
@@ -62,9 +66,13 @@ export async function startDaemon(options: {
       beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());
     }
-    if (given.includes('scheduler')) {
+    if (fires) {
+      // Before anything fires, the daemons know of each other what they have read.
+      await showPresence(house);
+      await agreement.look();
       const scheduler = startScheduler({
-        policies: book.policies,
+        policies: agreement.active,
+        group: agreement.digestOfActive,
         fire: (policy, firing) => engine.fire(policy, firing),
         records,
         clock,
@@ -78,12 +86,12 @@ export async function startDaemon(options: {
       stops.push(watchConfig(config, { started: settings, take: caretaker.take, clock, log }));
     }
     if (!given.includes('dashboard')) {
-      stops.push(keepHouse(caretaker, given, book));
+      stops.push(keepHouse(house));
       return { stop };
     }
     const dashboard = await startDashboard({
       ...settings.dashboard,
-      ...overview(caretaker, book, { roles: given, waiting }),
+      ...overview(caretaker, book, { roles: given, waiting, differences: agreement.differences }),
       records,
       queues: caretaker.queues,
       clock,
@@ -92,7 +100,7 @@ export async function startDaemon(options: {
       throw (await runningAlready(error, caretaker)) ?? error;
     });
     stops.push(() => dashboard.close());
-    stops.push(keepHouse(caretaker, given, book, Number(new URL(dashboard.url).port)));
+    stops.push(keepHouse({ ...house, dashboardPort: Number(new URL(dashboard.url).port) }));
     return { dashboard, stop };
   } catch (error) {
     await stop();
@@ -119,15 +127,34 @@ async function runningAlready(error: unknown, caretaker: Caretaker): Promise<Dae
   );
 }
 
+interface House {
+  caretaker: Caretaker;
+  given: readonly Role[];
+  book: PolicyBook;
+  agreement: PolicyAgreement;
+  startedAt: number;
+  dashboardPort?: number;
+}
+
+/** Shows that this process is here, and what it has read. */
+function showPresence({ caretaker, given, book, agreement, startedAt, dashboardPort }: House): Promise<void> {
+  return caretaker.records.presence.show({
+    id: caretaker.owner,
+    pid: process.pid,
+    host: hostname(),
+    roles: [...given],
+    startedAt,
+    seenAt: caretaker.clock.now(),
+    ...(dashboardPort === undefined ? {} : { dashboardPort }),
+    keeps: book.kept(),
+    policies: agreement.digest(),
+  });
+}
+
 /** Shows that this process is here, and forgets runs that are older than they need be. */
-function keepHouse(
-  caretaker: Caretaker,
-  given: readonly Role[],
-  book: PolicyBook,
-  dashboardPort?: number,
-): () => Promise<void> {
+function keepHouse(house: House): () => Promise<void> {
+  const { caretaker, given, agreement } = house;
   const { records, clock, log, owner } = caretaker;
-  const startedAt = clock.now();
   const leaving = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
   let frozen: string | undefined;
@@ -140,16 +167,8 @@ function keepHouse(
       else log.warn(`everything is ${words}: no run begins`);
     }
     frozen = words;
-    await records.presence.show({
-      id: owner,
-      pid: process.pid,
-      host: hostname(),
-      roles: [...given],
-      startedAt,
-      seenAt,
-      ...(dashboardPort === undefined ? {} : { dashboardPort }),
-      keeps: book.kept(),
-    });
+    await showPresence(house);
+    await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_MS) {
       prunedAt = seenAt;
       await records.totals.addEarlier(seenAt);

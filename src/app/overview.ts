@@ -18,7 +18,12 @@ const PING_MS = 1_000;
 export function overview(
   caretaker: Caretaker,
   book: PolicyBook,
-  process: { roles: readonly string[]; waiting: () => readonly string[] },
+  process: {
+    roles: readonly string[];
+    waiting: () => readonly string[];
+    /** What differs between the policies of the daemons. */
+    differences: () => readonly string[];
+  },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
   const budgets = Object.values(settings.accounts).map(({ name, baseUrl, budget }) => ({
@@ -40,6 +45,7 @@ export function overview(
         roles: process.roles,
         waiting: process.waiting(),
         brokenFiles: brokenFilesOf(book),
+        differences: process.differences(),
       };
     },
     accounts: () =>

@@ -21,6 +21,8 @@ export interface PolicyBook {
   findings(): readonly Finding[];
   /** Policies that are in force although their file is broken. */
   kept(): readonly KeptPolicy[];
+  /** When a policy in force was changed: by the time of its file, or when this process noticed the change. */
+  changedAt(policy: string): number;
   /** Since when a file is broken, in milliseconds since 1970. */
   brokenSince(file: string): number;
   /** Stops looking. */
@@ -70,6 +72,7 @@ export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
     policies: () => state.policies,
     findings: () => state.findings,
     kept: () => state.kept,
+    changedAt: (policy) => state.changedAt.get(policy) ?? clock.now(),
     brokenSince: (file) => state.brokenSince.get(file) ?? clock.now(),
     async close() {
       closing.abort();
@@ -83,24 +86,28 @@ interface Looks {
   text: string;
   /** The inode of each file, by which one that was renamed is known again. */
   inodes: Map<string, number>;
+  /** When each file was written last. */
+  writtenAt: Map<string, number>;
 }
 
 function looksOf(dir: string, { notifications, calendars }: Settings): Looks {
   const lines: string[] = [];
   const inodes = new Map<string, number>();
+  const writtenAt = new Map<string, number>();
   try {
     for (const name of readdirSync(dir).filter(isPolicyFile).sort()) {
       const file = join(dir, name);
       const stats = statSync(file, { throwIfNoEntry: false });
       lines.push(`${name} ${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size} ${stats?.ino}`);
       if (stats) inodes.set(file, stats.ino);
+      if (stats) writtenAt.set(file, Math.floor(stats.mtimeMs));
     }
   } catch (error) {
     lines.push(`unreadable ${(error as { code?: string }).code ?? ''}`);
   }
   // What a policy may name is part of whether it can be used.
   const named = JSON.stringify([Object.keys(notifications), calendars]);
-  return { text: [...lines, named].join('\n'), inodes };
+  return { text: [...lines, named].join('\n'), inodes, writtenAt };
 }
 
 interface Reading {
@@ -110,6 +117,8 @@ interface Reading {
   inodes: Map<string, number>;
   /** When the version in force of a policy was first read. */
   readAt: Map<string, number>;
+  /** When the version in force of a policy was changed. */
+  changedAt: Map<string, number>;
   /** Since when a file is broken. */
   brokenSince: Map<string, number>;
 }
@@ -120,13 +129,14 @@ const nothing: Reading = {
   kept: [],
   inodes: new Map(),
   readAt: new Map(),
+  changedAt: new Map(),
   brokenSince: new Map(),
 };
 
 function readAll(
   source: { dir: string; registry: Registry; settings: Settings },
   before: Reading,
-  { inodes }: Looks,
+  { inodes, writtenAt }: Looks,
   now: number,
 ): Reading {
   const read = loadPolicies(source);
@@ -135,6 +145,13 @@ function readAll(
   const versions = new Map(before.policies.map(({ name, hash }) => [name, hash]));
   const readAt = new Map(
     policies.map(({ name, hash }) => [name, (versions.get(name) === hash && before.readAt.get(name)) || now]),
+  );
+  // What was changed while this process was running was changed just now, whatever the time of the file says.
+  const changedAt = new Map(
+    policies.map(({ name, hash, file }) => {
+      const known = versions.get(name) === hash ? before.changedAt.get(name) : undefined;
+      return [name, known ?? (before === nothing ? Math.min(writtenAt.get(file) ?? now, now) : now)] as const;
+    }),
   );
   const brokenSince = new Map(
     read.findings.map(({ file }) => [file, before.brokenSince.get(file) ?? now] as const),
@@ -151,7 +168,7 @@ function readAll(
       mistake: mistake ? `${mistake.line}:${mistake.column}: ${mistake.message}` : '',
     };
   });
-  return { policies, findings: read.findings, kept, inodes, readAt, brokenSince };
+  return { policies, findings: read.findings, kept, inodes, readAt, changedAt, brokenSince };
 }
 
 /**

@@ -27,6 +27,8 @@ export interface Health {
   /** Those of them that are not at work. */
   waiting: readonly string[];
   brokenFiles: readonly BrokenFile[];
+  /** Policies that daemons on this Redis have read differently, a sentence each. */
+  differences: readonly string[];
 }
 
 /** An account's budget, as every process shares it. */

@@ -34,6 +34,8 @@ export const keys = {
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,
   presence: `${PREFIX}:presence`,
+  /** The policies that a process has read, by name. */
+  policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
   events: `${PREFIX}:events`,
 } as const;
 

@@ -1,3 +1,4 @@
+import { runScript } from '../redis-script.ts';
 import { keys } from './keys.ts';
 import type { Store } from './redis.ts';
 
@@ -27,6 +28,14 @@ export interface Presence {
   dashboardPort?: number;
   /** What it keeps in force of broken files; at most `MOST_KEPT` of them are told. */
   keeps?: readonly KeptPolicy[];
+  /** A digest of all policies that it has read: where two agree, so do their policies. */
+  policies?: string;
+}
+
+/** A policy as a process has read it: the hash of what it does, and when its file was changed. */
+export interface PolicyRead {
+  hash: string;
+  changedAt: number;
 }
 
 /** One value in Redis does not grow without a bound. */
@@ -34,6 +43,20 @@ const MOST_KEPT = 200;
 
 /** A process counts as gone when it has not been seen for so long. */
 const GONE_MS = 15_000;
+/** What it has read is forgotten so long after it was shown last. */
+const POLICIES_KEPT_MS = 60_000;
+
+/** A field that no policy's name is: whoever has read no policy shows that. */
+const SHOWN = '';
+
+/** KEYS: policies read. ARGV: how long they are kept, name and version by turns. */
+const SHOW_POLICIES = `
+redis.call('DEL', KEYS[1])
+for first = 2, #ARGV, 1000 do
+  redis.call('HSET', KEYS[1], unpack(ARGV, first, math.min(first + 999, #ARGV)))
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1`;
 
 export class PresenceStore {
   constructor(private readonly store: Store) {}
@@ -46,6 +69,30 @@ export class PresenceStore {
 
   async leave(id: string): Promise<void> {
     await this.store.hdel(keys.presence, id);
+    await this.store.unlink(keys.policiesRead(id));
+  }
+
+  /** Shows which policies a process has read. */
+  async showPolicies(id: string, policies: ReadonlyMap<string, PolicyRead>): Promise<void> {
+    const fields = [...policies].flatMap(([name, read]) => [name, JSON.stringify(read)]);
+    await runScript(
+      this.store,
+      SHOW_POLICIES,
+      [keys.policiesRead(id)],
+      [POLICIES_KEPT_MS, SHOWN, '1', ...fields],
+    );
+  }
+
+  /** Keeps what was shown. False when it is not there (any more). */
+  async keepPolicies(id: string): Promise<boolean> {
+    return (await this.store.pexpire(keys.policiesRead(id), POLICIES_KEPT_MS)) === 1;
+  }
+
+  /** The policies that a process has read; nothing when that is not known. */
+  async policiesOf(id: string): Promise<Map<string, PolicyRead> | undefined> {
+    const { [SHOWN]: shown, ...read } = await this.store.hgetall(keys.policiesRead(id));
+    if (shown === undefined) return undefined;
+    return new Map(Object.entries(read).map(([name, json]) => [name, JSON.parse(json) as PolicyRead]));
   }
 
   /** Who is at work now; those that died are forgotten on the way. */

@@ -21,6 +21,8 @@ export interface CronTickOptions {
   /** Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work. */
   onBeat?: () => void;
   locks: LockStore;
+  /** The daemons of one name share their calls; asked at each. Those with other policies answer calls of their own. Default: all share them. */
+  group?: () => string;
   /** By its time, shared by all machines, the daemons agree on which call is which. */
   clock: Pick<Clock, 'now'>;
   log: Log;
@@ -68,7 +70,7 @@ interface Beat {
 }
 
 function cronTask(
-  { answer, onBeat, locks, clock, log, everySeconds = 5 }: CronTickOptions,
+  { answer, onBeat, locks, group, clock, log, everySeconds = 5 }: CronTickOptions,
   beat: Beat,
 ): ScheduledTask {
   const during = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -80,7 +82,7 @@ function cronTask(
       beat.busy -= 1;
     }
   };
-  const coordinator = coordinatorOver({ locks, clock, spanMs: everySeconds * 1_000 });
+  const coordinator = coordinatorOver({ locks, group, clock, spanMs: everySeconds * 1_000 });
   const task = createTask(
     `*/${everySeconds} * * * * *`,
     () => {
@@ -116,11 +118,15 @@ function cronTask(
  */
 function coordinatorOver({
   locks,
+  group = () => 'all',
   clock,
   spanMs,
-}: Pick<CronTickOptions, 'locks' | 'clock'> & { spanMs: number }): () => Promise<boolean> {
+}: Pick<CronTickOptions, 'locks' | 'clock'> & {
+  group: CronTickOptions['group'] | undefined;
+  spanMs: number;
+}): () => Promise<boolean> {
   const owner = randomUUID();
-  return () => locks.take(`tick:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
+  return () => locks.take(`tick:${group()}:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
 }
 
 /** node-cron's own words are for the author: nothing is lost by a call that is late or left out. */

@@ -23,7 +23,7 @@ export interface ScheduledFiring {
 }
 
 export interface SchedulerParts {
-  /** The policies in force; asked at every tick. */
+  /** The policies that this process fires; asked at every tick. */
   policies: () => readonly Policy[];
   /** Makes the run of a firing; of one that was made already it makes none. The engine's `fire`. */
   fire: (policy: Policy, firing: ScheduledFiring) => Promise<unknown>;
@@ -33,6 +33,8 @@ export interface SchedulerParts {
 }
 
 export interface SchedulerOptions extends SchedulerParts {
+  /** A name of these policies: daemons that fire the same share their ticks. Default: all daemons do. */
+  group?: () => string;
   /** What calls for an answer again and again. Default node-cron, every 5 s, answered by one of all daemons. */
   tick?: (answer: () => Promise<void>) => Tick;
 }
@@ -62,7 +64,7 @@ const IN_TURN_MS = 1_000;
 const WATCH_MS = 6_000;
 
 /** Starts firing the policies; one call a process. */
-export function startScheduler({ tick, ...parts }: SchedulerOptions): Scheduler {
+export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Scheduler {
   const { records, clock, log } = parts;
   const agenda: Agenda = new Map();
   let beatAt = clock.now();
@@ -81,7 +83,9 @@ export function startScheduler({ tick, ...parts }: SchedulerOptions): Scheduler 
     const over = new AbortController();
     watch = { over, ended: keepWatch(parts, agenda, over.signal) };
   };
-  const ticking = tick ? tick(answer) : startCronTick({ answer, onBeat, locks: records.locks, clock, log });
+  const ticking = tick
+    ? tick(answer)
+    : startCronTick({ answer, onBeat, locks: records.locks, clock, log, ...(group ? { group } : {}) });
   return {
     beatAt: () => beatAt,
     async stop() {

@@ -1,5 +1,5 @@
 /** What `caretaker doctor` finds out, against services that are well and others. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -68,6 +68,37 @@ test('a daemon that is at work is named', async () => {
   expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: at work: pid \d+ on /m);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
+});
+
+test('daemons that have read different policy files are named, and what differs', async () => {
+  const other = join(desk.folder, 'other-policies');
+  mkdirSync(other);
+  const policies = (message: string) =>
+    `policies:\n  - { name: notes, job: site-sync, with: { message: ${message} } }\n`;
+  const file = join(desk.folder, 'config/policies/notes.yaml');
+  writeFileSync(file, policies('here'));
+  writeFileSync(join(other, 'notes.yaml'), policies('there'));
+  const config = join(other, 'caretaker.yaml');
+  writeFileSync(
+    config,
+    `accounts: { default: { base_url: '${sandbox.url}', token: t } }
+policies: .
+data_dir: ${join(desk.folder, '.caretaker')}
+`,
+  );
+  const first = desk.start(['daemon', '--roles', 'scheduler']);
+  const second = desk.start(['daemon', '--roles', 'scheduler', '--config', config]);
+  await Promise.all([first, second].map((daemon) => daemon.line(/the daemon is at work/)));
+
+  const { stdout } = await desk.run(['doctor']);
+
+  const { pid } = second.child;
+  expect(stdout.replace(/\s+/g, ' ')).toMatch(
+    new RegExp(`warning policies of the daemons: the policy notes differs between daemons: .*pid ${pid}`),
+  );
+  for (const daemon of [first, second]) daemon.child.kill('SIGTERM');
+  await Promise.all([first.ended, second.ended]);
+  rmSync(file);
 });
 
 test('a service whose description lacks an operation, and whose clock is off, is warned of', async () => {

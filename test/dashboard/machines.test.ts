@@ -33,6 +33,17 @@ test('a supervisor learns that the process lives and whether it is ready', async
   expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not at work\n');
 });
 
+test('a supervisor is told of policies that differ between daemons, and the process stays ready', async () => {
+  world = await startWorld();
+  world.health.differences = ['the policy nightly-sync differs between daemons: no scheduler has it'];
+  const answer = await world.ask('/readyz');
+
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toBe(
+    'ready\nwarning: the policy nightly-sync differs between daemons: no scheduler has it\n',
+  );
+});
+
 test('metrics tell runs, queues, budgets, who is at work, and what requests were for', async () => {
   const failing = anAccount({ failingSince: Date.now() - 60_000 });
   world = await startWorld({

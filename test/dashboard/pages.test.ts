@@ -98,6 +98,7 @@ test('whatever stands in the way is on the overview', async () => {
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [aBrokenFile];
   world.health.waiting = ['scheduler'];
+  world.health.differences = ['the policy nightly-sync differs between daemons: no scheduler has it'];
   await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
 
   const { text } = await look('/');
@@ -109,6 +110,7 @@ test('whatever stands in the way is on the overview', async () => {
     'policies/a.yaml has a mistake; in force as it was before: nightly-sync (read 1970-01-01 00:00Z).',
   );
   expect(text).toContain('The scheduler of this process is not at work.');
+  expect(text).toContain('The policy nightly-sync differs between daemons: no scheduler has it.');
 });
 
 test('a run says why it stands still, and of each target what became of it and why', async () => {

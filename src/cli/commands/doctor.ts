@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { connectRedis } from '../../app/connect.ts';
 import { loadJobs } from '../../app/jobs.ts';
+import { daemonOf } from '../../app/policy-agreement.ts';
 import { DataFolderError } from '../../app/redis/folder.ts';
 import { redisClock } from '../../app/redis-clock.ts';
 import { type Budget, openBudget } from '../../budget/budget.ts';
@@ -13,8 +14,9 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { FreezeStore, freezeWords } from '../../records/freeze-store.ts';
-import { PresenceStore } from '../../records/presence-store.ts';
+import { type Presence, PresenceStore } from '../../records/presence-store.ts';
 import type { Store } from '../../records/redis.ts';
+import { differencesOf, differenceWords } from '../../schedule/versions.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import { InvalidFilesError } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -147,7 +149,7 @@ async function checkRedisAndAccounts(
   }
   try {
     tell(...(await checkRedis(redis.store, redis.where)));
-    tell(await checkDaemons(redis.store));
+    tell(...(await checkDaemons(redis.store)));
     tell(...(await checkFreeze(redis.store)));
     for (const name of names) {
       terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
@@ -158,10 +160,20 @@ async function checkRedisAndAccounts(
   }
 }
 
-async function checkDaemons(store: Store): Promise<Check> {
-  const what = 'daemon';
+async function checkDaemons(store: Store): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
-  const here = await new PresenceStore(store).here(clock.now());
+  const presence = new PresenceStore(store);
+  const here = await presence.here(clock.now());
+  const read = await Promise.all(here.map((one) => daemonOf({ presence }, one)));
+  const differences = differencesOf(read.flatMap((one) => one ?? [])).map(differenceWords);
+  return [
+    daemonsCheck(here),
+    ...differences.map((says): Check => ({ what: 'policies of the daemons', state: 'warning', says })),
+  ];
+}
+
+function daemonsCheck(here: readonly Presence[]): Check {
+  const what = 'daemon';
   const daemons = here.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
   if (here.some(({ roles }) => roles.includes('scheduler')))
     return { what, state: 'ok', says: `at work: ${daemons.join('; ')}` };

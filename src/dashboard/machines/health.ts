@@ -4,12 +4,18 @@ import type { Exchange, Parts } from '../http/parts.ts';
 /** 200 as long as the process answers at all. */
 export const sendAlive = (c: Exchange): Response => c.text('alive\n');
 
-/** 200 when Redis answers and every role is at work, else 503 with what is missing. */
+/**
+ * 200 when Redis answers and every role is at work, else 503 with what is missing. What a person should look at although work
+ * goes on is named behind it, a line each.
+ */
 export async function sendReady(c: Exchange, { health }: Parts): Promise<Response> {
-  const { redis, waiting } = await health();
+  const { redis, waiting, differences } = await health();
   const missing = [
     ...(redis === 'up' ? [] : ['Redis does not answer']),
     ...waiting.map((role) => `the ${role} is not at work`),
   ];
-  return missing.length === 0 ? c.text('ready\n') : c.text(`not ready: ${missing.join(', ')}\n`, 503);
+  const warnings = differences.map((sentence) => `warning: ${sentence}\n`).join('');
+  return missing.length === 0
+    ? c.text(`ready\n${warnings}`)
+    : c.text(`not ready: ${missing.join(', ')}\n${warnings}`, 503);
 }

@@ -75,10 +75,24 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
     ...health.waiting.map(
       (role): Obstacle => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
     ),
+    ...differing(health.differences),
     ...health.brokenFiles.map(
       (file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
     ),
   ];
+}
+
+/** So many differing policies are named. */
+const MOST_DIFFERENCES = 5;
+
+function differing(differences: readonly string[]): Obstacle[] {
+  const more = differences.length - MOST_DIFFERENCES;
+  return [
+    ...differences
+      .slice(0, MOST_DIFFERENCES)
+      .map((sentence) => `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`),
+    ...(more > 0 ? [`${more} more policies differ between daemons.`] : []),
+  ].map((sentence): Obstacle => ({ is: 'partial', sentence }));
 }
 
 function frozen({ freeze }: Standing): Obstacle[] {

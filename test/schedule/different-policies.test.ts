@@ -1,0 +1,138 @@
+/** Daemons in processes of their own, whose policy files differ. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+
+const MINUTE = 60_000;
+/** A minute takes fifteen seconds: a daemon that stalls for less than four is not taken for gone. */
+const SPEED = 4;
+
+let world: World;
+let folder: string;
+const daemons = new Set<ChildProcess>();
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+  world = await startWorld({ sites: 1, speedUp: SPEED, work: false });
+});
+afterEach(async () => {
+  const ends = [...daemons].map((child) => once(child, 'exit'));
+  for (const child of daemons) child.kill('SIGKILL');
+  await Promise.all(ends);
+  daemons.clear();
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const policy = (name: string, message: string, cron = '* * * * *') => `  - name: ${name}
+    job: site-sync
+    schedule: { cron: "${cron}", overlap: allow }
+    with: { message: ${message} }
+`;
+
+/** Writes a folder with one policy file, as old as is said. */
+function files(name: string, ageMs: number, ...policies: string[]): string {
+  const dir = join(folder, name);
+  mkdirSync(dir);
+  const file = join(dir, 'policies.yaml');
+  writeFileSync(file, `policies:\n${policies.join('')}`);
+  const changed = (world.clock.from - ageMs) / 1_000;
+  utimesSync(file, changed, changed);
+  return dir;
+}
+
+interface Running {
+  child: ChildProcess;
+  /** What its log says so far. */
+  log(): string[];
+}
+
+async function startDaemon(policiesDir: string): Promise<Running> {
+  const { caretaker, clock } = world;
+  const facts = {
+    settings: { ...caretaker.settings, policiesDir },
+    clock: { from: clock.from, began: clock.began, speed: clock.speed },
+    roles: ['scheduler'],
+  };
+  const child = spawn(process.execPath, [script, JSON.stringify(facts)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  daemons.add(child);
+  child.once('exit', () => daemons.delete(child));
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => {
+    said += text;
+  });
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  if (child.exitCode !== null) throw new Error(`The daemon ended:\n${said}`);
+  const log = () =>
+    said
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { msg?: string }).msg ?? '');
+  return { child, log };
+}
+
+const script = fileURLToPath(new URL('./daemon-with-files.mjs', import.meta.url));
+
+/** The next full minute that is not begun within the next half. */
+const nextMinute = () => Math.ceil((world.clock.now() + MINUTE / 2) / MINUTE) * MINUTE;
+
+const ledgerOf = (name: string, from: number, to: number) =>
+  world.caretaker.records.ledger.between(name, from, to, 1_000);
+
+/** Resolves when every policy has its record of a time. */
+async function recorded(names: readonly string[], time: number): Promise<void> {
+  for (const name of names)
+    while ((await ledgerOf(name, time, time)).length === 0) await systemClock.sleep(100);
+}
+
+/** The message that a run of a policy was to leave, by the policy as the run keeps it. */
+async function messageOf(run: string | undefined): Promise<unknown> {
+  const json = (await world.caretaker.records.runs.get(run ?? ''))?.policyJson ?? '{}';
+  return ((JSON.parse(json) as Partial<Policy>).options as { message?: string } | undefined)?.message;
+}
+
+test('of two daemons with different policy files each scheduled time has one record, by the version whose file was changed last, and the difference is named', async () => {
+  const old = await startDaemon(
+    files('old', 3_600_000, policy('shared', 'old'), policy('same', 'same'), policy('only-old', 'old')),
+  );
+  const fresh = await startDaemon(
+    files('fresh', 60_000, policy('shared', 'fresh'), policy('same', 'same'), policy('only-fresh', 'fresh')),
+  );
+  const names = ['shared', 'same', 'only-old', 'only-fresh'];
+  const first = nextMinute();
+  const times = [first, first + MINUTE, first + 2 * MINUTE];
+  await recorded(names, first + MINUTE);
+
+  // Whoever has the active version goes away: the other one's becomes active.
+  fresh.child.kill('SIGKILL');
+  const left = ['shared', 'same', 'only-old'];
+  await recorded(left, first + 2 * MINUTE);
+
+  for (const name of left) {
+    const ledger = await ledgerOf(name, first, first + 2 * MINUTE);
+    expect(ledger.map(({ moment, is }) => [moment, is])).toEqual(times.map((time) => [time, 'ran']));
+  }
+  expect((await ledgerOf('only-fresh', first, first + MINUTE)).map(({ is }) => is)).toEqual(['ran', 'ran']);
+  const shared = await ledgerOf('shared', first, first + 2 * MINUTE);
+  expect(await Promise.all(shared.map(({ run }) => messageOf(run)))).toEqual(['fresh', 'fresh', 'old']);
+
+  const [a, b] = [old, fresh].map(({ child }) => `${hostname()} (pid ${child.pid})`);
+  const differences = [
+    `the policy only-fresh differs between daemons: the version of ${b} is active, it is missing at ${a}`,
+    `the policy only-old differs between daemons: the version of ${a} is active, it is missing at ${b}`,
+    `the policy shared differs between daemons: the version of ${b} is active, ${a} has another version`,
+  ];
+  for (const { log } of [old, fresh]) {
+    expect(log().filter((line) => line.includes('differs between daemons'))).toEqual(differences);
+  }
+  expect(old.log()).toContain('all daemons have read the same policies again');
+}, 180_000);

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import {
+  activeVersion,
+  type DaemonPolicies,
+  differencesOf,
+  differenceWords,
+} from '../../src/schedule/versions.ts';
+
+type Versions = Record<string, [hash: string, changedAt: number]>;
+
+const daemon = (id: string, versions: Versions, fires = true): DaemonPolicies => ({
+  id,
+  host: id,
+  pid: 1,
+  fires,
+  versions: new Map(Object.entries(versions).map(([name, [hash, changedAt]]) => [name, { hash, changedAt }])),
+});
+
+test('of different versions of a policy the one whose file was changed last is active, whoever is asked', () => {
+  const a = daemon('a', { nightly: ['old', 1_000] });
+  const b = daemon('b', { nightly: ['new', 2_000] });
+  expect(activeVersion('nightly', [a, b])).toBe('new');
+  expect(activeVersion('nightly', [b, a])).toBe('new');
+});
+
+test('of two that were changed at the same time every daemon takes the same', () => {
+  const a = daemon('a', { nightly: ['x', 1_000] });
+  const b = daemon('b', { nightly: ['y', 1_000] });
+  expect(activeVersion('nightly', [a, b])).toBe(activeVersion('nightly', [b, a]));
+});
+
+test('a daemon without the scheduler role decides nothing, and its difference is named all the same', () => {
+  const scheduler = daemon('a', { nightly: ['old', 1_000] });
+  const dashboard = daemon('b', { nightly: ['new', 2_000] }, false);
+  expect(activeVersion('nightly', [scheduler, dashboard])).toBe('old');
+  expect(differencesOf([scheduler, dashboard]).map(differenceWords)).toEqual([
+    'the policy nightly differs between daemons: the version of a (pid 1) is active, b (pid 1) has another version',
+  ]);
+  expect(differencesOf([daemon('c', {}, false), dashboard]).map(differenceWords)).toEqual([
+    'the policy nightly differs between daemons: no scheduler has it, b (pid 1) has another version, it is missing at c (pid 1)',
+  ]);
+});
+
+test('daemons that have read the same differ in nothing, whatever the times of their files', () => {
+  const daemons = [daemon('a', { nightly: ['same', 1_000] }), daemon('b', { nightly: ['same', 9_000] })];
+  expect(differencesOf(daemons)).toEqual([]);
+  expect(differencesOf([])).toEqual([]);
+});
