@@ -141,7 +141,7 @@ export const reportDispatch = defineJob({
     const needs = await needsOf({ api, all }, options);
     if (period.end >= dayAt(now, timezone))
       needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
-    const reports = await reportsAbout(all, period, timezone);
+    const reports = await reportsAbout({ api, all }, period, timezone);
     return { period, needs, reports, making: await reportsBeingMade({ all }, now) };
   },
 
@@ -164,7 +164,8 @@ export const reportDispatch = defineJob({
     );
     const isOurs = withSubject(subjects);
     const same = options.tell_apart_by === 'period' ? reports : reports.filter(isOurs);
-    const { open, missed, end } = mailsSoFar(asked, same);
+    const { open, missed, end, untold } = mailsSoFar(asked, same);
+    if (untold) return { is: 'settled', end: untold };
     const to = retry ? [...open, ...missed] : open;
     if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
     const ready = reports.find((report) => report.type === 'one_time' && isOurs(report));

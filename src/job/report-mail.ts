@@ -5,7 +5,7 @@ import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
 import { problemWith } from './problem.ts';
 import { CLOCK_SLACK_MS } from './report-making.ts';
 import type { Memo, Step } from './report-memo.ts';
-import { isSame, overdue, readSent, refusals } from './report-recipients.ts';
+import { isSame, type Miss, overdue, readSent, refusals } from './report-recipients.ts';
 import { mailTo } from './watch-mail.ts';
 
 /** What a policy may say about its mails. */
@@ -90,9 +90,10 @@ export async function adoptMail(
 
 /** Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today instead. */
 export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<Memo>> {
-  const { api, target, options, ended } = acting;
+  const { api, target, options } = acting;
   const { instead = [], refused, report } = memo;
-  const misses = [...refused, ...(await missesOf(acting, memo))];
+  const missed = await missesOf(acting, memo);
+  const misses = [...refused, ...missed.map(({ says }) => says)];
   if (misses.length === 0) {
     const findings = instead.map((says) => ({ severity: 'warning' as const, about: target.label, says }));
     const how = instead.length > 0 ? " It went to the client's address on file instead." : '';
@@ -105,14 +106,23 @@ export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<
       return { is: 'next', memo: { ...rest, step: 'send', to: [email], instead: misses } };
     }
   }
-  const reason = ended && ended.is !== 'done' ? ended.reason : 'rejected';
+  // A mail that the service gave up says more than one that is still on its way.
+  const reasons = missed.map((miss) => miss.reason);
+  const reason = reasons.includes('undelivered') ? 'undelivered' : (reasons[0] ?? 'rejected');
   return { is: 'failed', reason, detail: [...instead, ...misses].join(' ') };
 }
 
-/** Whom the followed mail did not reach, in sentences. */
-async function missesOf({ api, options, ended }: Mailing, { to, report }: Step<'tell'>): Promise<string[]> {
+/** Whom the followed mail did not reach. */
+async function missesOf({ api, options, ended }: Mailing, { to, report }: Step<'tell'>): Promise<Miss[]> {
   if (!ended || ended.is === 'done') return [];
-  if (ended.reason !== 'timeout') return [ended.detail ?? 'Nothing is known of the mail any more.'];
-  const shown = await api.showReport({ report_id: report.id });
-  return overdue(to, shown.report, options.delivery_timeout);
+  const { reason, detail = 'Nothing is known of the mail any more.' } = ended;
+  if (reason !== 'timeout') return [{ reason, says: detail }];
+  try {
+    // The last sweep may have been before its end.
+    const shown = await api.showReport({ report_id: report.id });
+    return overdue(to, shown.report, options.delivery_timeout);
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return [{ reason, says: `The report ${report.id} was deleted before its mail was delivered.` }];
+  }
 }

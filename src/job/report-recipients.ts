@@ -1,10 +1,12 @@
 /** Whom a report on a site goes to, and what the account says of the mails that they have had already (spec 2.11). */
 import type { Answer, Item } from '../contract/operations.ts';
+import type { Reason } from '../run/reasons.ts';
 import { scrub } from '../secrets.ts';
 import type { End, Reading } from './job.ts';
 import { type MailFacts, mailValue } from './mail-text.ts';
 import { inWords } from './options.ts';
 import { boundsOf, type Period, sayPeriod } from './period.ts';
+import { problemWith } from './problem.ts';
 import { mailTo, missOf } from './watch-mail.ts';
 
 type Site = Item<'listSites'>;
@@ -13,9 +15,12 @@ type Report = Item<'listReports'>;
 export const isAbout = ({ start_date, end_date }: Report, { start, end }: Period): boolean =>
   start_date === start && end_date === end;
 
-/** By site: the reports about these very days, newest first. One request per 100 reports made since the last of them. */
+/**
+ * By site: the reports about these very days, newest first. One request per 100 reports made since the last of them, and one for
+ * each of them whose entry does not show whom it was sent to: that it was sent to nobody would have to be shown.
+ */
 export async function reportsAbout(
-  all: Reading['all'],
+  { api, all }: Pick<Reading, 'api' | 'all'>,
   period: Period,
   timezone: string,
 ): Promise<Map<string, Report[]>> {
@@ -28,9 +33,21 @@ export async function reportsAbout(
   for await (const report of all('listReports', query)) {
     const siteId = report.site?.id;
     if (siteId === undefined || !isAbout(report, period)) continue;
-    found.set(siteId, [...(found.get(siteId) ?? []), report]);
+    const shown = report.email?.recipients ? report : await shownAlone(api, report);
+    if (shown) found.set(siteId, [...(found.get(siteId) ?? []), shown]);
   }
   return found;
+}
+
+/** A report as it is shown alone, with what its entry in the list has besides; nothing when it is gone by now. */
+async function shownAlone(api: Reading['api'], entry: Report): Promise<Report | undefined> {
+  try {
+    const { report } = await api.showReport({ report_id: entry.id });
+    return { ...entry, ...report };
+  } catch (error) {
+    if (problemWith(error).gone) return undefined;
+    throw error;
+  }
 }
 
 /** Whether two addresses are one. */
@@ -80,6 +97,8 @@ export interface MailsSoFar {
   missed: string[];
   /** How a site ends that nobody needs to be sent anything for. */
   end: End;
+  /** How a site ends of which nobody can tell who has been sent a report. */
+  untold?: End;
 }
 
 /** What became of the mails of these reports, newest first, for everybody who is asked for. */
@@ -87,6 +106,8 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
   const open: string[] = [];
   const missed: string[] = [];
   const told: { good: string[]; bad: string[] } = { good: [], bad: [] };
+  const silent = reports.filter(({ email }) => !email?.recipients);
+  const untold: string[] = [];
   for (const address of asked) {
     const mails = reports.flatMap(({ id, email }) => {
       const mail = mailTo(email?.recipients ?? [], address);
@@ -94,7 +115,7 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
     });
     const mail = mails.find(({ miss }) => miss === undefined) ?? mails[0];
     if (!mail) {
-      open.push(address);
+      (silent.length > 0 ? untold : open).push(address);
       continue;
     }
     const says = `The report ${mail.id} was sent to ${address}${mail.on ? ` on ${mail.on}` : ''}`;
@@ -109,7 +130,9 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
     missed.length > 0
       ? { is: 'failed', reason: 'undelivered', detail: told.bad.join(' ') }
       : { is: 'skipped', reason: 'already-done', detail: told.good.join(' ') };
-  return { open, missed, end };
+  if (untold.length === 0) return { open, missed, end };
+  const detail = `The service does not show whom the report ${silent[0]?.id} was sent to; it may have been sent to ${untold.join(', ')}, and nothing was sent now.`;
+  return { open, missed, end, untold: { is: 'failed', reason: 'unknown-effect', detail } };
 }
 
 /** The service's own words about one refusal are cut to this. */
@@ -137,10 +160,19 @@ export const refusals = (
     .filter((email) => !taken.includes(email))
     .map((email) => `${email}: refused by the service: ${scrub(why(email)).slice(0, LONGEST_REFUSAL)}`);
 
-/** A sentence for each address that a report has not arrived at, now that it is no longer waited for. */
-export const overdue = (to: readonly string[], { email }: Report, withinMs: number): string[] =>
-  to.flatMap((address) => {
+/** Why a mail did not reach an address, in a sentence, and as a reason. */
+export interface Miss {
+  says: string;
+  reason: Reason;
+}
+
+/** The addresses that a report has not arrived at, by a last look at it, now that it is no longer waited for. */
+export const overdue = (to: readonly string[], { email }: Report, withinMs: number): Miss[] =>
+  to.flatMap((address): Miss[] => {
     const mail = mailTo(email?.recipients ?? [], address);
-    if (!mail || mail.status === 'delivered' || mail.status === 'opened') return [];
-    return [`${address}: ${missOf(mail) ?? `not delivered within ${inWords(withinMs)}`}.`];
+    if (mail?.status === 'delivered' || mail?.status === 'opened') return [];
+    const miss = mail && missOf(mail);
+    if (miss !== undefined) return [{ says: `${address}: ${miss}.`, reason: 'undelivered' }];
+    const why = mail ? 'not delivered' : 'the service did not show what became of the mail';
+    return [{ says: `${address}: ${why} within ${inWords(withinMs)}.`, reason: 'timeout' }];
   });

@@ -79,6 +79,27 @@ const reportsOf = async (now: World, site = 'site-0001'): Promise<Item<'listRepo
 };
 const recipients = (report: Item<'listReports'> | undefined) =>
   report?.email?.recipients?.map(({ email }) => email);
+const lastWeek = (now: World) => periodOf('last_week', now.clock.now(), 'UTC');
+/** Has somebody else ask for a report on the first site. */
+async function makeReport(now: World, days = lastWeek(now), template = 'Monthly care') {
+  const { report_templates } = await asked(now, 'listReportTemplates', {});
+  const template_id = report_templates.find(({ name }) => name === template)?.id ?? '';
+  const period = { start_date: days.start, end_date: days.end };
+  const report = { site_id: 'site-0001', timezone: 'UTC', ...period, template_id };
+  await asked(now, 'createReport', { body: { report } });
+}
+/** Changes what the service answers to these operations, as text. */
+function changing(now: World, operations: readonly OperationId[], change: (text: string) => string): void {
+  around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer = await call();
+    return (operations.includes(operation) ? JSON.parse(change(JSON.stringify(answer))) : answer) as never;
+  });
+}
+/** Leaves a field out of what the service answers to these operations, wherever it stands. */
+const hiding = (now: World, operations: readonly OperationId[], field: string): void =>
+  changing(now, operations, (text) =>
+    JSON.stringify(JSON.parse(text, (key, value: unknown) => (key === field ? undefined : value))),
+  );
 const effects = ({ sandbox: { journal } }: World) => ({
   made: journal.effectsOf('createReport').length,
   sent: journal.effectsOf('sendReportEmail').length,
@@ -232,6 +253,89 @@ describe('a mail', () => {
     expect(retried.scheduledFor).toBe(run.scheduledFor);
   });
 
+  test('that bounced is reported as that, however long another one to the same report takes', async () => {
+    const now = await startAgency(['bounce@one.example']);
+    const policy = aReportPolicy({ recipients: ['client', 'stuck@two.example'], delivery_timeout: '2m' });
+    const { first } = await dispatch(now, policy);
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@one.example: the mail bounced. stuck@two.example: not delivered within 2m.',
+    });
+  });
+
+  test('that bounces after the last sweep is reported as bounced, not as late', async () => {
+    const now = await startAgency(['bounce@one.example']);
+    // Lists are behind: they show the mail as on its way for as long as anybody follows it.
+    changing(now, ['listReports'], (text) => text.replaceAll('"bounced"', '"sent"'));
+    const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@one.example: the mail bounced.',
+    });
+  });
+
+  test('to a report that is deleted while it is on its way is not called delivered', async () => {
+    const now = await startAgency(['stuck@one.example']);
+    const run = await now.fire(aReportPolicy({ delivery_timeout: '2m' }));
+    await until(now, () => effects(now).sent === 1);
+    const [report] = await reportsOf(now);
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      if (operation === 'showReport') await asked(now, 'deleteReport', { report_id: report?.id ?? '' });
+      return call();
+    });
+    await now.ended(run);
+    const { first } = await outcomesOf(now, run.id);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
+    expect(first?.detail).toBe(`The report ${report?.id} was deleted before its mail was delivered.`);
+  });
+
+  test.each(['email', 'recipients'])(
+    'of which lists do not show %s is looked for in the report alone, and not sent again',
+    async (field) => {
+      const now = await startAgency(['ada@one.example']);
+      hiding(now, ['listReports'], field);
+      await dispatch(now);
+      const before = effects(now);
+
+      const { reasons } = await dispatch(now);
+
+      expect(reasons).toEqual(['already-done']);
+      expect(effects(now)).toEqual(before);
+    },
+  );
+
+  describe.each(['email', 'recipients'])('of which the service shows no %s anywhere', (field) => {
+    test('is not called delivered', async () => {
+      const now = await startAgency(['ada@one.example']);
+      hiding(now, ['listReports', 'showReport'], field);
+      const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+      expect(first).toMatchObject({
+        outcome: 'failed',
+        reason: 'timeout',
+        detail: 'ada@one.example: the service did not show what became of the mail within 2m.',
+      });
+      expect(effects(now)).toEqual({ made: 1, sent: 1 });
+    });
+
+    test('may have been sent by somebody else, and is not sent by us', async () => {
+      const now = await startAgency(['ada@one.example']);
+      await makeReport(now);
+      await until(now, async () => (await reportsOf(now)).length === 1);
+      const before = effects(now);
+      hiding(now, ['listReports', 'showReport'], field);
+
+      const { first } = await dispatch(now);
+
+      expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+      expect(first?.detail).toMatch(
+        /^The service does not show whom the report report-\d+ was sent to; it may have been sent to ada@one\.example, and nothing was sent now\.$/,
+      );
+      expect(effects(now)).toEqual(before);
+    });
+  });
+
   test('that did not arrive goes to the address that the client has, once', async () => {
     const now = await startAgency(['ada@one.example', 'bounce@two.example']);
 
@@ -342,21 +446,6 @@ describe('what is missing is named before anything is made:', () => {
 });
 
 describe('a report that is being made when the run is planned', () => {
-  /** Has the service at work on a report on the site, for so long; `subject` is what another policy would send it with. */
-  async function making(now: World, days: { start: string; end: string }, template = 'Monthly care') {
-    const { report_templates } = await asked(now, 'listReportTemplates', {});
-    const template_id = report_templates.find(({ name }) => name === template)?.id ?? '';
-    const report = {
-      site_id: 'site-0001',
-      timezone: 'UTC',
-      start_date: days.start,
-      end_date: days.end,
-      template_id,
-    };
-    await asked(now, 'createReport', { body: { report } });
-  }
-  const lastWeek = (now: World) => periodOf('last_week', now.clock.now(), 'UTC');
-
   test('because an earlier run was out of time, is waited for and sent, and none is made besides', async () => {
     const now = await startAgency(['ada@one.example']);
     const early = await dispatch(
@@ -376,7 +465,7 @@ describe('a report that is being made when the run is planned', () => {
   test('about other days, by whomever, is waited for and left alone, and ours is made', async () => {
     const now = await startAgency(['ada@one.example']);
     const { start, end } = lastWeek(now);
-    await making(now, { start: daysAfter(start, 1), end });
+    await makeReport(now, { start: daysAfter(start, 1), end });
 
     const { reasons } = await dispatch(now);
 
@@ -387,7 +476,7 @@ describe('a report that is being made when the run is planned', () => {
 
   test('of another template about the same days is left alone, and ours is made', async () => {
     const now = await startAgency(['ada@one.example']);
-    await making(now, lastWeek(now), 'Short summary');
+    await makeReport(now, lastWeek(now), 'Short summary');
 
     const { reasons } = await dispatch(now);
 
@@ -399,7 +488,7 @@ describe('a report that is being made when the run is planned', () => {
 
   test('by a task that somebody cancels is made anew', async () => {
     const now = await startAgency(['ada@one.example']);
-    await making(now, lastWeek(now));
+    await makeReport(now);
     const run = await now.fire(aReportPolicy());
     await until(now, async () => (await now.targets(run))[0]?.state === 'following');
     const { tasks } = await asked(now, 'listTasks', { filters: { type: { eq: 'report' } } });
