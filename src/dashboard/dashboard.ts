@@ -2,10 +2,10 @@
 import type { Clock } from '../clock.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
+import { isLoopback } from '../settings/loopback.ts';
 import { Door } from './access/door.ts';
-import { isLoopback } from './access/host.ts';
 import { Sessions } from './access/sessions.ts';
-import { Tries } from './access/tries.ts';
+import { Throttle } from './access/throttle.ts';
 import { createApp } from './http/app.ts';
 import { DashboardError } from './http/dashboard-error.ts';
 import { listen, urlOf } from './http/listen.ts';
@@ -51,7 +51,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     url,
     door,
     sessions: new Sessions(clock),
-    tries: new Tries(clock),
+    throttle: new Throttle(clock),
     reader,
     queues,
     engine: options.engine,

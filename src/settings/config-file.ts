@@ -5,7 +5,11 @@
 import { z } from 'zod';
 import { DaysEntry, isWeekday } from './calendar-days.ts';
 import { duration } from './duration.ts';
+import { isLoopback } from './loopback.ts';
 import { percent } from './percent.ts';
+
+/** A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines. */
+const MIN_PASSWORD = 12;
 
 /** What accounts, notifications and policies may be called. */
 export const name = z
@@ -153,7 +157,15 @@ export const ConfigFile = z.strictObject({
         .describe('Port it listens on; 0 takes any free one. Default 8480.'),
       password: z
         .optional(z.string())
-        .describe('For signing in. Default none: only reachable from this machine, by a sign-in link.'),
+        .describe(
+          `For signing in; at least ${MIN_PASSWORD} characters where other machines reach the dashboard. Default none: only reachable from this machine, by a sign-in link.`,
+        ),
+    })
+    .superRefine(({ host, password = '' }, context) => {
+      const { length } = password.trim();
+      if (length === 0 || length >= MIN_PASSWORD || isLoopback(host)) return;
+      const message = `takes at least ${MIN_PASSWORD} characters, since other machines reach the dashboard on ${host}`;
+      context.addIssue({ code: 'custom', path: ['password'], message });
     })
     .describe('The web pages and the JSON behind them.'),
   notifications: z

@@ -103,6 +103,57 @@ test('after ten failed tries in a minute even the right password has to wait, fo
   expect(later.status).toBe(303);
 });
 
+test('wrong passwords from many addresses are slowed down, and the right one from another address is let in', async () => {
+  const clock = heldClock();
+  world = await startWorld({ clock });
+  const statusFrom = (localAddress: string, password: string) => {
+    const { origin, port } = new URL(world.dashboard.url);
+    return new Promise<number | undefined>((resolve, reject) => {
+      const headers = { origin, 'content-type': 'application/x-www-form-urlencoded' };
+      request(
+        { host: '127.0.0.1', port, localAddress, path: '/sign-in', method: 'POST', headers },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        },
+      )
+        .on('error', reject)
+        .end(new URLSearchParams({ password }).toString());
+    });
+  };
+  const statuses: (number | undefined)[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    for (let last = 1; last <= 25; last += 1) statuses.push(await statusFrom(`127.0.1.${last}`, 'wrong'));
+  }
+
+  expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 401));
+  expect(statuses.slice(20)).toEqual(Array.from({ length: 30 }, () => 429));
+  expect(await statusFrom('127.0.1.1', PASSWORD)).toBe(429);
+  expect(await statusFrom('127.0.0.1', PASSWORD)).toBe(303);
+  await clock.advance(60_000);
+  expect(await statusFrom('127.0.1.1', PASSWORD)).toBe(303);
+});
+
+test('one session cannot take the live streams of the others', async () => {
+  world = await startWorld();
+  const [greedy, other] = [await world.signedIn(), await world.signedIn()];
+  const streams = [];
+  for (let count = 0; count < 20; count += 1) streams.push(await greedy('/events'));
+
+  const refused = await greedy('/events');
+  const [one] = streams;
+  const theirs = await other('/events');
+
+  expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
+  expect(refused.status).toBe(429);
+  expect(await refused.text()).toContain('At most 20 live streams');
+  expect(theirs.status).toBe(200);
+  await one?.body?.cancel();
+  let again = await greedy('/events');
+  while (again.status !== 200) again = await greedy('/events');
+  for (const { body } of [...streams.slice(1), theirs, again]) await body?.cancel();
+});
+
 test('a session ends after a day', async () => {
   const clock = heldClock();
   world = await startWorld({ clock });

@@ -146,6 +146,24 @@ test('variables work inside braces without quotes, as numbers, and can be writte
   expect(settings.dataDir).toBe('/${X}');
 });
 
+test('a password shorter than 12 characters is refused where other machines reach the dashboard, and only there', () => {
+  const remark =
+    '"password" takes at least 12 characters, since other machines reach the dashboard on 0.0.0.0.';
+  expect(mistakesOf('dashboard: { host: 0.0.0.0, password: a }\n')).toEqual([`1:39 ${remark}`]);
+  expect(mistakesOf('dashboard: { host: 0.0.0.0, password: "${P}" }\n', { P: 'elevenchars' })).toEqual([
+    `1:39 ${remark}`,
+  ]);
+  const fromVariables = { CARETAKER_DASHBOARD_HOST: '0.0.0.0', CARETAKER_DASHBOARD_PASSWORD: 'a' };
+  expect(mistakesOf('policies: ./p\n', fromVariables).join()).toContain(remark);
+  for (const host of ['127.0.0.1', 'localhost', '"::1"'])
+    expect(load(`dashboard: { host: ${host}, password: a }\n`).dashboard.password).toBe('a');
+  expect(load('dashboard: { host: 0.0.0.0, password: twelve chars }\n').dashboard.password).toBe(
+    'twelve chars',
+  );
+  // Without a password, it does not start there at all.
+  expect(load('dashboard: { host: 0.0.0.0 }\n').dashboard.password).toBeUndefined();
+});
+
 test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is no variable', (text) => {
   expect(mistakesOf(`policies: "${text}"\n`)).toEqual([
     '1:11 A variable is written ${NAME} or ${NAME:-default}.',

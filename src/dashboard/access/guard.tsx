@@ -20,13 +20,17 @@ export const guard = (access: Access, parts: Parts) =>
 /** The address of the caller as the system tells it; what headers claim is not believed. */
 export const addressOf = (c: Exchange): string => getConnInfo(c).remote.address ?? '';
 
-/** The answer to one that has tried too often; nothing when it may try. */
-export function refuseGuessing(c: Exchange, { tries }: Parts): Response | undefined {
-  const waitMs = tries.waitMs(addressOf(c));
+/** The answer to one that has failed too often; nothing when it may try. */
+export function refuseGuessing(c: Exchange, { throttle }: Parts): Response | undefined {
+  const waitMs = throttle.waitMs(addressOf(c));
   if (waitMs === 0) return undefined;
   c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
-  return c.text('Too many failed tries to sign in. Wait a minute.\n', 429);
+  return c.text('Too many failed attempts to sign in. Wait a minute.\n', 429);
 }
+
+/** Counts a failed attempt; gives the answer to it when too many failed lately, wherever they came from. */
+export const countFailed = (c: Exchange, parts: Parts): Response | undefined =>
+  parts.throttle.count(addressOf(c)) ? refuseGuessing(c, parts) : undefined;
 
 /** Nothing when the request carries the password. */
 function admitProgram(c: Exchange, parts: Parts): Response | undefined {
@@ -35,7 +39,8 @@ function admitProgram(c: Exchange, parts: Parts): Response | undefined {
     const refused = refuseGuessing(c, parts);
     if (refused) return refused;
     if (parts.door.isPassword(sent)) return undefined;
-    parts.tries.count(addressOf(c));
+    const slowedDown = countFailed(c, parts);
+    if (slowedDown) return slowedDown;
   }
   if (parts.door.hasPassword) c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
   const message = parts.door.hasPassword

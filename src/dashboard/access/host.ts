@@ -1,9 +1,6 @@
 import { createMiddleware } from 'hono/factory';
+import { isLoopback } from '../../settings/loopback.ts';
 import type { Env } from '../http/parts.ts';
-
-/** Whether an address is reachable from this machine alone. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 
 /**
  * Answers only those who call a loopback dashboard by a loopback name: a page elsewhere whose name was made to point

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Door } from '../access/door.ts';
 import type { Sessions } from '../access/sessions.ts';
-import type { Tries } from '../access/tries.ts';
+import type { Throttle } from '../access/throttle.ts';
 import type { News } from '../live/news.ts';
 import type { Meters } from '../machines/meters.ts';
 import type { DashboardOptions } from '../options.ts';
@@ -21,7 +21,7 @@ export interface Parts extends Given {
   url: string;
   door: Door;
   sessions: Sessions;
-  tries: Tries;
+  throttle: Throttle;
   reader: Reader;
   /** Pauses and resumes a policy; the one thing that is changed in the records without the engine. */
   pausing: Pausing;

@@ -1,5 +1,6 @@
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import { isSignedIn } from '../access/cookie.ts';
+import { isSignedIn, sessionIn } from '../access/cookie.ts';
+import { addressOf } from '../access/guard.tsx';
 import type { Exchange, Parts } from '../http/parts.ts';
 
 /** What changed since the last message of a stream: the names of things to look at again, not what became of them. */
@@ -12,25 +13,37 @@ interface Changes {
 const PAUSE_MS = 1_000;
 /** Something is sent at least this often, so that proxies keep the connection and lost ones are found. */
 const QUIET_MS = 20_000;
-const MOST_STREAMS = 200;
-const streamsOf = new WeakMap<Parts, number>();
+const MAX_STREAMS = 200;
+/** Of one session, or of one address for programs: nobody takes all of them from the others. */
+const MAX_STREAMS_OF_ONE = 20;
+/** Open streams by who has them. */
+const streamsOf = new WeakMap<Parts, Map<string, number>>();
 
 /**
  * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets fewer and
  * larger messages, never a backlog.
  */
 export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Response> {
-  const open = streamsOf.get(parts) ?? 0;
-  if (open >= MOST_STREAMS) return c.text('Too many pages are open.\n', 503);
-  streamsOf.set(parts, open + 1);
+  const open = streamsOf.get(parts) ?? new Map<string, number>();
+  streamsOf.set(parts, open);
+  const signedIn = isSignedIn(c, parts);
+  const owner = signedIn ? `session ${sessionIn(c, parts)}` : `address ${addressOf(c)}`;
+  const own = open.get(owner) ?? 0;
+  if (own >= MAX_STREAMS_OF_ONE)
+    return c.text(`At most ${MAX_STREAMS_OF_ONE} live streams may be open in one session.\n`, 429);
+  if ([...open.values()].reduce((sum, count) => sum + count, 0) >= MAX_STREAMS)
+    return c.text('Too many live streams are open.\n', 503);
+  open.set(owner, own + 1);
   return streamSSE(c, async (stream) => {
     const ended = endOf(stream, parts.closing);
     // Who came with a session is told until it ends; a program has shown the password.
-    const isAdmitted = isSignedIn(c, parts) ? () => isSignedIn(c, parts) : () => true;
+    const isAdmitted = signedIn ? () => isSignedIn(c, parts) : () => true;
     try {
       await tell(stream, isAdmitted, parts, ended);
     } finally {
-      streamsOf.set(parts, (streamsOf.get(parts) ?? 1) - 1);
+      const left = (open.get(owner) ?? 1) - 1;
+      if (left === 0) open.delete(owner);
+      else open.set(owner, left);
     }
   });
 }

@@ -1,6 +1,6 @@
 /** Coming in and leaving: the only pages that need no session. */
 import { isSignedIn, signIn, signOut } from '../access/cookie.ts';
-import { addressOf, bounce, refuseGuessing } from '../access/guard.tsx';
+import { addressOf, bounce, countFailed, refuseGuessing } from '../access/guard.tsx';
 import { localPath } from '../access/local-path.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { asPage, Layout } from './layout.tsx';
@@ -18,7 +18,8 @@ export function showSignIn(c: Exchange, parts: Parts): Response | Promise<Respon
     // A link followed from a page elsewhere would lose the new cookie on a redirect.
     return c.req.header('sec-fetch-site') === 'cross-site' ? bounce(c, '/') : c.redirect('/');
   }
-  parts.tries.count(addressOf(c));
+  const slowedDown = countFailed(c, parts);
+  if (slowedDown) return slowedDown;
   return asPage(
     c,
     <SignInPage parts={parts} to={to} problem="This link has been used, or another has taken its place." />,
@@ -36,8 +37,9 @@ export async function trySignIn(c: Exchange, parts: Parts): Promise<Response> {
     signIn(c, parts);
     return c.redirect(to, 303);
   }
-  parts.tries.count(addressOf(c));
   parts.log.warn({ address: addressOf(c) }, 'somebody failed to sign in to the dashboard');
+  const slowedDown = countFailed(c, parts);
+  if (slowedDown) return slowedDown;
   return asPage(c, <SignInPage parts={parts} to={to} problem="That is not the password." />, 401);
 }
 
@@ -46,7 +48,8 @@ export function printLink(c: Exchange, parts: Parts): Response | Promise<Respons
   if (parts.door.hasPassword) return c.redirect('/sign-in', 303);
   const refused = refuseGuessing(c, parts);
   if (refused) return refused;
-  parts.tries.count(addressOf(c));
+  const slowedDown = countFailed(c, parts);
+  if (slowedDown) return slowedDown;
   parts.door.renewKey();
   parts.log.info(`Sign in to the dashboard, once: ${parts.door.linkAt(parts.url)}`);
   return asPage(c, <SignInPage parts={parts} to="/" problem="A new link is in the log of the daemon." />);
