@@ -8,11 +8,11 @@ import { z } from 'zod';
 import { refusalOf } from '../src/contract/answers.ts';
 import { isDestructive } from '../src/contract/destructive.ts';
 import { pathParameters } from '../src/contract/operation.ts';
-import { isOperationId, type OperationId, operationOf } from '../src/contract/operations.ts';
+import { type Input, isOperationId, type OperationId, operationOf } from '../src/contract/operations.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from '../src/job/call-template.ts';
 import { labelOf } from '../src/job/candidates.ts';
-import { findSync, SYNC_SLACK_MS } from '../src/job/find-sync.ts';
-import { type Acting, type Answer, defineJob, type OptionFault } from '../src/job/job.ts';
+import { findSync } from '../src/job/find-sync.ts';
+import { type Acting, type Answer, type Api, defineJob, type OptionFault } from '../src/job/job.ts';
 import { problemWith } from '../src/job/problem.ts';
 import { findTrace, isOnce } from '../src/job/traces.ts';
 
@@ -35,16 +35,16 @@ type Options = z.output<typeof Options>;
 const Memo = z.object({
   /** What was taken from the target, each with its place in the call. */
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
-  /** How the target stands before: some changes are found out about by that alone. */
-  before: z.string().optional(),
 });
 type Memo = z.output<typeof Memo>;
 type Step = Acting<Options, Memo>;
 
-/** What of a target is to be remembered, for those changes that only what was before can tell of. */
-const remembered: Partial<Record<OperationId, (item: Item) => string | undefined>> = {
-  extendStagingSiteExpiry: ({ expires_at }) => expires_at,
-  rotateSenderEmailDkim: ({ domain }) => domain?.dkim?.value,
+/** What is to be noted directly before the request, for those changes that only what was before can tell of. One request. */
+const shownBefore: Partial<Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>> = {
+  extendStagingSiteExpiry: async (api, input: Input<'extendStagingSiteExpiry'>) =>
+    (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
+  rotateSenderEmailDkim: async (api, input: Input<'rotateSenderEmailDkim'>) =>
+    (await api.showSenderEmail({ sender_email_id: input.sender_email_id })).sender_email.domain?.dkim?.value,
 };
 
 /** What an item of some list may have that matters here. */
@@ -52,8 +52,6 @@ interface Item {
   id?: string | null | undefined;
   provider?: string | undefined;
   site_id?: string | undefined;
-  expires_at?: string | undefined;
-  domain?: { dkim?: { value?: string | undefined } | undefined } | undefined;
 }
 
 export const apiCall = defineJob({
@@ -73,13 +71,12 @@ export const apiCall = defineJob({
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
   survey: async ({ options, from }) => compileCall(callOf(options), from),
-  judge(item: Item, { options, survey, occasion, now }) {
+  judge(item: Item, { survey, occasion, now }) {
     const filled = survey.fill(item, { now: new Date(now), timezone: occasion.timezone });
     if ('lacks' in filled) return { is: 'unfit', why: filled.lacks };
-    const before = remembered[callOf(options).operation]?.(item);
-    return { is: 'target', memo: { ...filled, ...(before ? { before } : {}) } };
+    return { is: 'target', memo: filled };
   },
-  requestsPerTarget: 1,
+  requestsPerTarget: (options) => (shownBefore[callOf(options).operation] ? 2 : 1),
 
   async act(acting): Promise<Answer<Memo>> {
     const { api, options, memo } = acting;
@@ -87,14 +84,16 @@ export const apiCall = defineJob({
     const input = inputOf(call, memo?.fills ?? []);
     try {
       const ask = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
-      return endOf(acting, input, ((await ask(input, memo?.before)) ?? {}) as Answered);
+      const before = await shownBefore[call.operation]?.(api, input as never);
+      return endOf(acting, input, ((await ask(input, before)) ?? {}) as Answered);
     } catch (error) {
       const { gone, conflict, rejected } = problemWith(error);
       if (gone && deletes(call.operation)) return { is: 'done', reason: 'already-done' };
       if (gone && !namesTargetAlone(acting, input))
         return { is: 'failed', reason: 'rejected', detail: gone.message };
       if (conflict && call.operation === 'syncSite') {
-        const running = await findSync(api, String(input['site_id']), acting.now);
+        const intent = { operation: call.operation, at: acting.now };
+        const running = await findSync(acting, String(input['site_id']), intent);
         if (running.is === 'following') return running;
       }
       const refusal = rejected && refusalOf(rejected);
@@ -108,12 +107,12 @@ export const apiCall = defineJob({
     // What is harmless to repeat is asked for again.
     if (!isOnce(call.operation)) return { is: 'absent' };
     const input = inputOf(call, acting.memo?.fills ?? []);
-    if (call.operation === 'syncSite') return findSync(acting.api, String(input['site_id']), intent.at);
+    if (call.operation === 'syncSite') return findSync(acting, String(input['site_id']), intent);
     const found = await findTrace(call.operation, acting, input as never, intent);
     if (found.is !== 'found') return found;
     if (found.taskId === undefined) return { is: 'done', reason: 'done' };
-    const since = intent.at - SYNC_SLACK_MS;
-    return { is: 'following', watch: { kind: 'task', taskId: found.taskId, since, adopted: true } };
+    const watch = { kind: 'task', taskId: found.taskId, since: intent.at, adopted: true } as const;
+    return { is: 'following', watch };
   },
 });
 

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { refusalOf } from '../src/contract/answers.ts';
 import type { Item } from '../src/contract/operations.ts';
-import { findSync, lastSyncFailed, SYNC_SLACK_MS } from '../src/job/find-sync.ts';
+import { findSync, lastSyncFailed } from '../src/job/find-sync.ts';
 import { type Acting, type Answer, type Api, defineJob, type End, type Judgement } from '../src/job/job.ts';
 import { duration } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
@@ -49,7 +49,7 @@ type Options = z.output<typeof Options>;
 const Memo = z.object({
   /** Sync the site, follow the sync that planning saw running, or move the daily sync. */
   step: z.enum(['sync', 'follow', 'move']),
-  /** For `follow`: no later than the running sync ends. */
+  /** For `follow`: when planning saw the sync running. */
   since: z.number().optional(),
   /** From when to when the daily sync moves, as the last step. */
   move: z.object({ from: z.string(), to: z.string() }).optional(),
@@ -74,7 +74,7 @@ export const siteSync = defineJob({
     if (site.locked) return { is: 'unfit', why: 'The site is locked.' };
     const move = moveOf(site, options);
     if (site.sync?.in_progress) {
-      return { is: 'target', memo: { step: 'follow', since: now - SYNC_SLACK_MS, ...move } };
+      return { is: 'target', memo: { step: 'follow', since: now, ...move } };
     }
     const standing = options.mode === 'laggards' ? standingOf(site, options, now) : undefined;
     if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
@@ -97,9 +97,10 @@ export const siteSync = defineJob({
     );
   },
 
-  async reconcile({ api, target, memo, ended }, intent) {
+  async reconcile(acting, intent) {
+    const { api, target, memo, ended } = acting;
     if (intent.operation !== 'updateSite' || !memo?.move) {
-      const found = await findSync(api, target.id, intent.at);
+      const found = await findSync(acting, target.id, intent);
       return found.is === 'following' ? thenMove(found, memo) : found;
     }
     const { site } = await api.showSite({ site_id: target.id });
@@ -144,7 +145,7 @@ async function sync({ api, target, options, memo, now }: Step): Promise<Answer<M
     if (conflict) {
       if (!(await isSyncing(api, target.id)))
         return { is: 'waiting', reason: 'conflict', detail: conflict.message };
-      const watch = { kind: 'sync', siteId: target.id, since: now - SYNC_SLACK_MS, adopted: true } as const;
+      const watch = { kind: 'sync', siteId: target.id, since: now, adopted: true } as const;
       return thenMove({ is: 'following', watch }, memo);
     }
     const refusal = rejected && refusalOf(rejected);

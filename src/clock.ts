@@ -49,3 +49,25 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** A moment for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;
+
+/** When something was, as far as one knows: no earlier and no later than these, in milliseconds since 1970. */
+export interface TimeBounds {
+  readonly earliest: number;
+  readonly latest: number;
+}
+
+/**
+ * A timestamp of the service as a time, nothing for one that is absent or unreadable. One that shows no milliseconds may have had
+ * them cut off.
+ */
+export function timeOf(timestamp: string | null | undefined): TimeBounds | undefined {
+  const earliest = Date.parse(timestamp ?? '');
+  if (Number.isNaN(earliest)) return undefined;
+  return { earliest, latest: earliest % 1_000 === 0 ? earliest + 999 : earliest };
+}
+
+/** Whether `one` was before or after `other`; `uncertain` where the bounds overlap. */
+export function orderOf(one: TimeBounds, other: TimeBounds): 'before' | 'after' | 'uncertain' {
+  if (one.latest < other.earliest) return 'before';
+  return one.earliest >= other.latest ? 'after' : 'uncertain';
+}

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { Budget } from '../budget/budget.ts';
 import type { Priority, Ticket, WindowNews } from '../budget/words.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, type TimeBounds, timeOf } from '../clock.ts';
 import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
@@ -33,6 +33,7 @@ import {
 } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
+import { type Exchanged, ServiceClock } from './service-clock.ts';
 
 /** How a call is made. */
 export interface CallOptions {
@@ -86,6 +87,11 @@ export interface Client {
    * when the signal aborts.
    */
   answers(onRequest: OnRequest, signal?: AbortSignal): Promise<boolean>;
+  /**
+   * When it was `at` (our clock), by the service's clock, as its answers so far have shown it. Costs nothing, but for one small
+   * request when no answer has shown a time yet; bounds of a day where none ever does. Errors as for `call`.
+   */
+  serviceTime(at: number, options: CallOptions): Promise<TimeBounds>;
   close(): Promise<void>;
 }
 
@@ -111,6 +117,7 @@ const MOST_RESET_SECONDS = 3_600;
 /** Opens the client of one account; `close` it to let its connections go. */
 export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
   const connection = new Connection(account);
+  const serviceClock = new ServiceClock();
 
   const take = ({ priority, whenSpent, signal }: CallOptions): Promise<Ticket> => {
     signal?.throwIfAborted();
@@ -133,7 +140,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   const underWay = new Set<{ at: number }>();
 
   /** One request within the budget, from taking it to telling what became of it. */
-  async function sendOnce(exchange: Exchange, options: CallOptions): Promise<Reply> {
+  async function sendOnce(exchange: Exchange, options: CallOptions): Promise<TimedReply> {
     const ticket = await take(options);
     // What is not sent, or given up, says nothing of the service.
     let news: WindowNews | undefined;
@@ -150,7 +157,9 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
         throw error;
       });
       news = newsOf(reply);
-      return reply;
+      const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
+      serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
+      return { ...reply, exchanged };
     } finally {
       underWay.delete(sent);
       if (news) unanswered = news.kind === 'failed' ? unanswered + 1 : 0;
@@ -162,7 +171,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
    * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
    * Redirects are followed for reads only and never to another origin, each as a request of its own.
    */
-  async function send(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
+  async function send(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
     const operation = operationOf(id);
     const { target, ...body } = requestOf(operation, input);
     // A PDF may be made only when it is asked for.
@@ -188,7 +197,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     }
   }
 
-  async function once(id: OperationId, input: object, options: CallOptions): Promise<Reply> {
+  async function once(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
     const reply = await send(id, input, options);
     const answersPage = `it answers ${id} with a web page (HTTP ${reply.status})`;
     const why = isPage(reply) && isDefinite(reply.status) ? answersPage : undefined;
@@ -199,7 +208,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     throw connection.notTheService(id, true, why ?? `it answers ${id} with HTTP ${status}`, { status });
   }
 
-  async function read<Id extends OperationId>(id: Id, reply: Reply): Promise<Answer<Id>> {
+  async function read<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
     const body = await readBody(id, reply, 'json');
     if (isForeign(id, body)) {
       const why = `it answers ${id} with JSON of another kind`;
@@ -207,6 +216,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     }
     const { value, drift } = readAnswer(id, body);
     for (const deviation of drift) onDrift?.(deviation);
+    serviceClock.learnCreation(creationIn(id, value), reply.exchanged);
     return value;
   }
 
@@ -255,6 +265,8 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     }
   }
 
+  /** Whether the service was found to show no time in its answers. */
+  let hidesTime = false;
   /** The question under way, and the one that is asked when that is answered. */
   let asking: Promise<unknown> = Promise.resolve();
   let next: Promise<boolean> | undefined;
@@ -276,8 +288,27 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       return insist(id, options, async () => streamPdf(id, await once(id, input, options)));
     },
     waitingSince: () => [...underWay][0]?.at,
+    async serviceTime(at, options) {
+      if (!serviceClock.isMeasured && !hidesTime) {
+        await call('listTags', { perPage: 1 }, options);
+        hidesTime = !serviceClock.isMeasured;
+      }
+      return serviceClock.serviceTime(at);
+    },
     close: () => connection.close(),
   };
+}
+
+/** A reply, and when it can have been made. */
+type TimedReply = Reply & { exchanged: Exchanged };
+
+/** When the service made what was just asked for, where an answer shows it. */
+function creationIn(id: OperationId, value: unknown): TimeBounds | undefined {
+  const { effect, success } = operationOf(id);
+  const { task, ...rest } = (value ?? {}) as Record<string, unknown>;
+  const made = effect === 'once' && task ? task : success === 201 ? Object.values(rest)[0] : undefined;
+  const [first] = Array.isArray(made) ? made : [made];
+  return timeOf((first as { created_at?: string } | undefined)?.created_at);
 }
 
 /** The answer, or false when somebody does not wait for it any longer. */

@@ -17,9 +17,11 @@ import { InvalidInputError } from '../client/invalid-input.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
-import type { Acting, Answer, AnyJob } from '../job/job.ts';
+import type { Acting, Answer, AnyJob, Effects } from '../job/job.ts';
+import { effectIdsIn } from '../job/traces.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
+import type { Effect } from '../records/effect-store.ts';
 import type { Run, Target } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { memoOf } from './candidates.ts';
@@ -91,6 +93,8 @@ class Step {
   private readonly spent = new Spending();
   /** Whether nobody got an answer when the last call was made. */
   private amidOutage = false;
+  /** What this step has brought about, as the service answered. */
+  private brought: readonly Effect[] = [];
 
   constructor(
     private readonly parts: Parts,
@@ -209,6 +213,7 @@ class Step {
       ...readingOf(this.client, this.options(), (operation, input, note) =>
         this.call(operation, input, note),
       ),
+      effects: this.effects(),
       target: { id, label },
       options: this.run.policy.options,
       occasion: occasionOf(this.run.policy, this.run.scheduledFor),
@@ -216,6 +221,17 @@ class Step {
       ...(ended ? { ended } : {}),
       now: this.parts.clock.now(),
     };
+  }
+
+  private effects(): Effects {
+    const { records, clock } = this.parts;
+    const { id: run, account } = this.run;
+    const { id: target, intent } = this.target;
+    const own = (what: 'claim' | 'isAnothers') => (operation: OperationId, id: string) => {
+      const now = clock.now();
+      return records.effects[what](account, { operation, id }, { run, target }, now, intent?.at ?? now);
+    };
+    return { claim: own('claim'), isAnothers: own('isAnothers') };
   }
 
   /** Options for one call. */
@@ -247,7 +263,12 @@ class Step {
     try {
       // Noted when the budget has let the request go: nothing that can take long lies between intent and request. A
       // request that was turned away by a 429 is noted again when it goes again.
-      return await client.call(id, input, { ...options, beforeSend: () => this.noteIntent(id, note) });
+      const answer = await client.call(id, input, {
+        ...options,
+        beforeSend: () => this.noteIntent(id, note),
+      });
+      this.brought = effectIdsIn(id, answer).map((effect) => ({ operation: id, id: effect }));
+      return answer;
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
       throw error;
@@ -280,6 +301,7 @@ class Step {
     const settled = await records.targets.settle(this.run, decision.target, {
       from: ['acting'],
       spent: this.spent.take(),
+      effects: this.brought,
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });

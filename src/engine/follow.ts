@@ -8,6 +8,7 @@ import { BudgetSpentError } from '../budget/budget.ts';
 import type { CallOptions } from '../client/client.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
 import { allItems } from '../client/pages.ts';
+import { isoTime, timeOf } from '../clock.ts';
 import type { Input } from '../contract/operations.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { Api, End } from '../job/job.ts';
@@ -37,6 +38,11 @@ interface Judged {
 
 /** What took longer than this was not looked at in time, or is an exception. */
 const MOST_LEARNT_MS = 30 * 60_000;
+/**
+ * Sweeps overlap by so much: what ended at the time of the last thing that was seen, or is shown a little late, is not
+ * missed.
+ */
+const OVERLAP_MS = 10_000;
 /** More of one run cannot be in flight than its concurrency; this bounds what is read. */
 const IN_FLIGHT = 1_000;
 
@@ -45,7 +51,7 @@ interface Covered {
   /** When it began. */
   at: number;
   names: ReadonlySet<string>;
-  /** Up to when it showed everything, by the service's clock; our own where that is earlier, or the list tells no moments. */
+  /** Up to when it showed everything, by the service's clock. */
   seenTo: number;
 }
 
@@ -135,10 +141,8 @@ export class Follower {
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
     const at = this.parts.clock.now();
-    const query = sweep.query(
-      followed.map(({ watch }) => watch),
-      this.seenTo(kind, followed),
-    );
+    const watches = followed.map(({ watch }) => watch);
+    const query = sweep.query(watches, await this.sweepFrom(kind, followed, options));
     const judged: Judged[] = [];
     const unclear: { one: Followed; unclear: boolean }[] = [];
     const pages = allItems(
@@ -149,11 +153,11 @@ export class Follower {
     let newest = this.covered.get(kind)?.seenTo ?? Number.NEGATIVE_INFINITY;
     try {
       for await (const item of pages) {
-        const moved = Date.parse(movedAt?.(item) ?? '');
-        if (moved > newest) newest = moved;
+        const moved = timeOf(movedAt?.(item));
+        if (moved && moved.earliest > newest) newest = moved.earliest;
         const key = keyOfItem(item);
         for (const one of waiting.get(key) ?? []) {
-          const verdict = judge(one.watch, item);
+          const verdict = judge(one.watch, item, await client.serviceTime(one.watch.since, options));
           if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
           else judged.push({ one, verdict });
         }
@@ -166,7 +170,9 @@ export class Follower {
       await this.conclude(told);
       await this.conclude(await this.explained(untold, options));
     }
-    const seenTo = movedAt ? Math.min(newest, at) : at;
+    // A timestamp from the future would hide from the next sweeps what ends until then.
+    const { earliest, latest } = await client.serviceTime(at, options);
+    const seenTo = movedAt ? Math.min(newest, latest) : earliest;
     this.covered.set(kind, { at, names: new Set(followed.map(nameOf)), seenTo });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
     return [...unclear, ...unseen];
@@ -181,6 +187,18 @@ export class Follower {
     const missed = (one: Followed) =>
       covered && !covered.names.has(nameOf(one)) && one.watch.since < covered.at;
     return covered && !followed.some(missed) && Number.isFinite(covered.seenTo) ? covered.seenTo : undefined;
+  }
+
+  /** The service's time since which a sweep must show everything for these watches. */
+  private async sweepFrom(
+    kind: Watch['kind'],
+    followed: readonly Followed[],
+    options: CallOptions,
+  ): Promise<string> {
+    const { client } = this.parts.link(this.account);
+    const oldest = Math.min(...followed.map(({ watch }) => watch.since));
+    const { earliest } = await client.serviceTime(oldest, options);
+    return isoTime(Math.max(earliest, this.seenTo(kind, followed) ?? earliest) - OVERLAP_MS);
   }
 
   private async look(
@@ -206,7 +224,7 @@ export class Follower {
     const { api, affordable } = await this.looking(open, options);
     for (const { one, looks } of ranked.slice(0, affordable)) {
       this.looked.set(nameOf(one), { at: now, looks: looks + 1 });
-      const found = await this.lookAt(api, one);
+      const found = await this.lookAt(api, one, options);
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
       else if (isLost(one))
         await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
@@ -280,9 +298,11 @@ export class Follower {
     return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0 };
   }
 
-  private async lookAt(api: Api, { watch }: Followed): Promise<Verdict | Lost> {
+  private async lookAt(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
+    const { client } = this.parts.link(this.account);
     try {
-      return await watchKind(watch.kind).look(api, watch);
+      const since = await client.serviceTime(watch.since, options);
+      return await watchKind(watch.kind).look(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
       if (error instanceof RejectedError) return { is: 'unclear' };

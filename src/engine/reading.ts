@@ -20,6 +20,7 @@ export function readingOf(client: Client, options: CallOptions, call: Call): Rea
   return {
     api,
     all: (list, query) => allItems(list, (page) => call(list, { ...query, ...page } as never)),
+    serviceTime: (at) => client.serviceTime(at, options),
     download: (operation, input: Input<'downloadReport'>) =>
       client.download(operation, { ...input }, options),
   };

@@ -11,6 +11,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
+import type { TimeBounds } from '../clock.ts';
 import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '../contract/operations.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
@@ -55,6 +56,11 @@ export interface Reading {
   api: Api;
   /** Every item of a list, once, page after page. One request per 100. */
   all<Id extends ListId>(list: Id, query: Omit<Input<Id>, 'page' | 'perPage'>): AsyncGenerator<Item<Id>>;
+  /**
+   * When it was `at` (our clock), by the service's clock: its timestamps are compared with nothing else. Costs nothing, but for one
+   * request when no answer has shown the service's time yet.
+   */
+  serviceTime(at: number): Promise<TimeBounds>;
   /** Streams a PDF. One request. */
   download(operation: 'downloadReport', input: Input<'downloadReport'>): Promise<Readable>;
 }
@@ -144,7 +150,16 @@ export type Judgement<Memo> =
 /** A target that is no item of the candidates' list. */
 export type Besides<Memo> = Named & Judgement<Memo>;
 
+/** Whose an effect in the account is: an effect that belongs to another target is never taken for this one's. */
+export interface Effects {
+  /** Makes what the operation brought about, by its id, this target's. False when it is another's. */
+  claim(operation: OperationId, id: string): Promise<boolean>;
+  /** Whether it is another target's. */
+  isAnothers(operation: OperationId, id: string): Promise<boolean>;
+}
+
 export interface Acting<Options, Memo = unknown> extends Reading {
+  effects: Effects;
   target: { id: string; label: string };
   options: Options;
   occasion: Occasion;

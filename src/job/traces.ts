@@ -2,15 +2,19 @@
  * How to find out whether a change whose answer was lost has happened: for every operation that is not harmless to repeat,
  * the trace it leaves in the account, and what nobody can tell.
  *
+ * What is found has to be this intent's own: made after the intent, by the service's clock, and not what another target's record has
+ * already (`effects`). What cannot be placed in time, or belongs to nobody for certain, leaves the answer open.
+ *
  * A change that is harmless to repeat (`repeatable` in the contract) needs none of this: it is asked for again. Whether a
  * lost request may still be on its way is the engine's concern, not asked here.
  */
 import { GoneError } from '../client/errors.ts';
+import { timeOf } from '../clock.ts';
 import type { Input, Item, ListId, OperationId, Operations } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { Intent } from '../run/run.ts';
 import { findSync } from './find-sync.ts';
-import type { Reading } from './job.ts';
+import { type Candidate, createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
 
 /** The operations that a second request would carry out a second time. */
 export type OnceId = {
@@ -28,15 +32,66 @@ export interface Trace<Id extends OnceId = OnceId> {
   looksFor: string;
   /** What is left unknown, for the docs; nothing when the trace is sure. */
   unknown?: string;
-  find(reading: Reading, input: Input<Id>, intent: Intent): Promise<Found>;
+  find(looking: Looking, input: Input<Id>, intent: Intent): Promise<Found>;
 }
 
-/** The service's clock may be behind ours by so much. */
-const SLACK_MS = 60_000;
+/** What a call may have made or changed. */
+interface Changing {
+  id?: string;
+  updated_at?: string | undefined;
+}
 
-const since = ({ at }: Intent): string => new Date(at - SLACK_MS).toISOString();
+/**
+ * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something that was there, the id
+ * together with the time of the change.
+ */
+export function effectIdsIn(operation: OperationId, answer: unknown): string[] {
+  const { effect, success } = operationOf(operation);
+  const { task, sync, ...rest } = (answer ?? {}) as {
+    task?: { id: string };
+    sync?: { snapshot_id: string };
+  };
+  if (effect !== 'once') return [];
+  if (task || sync) return [task?.id ?? sync?.snapshot_id].flatMap((id) => (id === undefined ? [] : [id]));
+  const items = Object.values(rest).flat() as (Changing | undefined)[];
+  return items.flatMap((one) => (success === 201 ? one?.id : versionOf(one)) ?? []);
+}
+
+/** A state of something that changes: its id and when it came about. */
+function versionOf(one: Changing | undefined): string | undefined {
+  const changedAt = timeOf(one?.updated_at);
+  return one?.id === undefined || !changedAt ? undefined : `${one.id} ${changedAt.earliest}`;
+}
+
 const found: Found = { is: 'found' };
 const absent: Found = { is: 'absent' };
+const unknown = (detail: string): Found => ({ is: 'unknown', detail });
+
+/**
+ * Whether something that was to be changed shows the change. As it was asked for, it may have been before: then the time of its
+ * last change says whose that was.
+ */
+async function changed(
+  looking: Looking,
+  operation: OnceId,
+  intent: Intent,
+  isAsAsked: boolean,
+  item: Changing,
+): Promise<Found> {
+  if (!isAsAsked) return absent;
+  const version = versionOf(item);
+  if (version === undefined) return unknown('It is as asked for, and may have been before.');
+  const candidate = { id: version, createdAt: item.updated_at, isSure: true };
+  const own = await ownOf(looking, operation, intent, [candidate]);
+  return own.is === 'found' ? found : own;
+}
+
+/** Found, unless another target has brought this state about. */
+async function unlessAnothers({ effects }: Looking, operation: OnceId, item: Changing): Promise<Found> {
+  const version = versionOf(item);
+  if (version === undefined || (await effects.claim(operation, version))) return found;
+  return unknown('It was changed since, by another run.');
+}
 
 type TaskType =
   | 'staging'
@@ -52,47 +107,68 @@ type TaskType =
  * task that names nobody may be ours or not.
  */
 async function task(
-  { all }: Reading,
+  looking: Looking,
+  operation: OnceId,
   type: TaskType,
   ids: readonly string[],
   intent: Intent,
 ): Promise<Found> {
-  let nameless = 0;
-  for await (const one of all('listTasks', {
-    filters: { type: { eq: type }, created_at: { gte: since(intent) } },
-  })) {
-    const named = (one.input?.sites ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]));
-    if (named.some((id) => ids.includes(id))) return { is: 'found', taskId: one.id };
-    if (named.length === 0) nameless += 1;
+  const candidates: Candidate[] = [];
+  const filters = { type: { eq: type }, ...(await createdSince(looking, intent)) };
+  for await (const { id, input, created_at } of looking.all('listTasks', { filters })) {
+    const named = (input?.sites ?? []).flatMap((site) => (site.id === undefined ? [] : [site.id]));
+    const isSure = named.some((name) => ids.includes(name));
+    if (isSure || named.length === 0) candidates.push({ id, createdAt: created_at, isSure });
   }
-  if (nameless === 0) return absent;
-  return { is: 'unknown', detail: `A task of type ${type} began since, and does not tell for what.` };
+  const own = await ownOf(looking, operation, intent, candidates, `A task of type ${type}`);
+  return own.is === 'found' ? { is: 'found', taskId: own.id } : own;
 }
 
 /** An item of a list, created since the intent, that says what was sent. Costs a request per 100 created since. */
 async function item<Id extends ListId>(
-  { all }: Reading,
+  looking: Looking,
+  operation: OnceId,
+  intent: Intent,
   list: Id,
   query: Omit<Input<Id>, 'page' | 'perPage'>,
-  isOurs: (item: Item<Id>) => boolean,
+  isAsAsked: (item: Item<Id>) => boolean,
 ): Promise<Found> {
-  for await (const one of all(list, query)) if (isOurs(one)) return found;
-  return absent;
+  const candidates: Candidate[] = [];
+  for await (const one of looking.all(list, query)) {
+    const { id, created_at } = one as { id: string; created_at?: string | null };
+    if (isAsAsked(one)) candidates.push({ id, createdAt: created_at, isSure: true });
+  }
+  const own = await ownOf(looking, operation, intent, candidates);
+  return own.is === 'found' ? found : own;
 }
 
-const createdSince = (intent: Intent) => ({ filters: { created_at: { gte: since(intent) } } });
+/** The same, of a list that takes when its items were created. */
+async function newItem<Id extends ListId>(
+  looking: Looking,
+  operation: OnceId,
+  intent: Intent,
+  list: Id,
+  path: object,
+  isAsAsked: (item: Item<Id>) => boolean,
+): Promise<Found> {
+  const query = { ...path, filters: await createdSince(looking, intent) };
+  return item(looking, operation, intent, list, query as never, isAsAsked);
+}
+
 const same = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && a.trim().toLowerCase() === b.trim().toLowerCase();
 
 /** A staging site's task may name the copy or the live site it was made from. */
 async function stagingTask(
-  reading: Reading,
+  looking: Looking,
+  operation: OnceId,
   type: TaskType,
   staging_site_id: string,
   intent: Intent,
 ): Promise<Found> {
-  const { staging_site } = await reading.api.showStagingSite({ staging_site_id });
-  return task(reading, type, [staging_site_id, staging_site.site_id ?? staging_site_id], intent);
+  const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
+  const ids = [staging_site_id, staging_site.site_id ?? staging_site_id];
+  return task(looking, operation, type, ids, intent);
 }
 
 /** A trace of something that is sent and leaves none. */
@@ -102,11 +178,11 @@ const noTrace = (what: string) => ({
   find: async (): Promise<Found> => ({ is: 'unknown', detail: `The account does not show whether ${what}.` }),
 });
 
-const backup = (type: 'download' | 'upload' | 'migrate') => ({
+const backup = (operation: OnceId, type: 'download' | 'upload' | 'migrate') => ({
   looksFor: `A task of type ${type} for the site, created since.`,
-  unknown: 'When such a task does not tell its site.',
-  find: (reading: Reading, { site_id }: { site_id: string }, intent: Intent) =>
-    task(reading, type, [site_id], intent),
+  unknown: 'When such a task does not show its site.',
+  find: (looking: Looking, { site_id }: { site_id: string }, intent: Intent) =>
+    task(looking, operation, type, [site_id], intent),
 });
 
 const made = (what: string, by: string) => `${what} created since with the same ${by}.`;
@@ -114,70 +190,80 @@ const made = (what: string, by: string) => `${what} created since with the same 
 export const traces: { [Id in OnceId]: Trace<Id> } = {
   syncSite: {
     looksFor: 'A sync of the site that is running, or a snapshot or last sync since.',
-    unknown: 'When the service does not tell when it last synced the site.',
-    async find({ api }, { site_id }, intent) {
-      const sync = await findSync(api, site_id, intent.at);
+    unknown: 'When the service does not show when it last synced the site.',
+    async find(looking, { site_id }, intent) {
+      const sync = await findSync(looking, site_id, intent);
       return sync.is === 'following' ? found : sync;
     },
   },
   createStagingSite: {
     looksFor: 'A task of type staging for the site, created since.',
-    unknown: 'When such a task does not tell its site.',
-    find: (reading, { body }, intent) => task(reading, 'staging', [body.staging_site.site_id], intent),
+    unknown: 'When such a task does not show its site.',
+    find: (looking, { body }, intent) =>
+      task(looking, 'createStagingSite', 'staging', [body.staging_site.site_id], intent),
   },
   downloadStagingSite: {
     looksFor: 'A task of type download_staging for the copy or its live site, created since.',
-    unknown: 'When such a task does not tell its site.',
-    find: (reading, { staging_site_id }, intent) =>
-      stagingTask(reading, 'download_staging', staging_site_id, intent),
+    unknown: 'When such a task does not show its site.',
+    find: (looking, { staging_site_id }, intent) =>
+      stagingTask(looking, 'downloadStagingSite', 'download_staging', staging_site_id, intent),
   },
   updateStagingSitePhpVersion: {
     looksFor:
-      'The PHP version asked for on the copy, or a task of type configure_staging_site for it, created since.',
-    unknown: 'When such a task does not tell its site.',
-    async find(reading, { staging_site_id, body }, intent) {
-      const { staging_site } = await reading.api.showStagingSite({ staging_site_id });
-      if (staging_site.php_version === body.staging_site.php_version) return found;
-      return stagingTask(reading, 'configure_staging_site', staging_site_id, intent);
+      'A task of type configure_staging_site for the copy or its live site, created since; else the PHP version asked for, on a copy changed since.',
+    unknown:
+      'When such a task does not show its site, or when the copy has the version and does not show since when.',
+    async find(looking, { staging_site_id, body }, intent) {
+      const operation = 'updateStagingSitePhpVersion';
+      const began = await stagingTask(looking, operation, 'configure_staging_site', staging_site_id, intent);
+      if (began.is !== 'absent') return began;
+      const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
+      const isAsAsked = staging_site.php_version === body.staging_site.php_version;
+      return changed(looking, operation, intent, isAsAsked, staging_site);
     },
   },
   extendStagingSiteExpiry: {
-    looksFor: 'An expiry later than the one noted with the intent.',
-    unknown: 'When none was noted.',
-    async find({ api }, { staging_site_id }, { note }) {
-      if (note === undefined) return { is: 'unknown', detail: 'The expiry before the change is not known.' };
-      const { staging_site } = await api.showStagingSite({ staging_site_id });
-      return Date.parse(staging_site.expires_at ?? '') > Date.parse(note) ? found : absent;
+    looksFor: 'An expiry later than the one shown directly before the request.',
+    unknown: 'When none was shown then, or none is now.',
+    async find(looking, { staging_site_id }, { note }) {
+      if (note === undefined) return unknown('The expiry before the change is not known.');
+      const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
+      const expiresAt = Date.parse(staging_site.expires_at ?? '');
+      if (Number.isNaN(expiresAt)) return unknown('The copy does not show when it expires.');
+      if (expiresAt <= Date.parse(note)) return absent;
+      return unlessAnothers(looking, 'extendStagingSiteExpiry', staging_site);
     },
   },
-  startSiteBackupDownload: backup('download'),
-  startSiteBackupUpload: backup('upload'),
-  startSiteBackupMigration: backup('migrate'),
+  startSiteBackupDownload: backup('startSiteBackupDownload', 'download'),
+  startSiteBackupUpload: backup('startSiteBackupUpload', 'upload'),
+  startSiteBackupMigration: backup('startSiteBackupMigration', 'migrate'),
   createReport: {
     looksFor:
       'A task of type report for the site, created since; else a report of the site and dates, created since.',
-    unknown: 'When such a task does not tell its site.',
-    async find(reading, { body: { report } }, intent) {
-      const began = await task(reading, 'report', [report.site_id], intent);
+    unknown: 'When such a task does not show its site.',
+    async find(looking, { body: { report } }, intent) {
+      const began = await task(looking, 'createReport', 'report', [report.site_id], intent);
       if (began.is === 'found') return began;
-      const query = { filters: { site_id: { eq: report.site_id }, created_at: { gte: since(intent) } } };
+      const filters = { site_id: { eq: report.site_id }, ...(await createdSince(looking, intent)) };
       const made = await item(
-        reading,
+        looking,
+        'createReport',
+        intent,
         'listReports',
-        query,
+        { filters },
         ({ start_date, end_date }) => start_date === report.start_date && end_date === report.end_date,
       );
-      return made.is === 'found' ? made : began;
+      return made.is === 'absent' ? began : made;
     },
   },
   sendReportEmail: {
     looksFor: 'The recipients among those of the report, sent since.',
     unknown: 'When some of them are there and some are not.',
-    async find({ api }, { report_id, body }, intent) {
+    async find({ api, serviceTime }, { report_id, body }, intent) {
       const { report } = await api.showReport({ report_id });
-      const sent = (report.email?.recipients ?? []).filter(
-        ({ sent_at }) => !(Date.parse(sent_at ?? '') < intent.at - SLACK_MS),
-      );
+      const intended = await serviceTime(intent.at);
+      if (!report.email?.recipients) return unknown('The report does not show to whom it was sent.');
+      const sent = report.email.recipients.filter(({ sent_at }) => orderIn(sent_at, intended) !== 'before');
       const asked = body.send_email.recipients;
       const there = asked.filter((address) => sent.some(({ email }) => same(email, address)));
       if (there.length === asked.length) return found;
@@ -188,8 +274,8 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createClient: {
     looksFor: made('A client', 'e-mail, or, without one, the same names'),
-    find: (reading, { body: { client } }, intent) =>
-      item(reading, 'listClients', createdSince(intent), (one) =>
+    find: (looking, { body: { client } }, intent) =>
+      newItem(looking, 'createClient', intent, 'listClients', {}, (one) =>
         client.email
           ? same(one.email, client.email)
           : (['first_name', 'last_name', 'company_name'] as const).every(
@@ -199,115 +285,150 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createTag: {
     looksFor: made('A tag', 'name'),
-    find: (reading, { body: { tag } }, intent) =>
-      item(reading, 'listTags', createdSince(intent), ({ name }) => name === tag.name),
+    find: (looking, { body: { tag } }, intent) =>
+      newItem(looking, 'createTag', intent, 'listTags', {}, ({ name }) => name === tag.name),
   },
   createSite: {
     looksFor: made('A site', 'address'),
-    find: (reading, { body: { site } }, intent) =>
-      item(reading, 'listSites', createdSince(intent), ({ url }) =>
+    find: (looking, { body: { site } }, intent) =>
+      newItem(looking, 'createSite', intent, 'listSites', {}, ({ url }) =>
         same(url.replace(/\/$/, ''), site.url.replace(/\/$/, '')),
       ),
   },
   createSenderEmail: {
     looksFor: made('A sender e-mail', 'address'),
-    find: (reading, { body: { sender_email } }, intent) =>
-      item(reading, 'listSenderEmails', createdSince(intent), ({ email }) => same(email, sender_email.email)),
+    find: (looking, { body: { sender_email } }, intent) =>
+      newItem(looking, 'createSenderEmail', intent, 'listSenderEmails', {}, ({ email }) =>
+        same(email, sender_email.email),
+      ),
   },
   createTeamMember: {
     looksFor: made('An invitation', 'e-mail'),
-    find: (reading, { body: { team_member } }, intent) =>
-      item(reading, 'listTeamMembers', createdSince(intent), ({ email }) => same(email, team_member.email)),
+    find: (looking, { body: { team_member } }, intent) =>
+      newItem(looking, 'createTeamMember', intent, 'listTeamMembers', {}, ({ email }) =>
+        same(email, team_member.email),
+      ),
   },
   createReportTemplate: {
     looksFor: made('A template', 'name'),
-    find: (reading, { body: { report_template } }, intent) =>
-      item(reading, 'listReportTemplates', createdSince(intent), ({ name }) => name === report_template.name),
+    find: (looking, { body: { report_template } }, intent) =>
+      newItem(
+        looking,
+        'createReportTemplate',
+        intent,
+        'listReportTemplates',
+        {},
+        ({ name }) => name === report_template.name,
+      ),
   },
   createScheduledReport: {
-    looksFor: 'A scheduled report of the site: it can have one at most.',
-    find: (reading, { body: { scheduled_report } }) =>
-      item(
-        reading,
-        'listScheduledReports',
-        { filters: { site_id: { eq: scheduled_report.site_id } } },
-        () => true,
-      ),
+    looksFor: 'A scheduled report of the site, created since: it can have one at most.',
+    async find(looking, { body: { scheduled_report } }, intent) {
+      const filters = {
+        site_id: { eq: scheduled_report.site_id },
+        ...(await createdSince(looking, intent)),
+      };
+      return item(looking, 'createScheduledReport', intent, 'listScheduledReports', { filters }, () => true);
+    },
   },
   createAutoUpdateSchedule: {
     looksFor: made('A schedule', 'name'),
-    find: (reading, { body: { auto_update_schedule } }, intent) =>
-      item(
-        reading,
+    find: (looking, { body: { auto_update_schedule } }, intent) =>
+      newItem(
+        looking,
+        'createAutoUpdateSchedule',
+        intent,
         'listAutoUpdateSchedules',
-        createdSince(intent),
+        {},
         ({ name }) => name === auto_update_schedule.name,
       ),
   },
   createSiteNote: {
     looksFor: made('A note of the site', 'content'),
-    find: (reading, { site_id, body: { note } }, intent) =>
-      item(
-        reading,
+    find: (looking, { site_id, body: { note } }, intent) =>
+      newItem(
+        looking,
+        'createSiteNote',
+        intent,
         'listSiteNotes',
-        { site_id, ...createdSince(intent) },
+        { site_id },
         ({ content }) => content?.trim() === note.content.trim(),
       ),
   },
   updateSiteNote: {
-    looksFor: 'The content asked for in the note.',
-    async find({ api }, { site_id, note_id, body }) {
-      const { note } = await api.showSiteNote({ site_id, note_id });
-      return note.content?.trim() === body.note.content.trim() ? found : absent;
+    looksFor: 'The content asked for, in a note changed since.',
+    unknown: 'When the note has the content and does not show since when.',
+    async find(looking, { site_id, note_id, body }, intent) {
+      const { note } = await looking.api.showSiteNote({ site_id, note_id });
+      if (note.content === undefined) return unknown('The note does not show its content.');
+      const isAsAsked = note.content.trim() === body.note.content.trim();
+      return changed(looking, 'updateSiteNote', intent, isAsAsked, note);
     },
   },
   createSiteCustomWorks: {
     looksFor: 'Entries of the site created since with the same titles and days.',
     unknown: 'When some of them are there and some are not.',
-    async find({ all }, { site_id, body: { custom_works } }, intent) {
-      const open = custom_works.map(({ title, performed_on }) => `${performed_on} ${title}`);
-      for await (const { title, performed_on } of all('listSiteCustomWorks', {
-        site_id,
-        ...createdSince(intent),
-      })) {
-        const at = open.indexOf(`${performed_on} ${title}`);
-        if (at >= 0) open.splice(at, 1);
+    async find(looking, { site_id, body: { custom_works } }, intent) {
+      const nameOf = (one: { title: string; performed_on: string }) => `${one.performed_on} ${one.title}`;
+      const listed: { id: string; created_at?: string | undefined; name: string }[] = [];
+      const filters = await createdSince(looking, intent);
+      for await (const { id, created_at, title = '', performed_on = '' } of looking.all(
+        'listSiteCustomWorks',
+        { site_id, filters },
+      ))
+        listed.push({ id, created_at, name: nameOf({ title, performed_on }) });
+      let [there, unclear] = [0, 0];
+      for (const name of custom_works.map(nameOf)) {
+        const candidates = listed
+          .filter((one) => one.name === name)
+          .map(({ id, created_at }) => ({ id, createdAt: created_at, isSure: true }));
+        const own = await ownOf(looking, 'createSiteCustomWorks', intent, candidates);
+        if (own.is === 'unknown') unclear += 1;
+        if (own.is !== 'found') continue;
+        there += 1;
+        listed.splice(
+          listed.findIndex(({ id }) => id === own.id),
+          1,
+        );
       }
-      if (open.length === 0) return found;
-      return open.length === custom_works.length
-        ? absent
-        : { is: 'unknown', detail: `${open.length} of ${custom_works.length} entries are not there.` };
+      if (there === custom_works.length) return found;
+      if (there + unclear === 0) return absent;
+      return unknown(`${there} of ${custom_works.length} entries are there for certain.`);
     },
   },
   updateTeamMember: {
-    looksFor: 'The member as asked for, by its id.',
-    unknown: 'When the id is gone: an invitation that is changed is replaced under a new one.',
-    async find({ api }, { team_member_id, body: { team_member } }) {
+    looksFor: 'The member as asked for, by its id, changed since.',
+    unknown:
+      'When it is as asked for and does not show since when, or when the id is gone: an invitation that is changed is replaced under a new one.',
+    async find(looking, { team_member_id, body: { team_member } }, intent) {
       try {
-        const now = (await api.showTeamMember({ team_member_id })).team_member as Record<string, unknown>;
-        const differs = Object.entries(team_member).some(
-          ([name, value]) => JSON.stringify(now[name]) !== JSON.stringify(value),
+        const shown = (await looking.api.showTeamMember({ team_member_id })).team_member;
+        const now = shown as Record<string, unknown>;
+        const asked = Object.entries(team_member);
+        const differs = asked.some(
+          ([name, value]) => name in now && JSON.stringify(now[name]) !== JSON.stringify(value),
         );
-        return differs ? absent : found;
+        if (!differs && asked.some(([name]) => !(name in now)))
+          return unknown('The member does not show what was asked for.');
+        return changed(looking, 'updateTeamMember', intent, !differs, shown);
       } catch (error) {
         if (!(error instanceof GoneError)) throw error;
-        return {
-          is: 'unknown',
-          detail: 'It is no longer there under its id, as an invitation that was changed.',
-        };
+        return unknown('It is no longer there under its id, as an invitation that was changed.');
       }
     },
   },
   resendTeamMemberInvitation: noTrace('the invitation was sent again'),
   resendSenderEmailVerification: noTrace('the verification was sent again'),
   rotateSenderEmailDkim: {
-    looksFor: 'A DKIM value other than the one noted with the intent.',
-    unknown: 'When none was noted.',
-    async find({ api }, { sender_email_id }, { note }) {
-      if (note === undefined)
-        return { is: 'unknown', detail: 'The DKIM value before the change is not known.' };
-      const { sender_email } = await api.showSenderEmail({ sender_email_id });
-      return sender_email.domain?.dkim?.value === note ? absent : found;
+    looksFor: 'A DKIM value other than the one shown directly before the request.',
+    unknown: 'When none was shown then, or none is now.',
+    async find(looking, { sender_email_id }, { note }) {
+      if (note === undefined) return unknown('The DKIM value before the change is not known.');
+      const { sender_email } = await looking.api.showSenderEmail({ sender_email_id });
+      const value = sender_email.domain?.dkim?.value;
+      if (value === undefined) return unknown('The sender email does not show its DKIM value.');
+      if (value === note) return absent;
+      return unlessAnothers(looking, 'rotateSenderEmailDkim', sender_email);
     },
   },
 };
@@ -315,7 +436,7 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
 /** Finds out what became of a lost change that is not harmless to repeat. Only reads. Errors are the client's. */
 export const findTrace = <Id extends OnceId>(
   operation: Id,
-  reading: Reading,
+  looking: Looking,
   input: Input<Id>,
   intent: Intent,
-): Promise<Found> => (traces[operation] as Trace<Id>).find(reading, input, intent);
+): Promise<Found> => (traces[operation] as Trace<Id>).find(looking, input, intent);

@@ -3,10 +3,12 @@
  * a sweep lists those made since the oldest in flight; what was made long before it was sent is looked at alone.
  */
 import { GoneError } from '../client/errors.ts';
+import { isoTime, type TimeBounds } from '../clock.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api } from './job.ts';
-import { CLOCK_SLACK_MS, doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
+import { orderIn } from './own-effect.ts';
+import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
 type MailWatch = Extract<Watch, { kind: 'mail' }>;
 type Report = Item<'listReports'>;
@@ -18,25 +20,25 @@ const FRESH_MS = 6 * 3_600_000;
 export const mailWatch: WatchKind<MailWatch, Report> = {
   sweep: {
     operation: 'listReports',
-    query: (watches) => ({
-      filters: { created_at: { gte: new Date(sweepFrom(watches)).toISOString() } },
+    query: (watches, from) => ({
+      filters: { created_at: { gte: madeSince(watches, from) } },
       sort: 'created_at,desc',
     }),
   },
   keyOfItem: (report) => report.id,
   keyOf: (watch) => watch.reportId,
   judge,
-  async look(api, watch) {
+  async look(api, watch, since) {
     const report = await reportOf(api, watch.reportId);
-    return report ? judge(watch, report) : lost;
+    return report ? judge(watch, report, since) : lost;
   },
 };
 
 const lost: Lost = { is: 'lost', detail: 'The report is no longer in the account (HTTP 404).' };
 
-function sweepFrom(watches: readonly MailWatch[]): number {
+function madeSince(watches: readonly MailWatch[], from: string): string {
   const fresh = watches.filter(({ since, madeAt }) => since - madeAt < FRESH_MS);
-  return Math.min(...fresh.map(({ madeAt }) => madeAt), ...watches.map(({ since }) => since));
+  return isoTime(Math.min(...fresh.map(({ madeAt }) => madeAt), Date.parse(from)));
 }
 
 async function reportOf(api: Api, report_id: string): Promise<Report | undefined> {
@@ -48,10 +50,13 @@ async function reportOf(api: Api, report_id: string): Promise<Report | undefined
   }
 }
 
-function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
+function judge(watch: MailWatch, report: Pick<Report, 'email'>, since: TimeBounds): Verdict {
   const mails = report.email?.recipients;
   if (mails === undefined) return { is: 'unclear' };
-  const states = watch.recipients.map((email) => ({ email, state: stateOf(watch, mailTo(mails, email)) }));
+  const states = watch.recipients.map((email) => ({
+    email,
+    state: stateOf(watch, mailTo(mails, email), since),
+  }));
   if (states.some(({ state }) => state === 'under way')) return { is: 'running' };
   const missed = states.filter(({ state }) => state !== 'delivered');
   if (missed.length === 0) return doneAs(watch);
@@ -77,10 +82,10 @@ export function missOf(mail: Pick<Mail, 'status'>): string | undefined {
   }
 }
 
-function stateOf({ again, since }: MailWatch, mail: Mail | undefined): string {
+function stateOf({ again }: MailWatch, mail: Mail | undefined, since: TimeBounds): string {
   if (!mail) return 'under way';
   // What became of an earlier mail to the same address says nothing of this one.
-  if (again && Date.parse(mail.sent_at ?? '') < since - CLOCK_SLACK_MS) return 'under way';
+  if (again && orderIn(mail.sent_at, since) === 'before') return 'under way';
   if (mail.status === 'delivered' || mail.status === 'opened') return 'delivered';
   return missOf(mail) ?? 'under way';
 }

@@ -4,11 +4,12 @@
  * to what ended, and `backups.latest_snapshot` in the list saves a request per site.
  */
 import { GoneError, RejectedError } from '../client/errors.ts';
+import { orderOf, type TimeBounds, timeOf } from '../clock.ts';
 import type { Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import { lastSyncFailed } from './find-sync.ts';
 import type { Api } from './job.ts';
-import { CLOCK_SLACK_MS, doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
 type SyncWatch = Extract<Watch, { kind: 'sync' }>;
 type Site = Item<'listSites'>;
@@ -16,10 +17,7 @@ type Site = Item<'listSites'>;
 export const syncWatch: WatchKind<SyncWatch, Site> = {
   sweep: {
     operation: 'listSites',
-    query: (watches, seenTo) => ({
-      filters: { last_sync_at: { gte: sweepFrom(watches, seenTo) } },
-      sort: 'last_sync_at,desc',
-    }),
+    query: (_watches, from) => ({ filters: { last_sync_at: { gte: from } }, sort: 'last_sync_at,desc' }),
   },
   movedAt: (site) => site.sync?.last_sync_at,
   keyOfItem: (site) => site.id,
@@ -28,47 +26,56 @@ export const syncWatch: WatchKind<SyncWatch, Site> = {
   look,
 };
 
-function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>): Verdict {
-  if (site.sync === undefined) return { is: 'unclear' };
-  if (site.sync.in_progress) return { is: 'running' };
-  const snapshot = site.backups?.latest_snapshot;
+function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: TimeBounds): Verdict {
+  const { sync, backups } = site;
+  if (sync?.in_progress) return { is: 'running' };
+  const snapshot = backups?.latest_snapshot;
   if (snapshot && snapshot.id === watch.snapshotId) {
-    return bySnapshot(watch, snapshot.status, site.sync.last_sync_error);
+    return bySnapshot(watch, snapshot.status, sync?.last_sync_error);
   }
   // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there is.
-  const ownSnapshotExpected = watch.snapshotId !== undefined && site.backups?.enabled === true;
-  if (ownSnapshotExpected || !(lastSyncMs(site.sync) >= watch.since)) return { is: 'unclear' };
-  return site.backups?.enabled && snapshot?.status === 'failed'
-    ? bySnapshot(watch, 'failed', site.sync.last_sync_error)
-    : byLastSync(watch, site.sync);
+  const ownSnapshotExpected = watch.snapshotId !== undefined && backups?.enabled !== false;
+  if (!sync || ownSnapshotExpected || !hasEnded(sync, since)) return { is: 'unclear' };
+  return backups?.enabled && snapshot?.status === 'failed'
+    ? bySnapshot(watch, 'failed', sync.last_sync_error)
+    : byLastSync(watch, sync);
 }
 
 /**
- * Asks for the site, and for the snapshot where that tells more. Lost is a sync that the service had, which neither runs
- * nor has ended, and of which no snapshot is shown.
+ * Asks for the site, and for the snapshot where that shows more, or where the site is silent. Lost is a sync that the service had, which
+ * neither runs nor has ended, and of which no snapshot is shown.
  */
-async function look(api: Api, watch: SyncWatch): Promise<Verdict | Lost> {
+async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verdict | Lost> {
   const { site } = await api.showSite({ site_id: watch.siteId });
-  if (site.sync === undefined) return { is: 'unclear' };
-  if (site.sync.in_progress) return { is: 'running' };
-  const endedSince = lastSyncMs(site.sync) >= watch.since - CLOCK_SLACK_MS;
-  const told = watch.snapshotId !== undefined && (site.backups?.enabled === true || !endedSince);
-  const shown = told ? await snapshotOf(api, watch.siteId, watch.snapshotId ?? '') : undefined;
+  const { sync, backups } = site;
+  if (sync?.in_progress) return { is: 'running' };
+  const endedSince = sync !== undefined && hasEnded(sync, since);
+  const asked = watch.snapshotId !== undefined && (backups?.enabled !== false || !endedSince);
+  const shown = asked ? await snapshotOf(api, watch.siteId, watch.snapshotId ?? '') : undefined;
   if (shown !== undefined && shown !== 'gone') {
     return bySnapshot(watch, shown.status, shown.error_message);
   }
-  if (endedSince) return byLastSync(watch, site.sync);
+  if (!sync) return { is: 'unclear' };
+  if (endedSince) return byLastSync(watch, sync);
   // It was running when it was started or adopted, and the service says that it neither is any more nor has ended.
   const begun = watch.adopted || watch.snapshotId !== undefined;
-  if (!begun || site.sync.in_progress !== false || !tellsLastSync(site.sync)) return { is: 'unclear' };
+  if (!begun || sync.in_progress !== false || !showsLastSync(sync)) return { is: 'unclear' };
   const why = shown === 'gone' ? 'its snapshot is not found (HTTP 404), ' : '';
   const detail = `The service no longer knows the sync: ${why}the site is not syncing, and no sync of it has ended since.`;
   return { is: 'lost', detail };
 }
 
-/** Whether the service tells when it last synced the site, or that it never did. */
-const tellsLastSync = (sync: NonNullable<Site['sync']>): boolean =>
-  sync.last_sync_at === null || !Number.isNaN(lastSyncMs(sync));
+type Sync = NonNullable<Site['sync']>;
+
+/** Whether the service shows when it last synced the site, or that it never did. */
+const showsLastSync = (sync: Sync): boolean =>
+  sync.last_sync_at === null || timeOf(sync.last_sync_at) !== undefined;
+
+/** Whether a sync of the site has ended since; not where the site does not show when its last one did. */
+function hasEnded({ last_sync_at }: Sync, since: TimeBounds): boolean {
+  const ended = timeOf(last_sync_at);
+  return ended !== undefined && orderOf(ended, since) !== 'before';
+}
 
 /** The snapshot, or whether it is gone; nothing when the service does not say. */
 async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
@@ -80,9 +87,6 @@ async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
     throw error;
   }
 }
-
-/** Not a number when the site was never synced: then no comparison holds. */
-const lastSyncMs = (sync: NonNullable<Site['sync']>): number => Date.parse(sync.last_sync_at ?? '');
 
 function bySnapshot(watch: SyncWatch, status: string | undefined, error: string | null | undefined): Verdict {
   switch (status) {
@@ -104,7 +108,7 @@ function bySnapshot(watch: SyncWatch, status: string | undefined, error: string 
   }
 }
 
-function byLastSync(watch: SyncWatch, sync: NonNullable<Site['sync']>): Verdict {
+function byLastSync(watch: SyncWatch, sync: Sync): Verdict {
   if (lastSyncFailed(sync)) {
     return {
       is: 'failed',

@@ -4,7 +4,7 @@ import type { Answer, Item } from '../contract/operations.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api, End } from './job.ts';
 import { stepErrorOf } from './step-error.ts';
-import { doneAs, type Lost, sweepFrom, type Verdict, type WatchKind } from './watch.ts';
+import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
 type TaskWatch = Extract<Watch, { kind: 'task' }>;
 type Task = Item<'listTasks'>;
@@ -13,10 +13,7 @@ type Shown = Answer<'showTask'>['task'];
 export const taskWatch: WatchKind<TaskWatch, Task> = {
   sweep: {
     operation: 'listTasks',
-    query: (watches, seenTo) => ({
-      filters: { updated_at: { gte: sweepFrom(watches, seenTo) } },
-      sort: 'updated_at,desc',
-    }),
+    query: (_watches, from) => ({ filters: { updated_at: { gte: from } }, sort: 'updated_at,desc' }),
   },
   movedAt: (task) => task.updated_at,
   keyOfItem: (task) => task.id,

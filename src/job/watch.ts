@@ -2,6 +2,7 @@
  * How work that runs in the service is followed: each kind of watch says which list call shows everything that ended
  * lately, and how an item of that list is judged. The engine makes the calls, for all targets of an account together.
  */
+import type { TimeBounds } from '../clock.ts';
 import type { ListQuery } from '../contract/list.ts';
 import type { Watch } from '../run/run.ts';
 import type { Api, End } from './job.ts';
@@ -20,39 +21,21 @@ export interface WatchKind<W extends Watch, I> {
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
   sweep: {
     operation: 'listTasks' | 'listSites' | 'listReports' | 'listStagingSites';
-    /** `seenTo`: the service's moment up to which an earlier sweep over the same watches has shown everything. */
-    query(watches: readonly W[], seenTo?: number): Pick<ListQuery, 'filters' | 'sort'>;
+    /** `from`: the service's time since which the sweep must show everything. */
+    query(watches: readonly W[], from: string): Pick<ListQuery, 'filters' | 'sort'>;
   };
   /** The moment, by the service's clock, that the list is filtered by; nothing for a list that knows none. */
   movedAt?(item: I): string | null | undefined;
   /** What item and watch are matched by. */
   keyOfItem(item: I): string;
   keyOf(watch: W): string;
-  /** What an item of the list says of the work. */
-  judge(watch: W, item: I): Verdict;
+  /** What an item of the list says of the work. `since`: when the work began, by the service's clock. */
+  judge(watch: W, item: I, since: TimeBounds): Verdict;
   /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
-  look(api: Api, watch: W): Promise<Verdict | Lost>;
+  look(api: Api, watch: W, since: TimeBounds): Promise<Verdict | Lost>;
   /** A bad end with what the service says of it, where the list shows only that it came. One request. */
   explain?(api: Api, watch: W, end: End): Promise<End>;
 }
-
-/** The service's clock may be behind ours by so much before a sweep misses something; a look finds it even then. */
-export const CLOCK_SLACK_MS = 30_000;
-
-/**
- * Sweeps overlap by so much: what ended at the moment of the last thing that was seen, or is shown a little late, is not
- * missed.
- */
-const OVERLAP_MS = 10_000;
-
-/**
- * The moment from which a sweep must show everything for these watches. What ended before the last sweep was seen by
- * it, so that neither one slow site nor a clock that differs makes every sweep list all that ended since it began.
- */
-export const sweepFrom = (watches: readonly Watch[], seenTo = 0): string => {
-  const oldest = Math.min(...watches.map(({ since }) => since));
-  return new Date(Math.max(oldest - CLOCK_SLACK_MS, seenTo - OVERLAP_MS)).toISOString();
-};
 
 /** The reason of a good end: followed work that somebody else had started was adopted. */
 export const doneAs = (watch: Watch): Verdict => ({ is: 'done', reason: watch.adopted ? 'adopted' : 'done' });

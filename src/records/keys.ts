@@ -32,6 +32,8 @@ export const keys = {
   durations: (account: string) => `${PREFIX}:durations:${account}`,
   /** Who is at work on a site of the account: runs and targets. */
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
+  /** Whose the effects are that were found out about on one UTC day, by operation and id. */
+  effects: (account: string, day: string) => `${PREFIX}:effects:${account}:${day}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */

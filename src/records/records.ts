@@ -1,6 +1,7 @@
 /** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
 import type { Cluster, Redis } from 'ioredis';
 import { AccountStore } from './account-store.ts';
+import { EffectStore } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { keys } from './keys.ts';
@@ -20,6 +21,7 @@ export interface Records {
   policies: PolicyStore;
   freeze: FreezeStore;
   accounts: AccountStore;
+  effects: EffectStore;
   ledger: LedgerStore;
   locks: LockStore;
   presence: PresenceStore;
@@ -36,6 +38,7 @@ export function openRecords(store: Store): Records {
     policies: new PolicyStore(store),
     freeze: new FreezeStore(store),
     accounts: new AccountStore(store),
+    effects: new EffectStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     presence: new PresenceStore(store),

@@ -226,9 +226,9 @@ redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
 return target.step`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons.
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons, effects of today.
  * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests by operation, run id, event, now, what sites'
- * keys begin with.
+ * keys begin with, how long effects are kept, effects that are the target's.
  */
 export const SETTLE = `${COUNT_REQUESTS}
 local json = redis.call('HGET', KEYS[2], ARGV[1])
@@ -240,6 +240,10 @@ if old and not ours and json == ARGV[5] then return 1 end
 count_requests(KEYS[1], ARGV[8])
 if not ours then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[5])
+for i = 14, #ARGV do
+  redis.call('HSET', KEYS[11], ARGV[i], ARGV[9] .. '\\n' .. ARGV[1])
+  redis.call('PEXPIRE', KEYS[11], ARGV[13])
+end
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('ZREM', KEYS[5], ARGV[1])
 redis.call('ZREM', KEYS[6], ARGV[1])

@@ -9,6 +9,7 @@ import { runScript } from '../redis-script.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
 import { redact } from '../secrets.ts';
+import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
 import { type Store, toJson } from './redis.ts';
@@ -225,6 +226,7 @@ export class TargetStore {
    * @param from the states it may come from; the step must be the one in `target`.
    * @param spent requests that were sent for it, by operation.
    * @param dueAt for `waiting`, when it may be handed out again.
+   * @param effects what the target has brought about, as the service answered: from here on it is nobody else's.
    * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the same.
    */
   async settle(
@@ -234,8 +236,15 @@ export class TargetStore {
       from,
       dueAt,
       spent = {},
+      effects = [],
       at,
-    }: { from: readonly TargetState[]; dueAt?: number; spent?: Spent; at: number },
+    }: {
+      from: readonly TargetState[];
+      dueAt?: number;
+      spent?: Spent;
+      effects?: readonly Effect[];
+      at: number;
+    },
   ): Promise<boolean> {
     const event: CaretakerEvent = {
       type: 'target.ended',
@@ -259,6 +268,7 @@ export class TargetStore {
         keys.runsOfTarget(run.account, target.id),
         keys.events,
         keys.reasons(run.id),
+        effectsKey(run.account, at),
       ],
       [
         target.id,
@@ -273,6 +283,8 @@ export class TargetStore {
         JSON.stringify(event),
         at,
         keys.site(run.account, ''),
+        EFFECTS_KEPT_MS,
+        ...effects.map(effectField),
       ],
     );
     return settled === 1;

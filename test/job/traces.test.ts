@@ -23,9 +23,9 @@ async function lookAround<Id extends OnceId>(id: Id) {
   await account.pass(5 * MINUTE);
   const note = await notes[id]?.(account, input as never);
   const intent = { operation: id, at: account.now(), ...(note === undefined ? {} : { note }) };
-  const before = await findTrace(id, account.reading, input, intent);
+  const before = await findTrace(id, account.looking, input, intent);
   const answer: Answer<Id> = await account.call(id, input);
-  const after = await findTrace(id, account.reading, input, intent);
+  const after = await findTrace(id, account.looking, input, intent);
   return { before, answer: answer as { task?: { id: string } }, after };
 }
 
@@ -68,7 +68,7 @@ test('an e-mail that went to some of its recipients is unknown: sending it again
     body: { send_email: { ...send_email, recipients: [...send_email.recipients, 'b@x.example'] } },
   };
 
-  expect(await findTrace('sendReportEmail', account.reading, more, intent)).toEqual({
+  expect(await findTrace('sendReportEmail', account.looking, more, intent)).toEqual({
     is: 'unknown',
     detail: '1 of 2 recipients are in the report.',
   });
@@ -81,7 +81,7 @@ test('a task that does not say for what it is may be ours: nobody can tell', asy
   const intent = { operation: 'startSiteBackupDownload', at: account.now() };
   account.sandbox.startTask({ type: 'download', input: [], takesMs: MINUTE });
 
-  expect(await findTrace('startSiteBackupDownload', account.reading, input, intent)).toMatchObject({
+  expect(await findTrace('startSiteBackupDownload', account.looking, input, intent)).toMatchObject({
     is: 'unknown',
   });
 });

@@ -1,9 +1,9 @@
 /** What followed work is taken for, by what the service shows of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GoneError, RejectedError } from '../../src/client/errors.ts';
+import type { TimeBounds } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Api } from '../../src/job/job.ts';
-import { sweepFrom } from '../../src/job/watch.ts';
 import { watchKind, watchKinds } from '../../src/job/watches.ts';
 import type { Watch } from '../../src/run/run.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -15,11 +15,13 @@ type MailWatch = Extract<Watch, { kind: 'mail' }>;
 
 const SINCE = Date.parse('2026-11-21T02:00:00Z');
 const at = (seconds: number) => new Date(SINCE + seconds * 1_000).toISOString();
+/** A time of the service that is known to the millisecond. */
+const exactly = (ms: number): TimeBounds => ({ earliest: ms, latest: ms });
 
 describe('a task', () => {
   const watch: TaskWatch = { kind: 'task', taskId: 't-1', since: SINCE };
   const judge = (status: string, of: TaskWatch = watch) =>
-    watchKinds.task.judge(of, { id: 't-1', status } as Item<'listTasks'>);
+    watchKinds.task.judge(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
 
   test('is done when it is completed, and adopted when somebody else had started it', () => {
     expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
@@ -56,7 +58,7 @@ describe('a task', () => {
     const api = {
       showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }),
     } as unknown as Api;
-    expect(await watchKinds.task.look(api, watch)).toEqual({
+    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toEqual({
       is: 'failed',
       reason: 'task-failed',
       detail: 'The step update_plugin failed.',
@@ -90,13 +92,12 @@ describe('a task', () => {
 
   test('that the service does not know any more is lost, and its target is not called gone', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
-    expect(await watchKinds.task.look(api, watch)).toMatchObject({ is: 'lost' });
+    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
-  test('is matched by its id, in one list of all that changed since the oldest', () => {
-    const older: TaskWatch = { ...watch, taskId: 't-0', since: SINCE - 60_000 };
+  test('is matched by its id, in one list of all that changed since', () => {
     const { sweep, keyOf, keyOfItem } = watchKinds.task;
-    expect(sweep.query([watch, older])).toEqual({
+    expect(sweep.query([watch], at(-90))).toEqual({
       filters: { updated_at: { gte: at(-90) } },
       sort: 'updated_at,desc',
     });
@@ -110,7 +111,7 @@ describe('a sync', () => {
   const { snapshotId: _none, ...withoutSnapshot } = watch;
   type Shown = Pick<Item<'listSites'>, 'sync' | 'backups'>;
   const judge = (site: Shown, of: SyncWatch = watch) =>
-    watchKinds.sync.judge(of, { id: 's', ...site } as Item<'listSites'>);
+    watchKinds.sync.judge(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
   const snapshot = (status: string, id = 'snap-1') =>
     ({ enabled: true, latest_snapshot: { id, status, created_at: at(1) } }) as Shown['backups'];
   const over = {
@@ -175,8 +176,8 @@ describe('a sync', () => {
     expect(judge({ sync: { in_progress: false } as Shown['sync'] })).toEqual({ is: 'unclear' });
   });
 
-  test('is matched by its site, in one list of all sites synced since the oldest', () => {
-    expect(watchKinds.sync.sweep.query([watch])).toEqual({
+  test('is matched by its site, in one list of all sites synced since', () => {
+    expect(watchKinds.sync.sweep.query([watch], at(-30))).toEqual({
       filters: { last_sync_at: { gte: at(-30) } },
       sort: 'last_sync_at,desc',
     });
@@ -206,8 +207,11 @@ describe('a sync that is looked at alone', () => {
     showSiteSnapshot: (ids: { site_id: string; snapshot_id: string }) =>
       get(`/sites/${ids.site_id}/snapshots/${ids.snapshot_id}`),
   } as unknown as Api;
-  const look = (watch: Partial<SyncWatch>) =>
-    watchKinds.sync.look(api, { kind: 'sync', siteId, since: clock.now(), ...watch });
+  const lookWith = (by: Api, watch: Partial<SyncWatch>) => {
+    const { since = clock.now() } = watch;
+    return watchKinds.sync.look(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
+  };
+  const look = (watch: Partial<SyncWatch>) => lookWith(api, watch);
 
   test('is followed to the end of its snapshot', async () => {
     const since = clock.now();
@@ -240,9 +244,10 @@ describe('a sync that is looked at alone', () => {
       showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
     };
 
-    expect(
-      await watchKinds.sync.look(withoutSnapshots, { kind: 'sync', siteId, snapshotId: 'snap-1', since }),
-    ).toEqual({ is: 'done', reason: 'done' });
+    expect(await lookWith(withoutSnapshots, { snapshotId: 'snap-1', since })).toEqual({
+      is: 'done',
+      reason: 'done',
+    });
   });
 
   test('that left no trace is not taken for done because an older one was', async () => {
@@ -263,8 +268,7 @@ describe('a sync that is looked at alone', () => {
       ...api,
       showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
     };
-    const lookWithout = (watch: Partial<SyncWatch>) =>
-      watchKinds.sync.look(withoutSnapshots, { kind: 'sync', siteId, since, ...watch });
+    const lookWithout = (watch: Partial<SyncWatch>) => lookWith(withoutSnapshots, { since, ...watch });
 
     expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({
       is: 'lost',
@@ -279,9 +283,7 @@ describe('a sync that is looked at alone', () => {
       ...api,
       showSiteSnapshot: () => Promise.reject(new RejectedError('showSiteSnapshot', 422, { message: 'no' })),
     };
-    expect(
-      await watchKinds.sync.look(refused, { kind: 'sync', siteId, since, snapshotId: 'snap-1' }),
-    ).toMatchObject({ is: 'lost' });
+    expect(await lookWith(refused, { since, snapshotId: 'snap-1' })).toMatchObject({ is: 'lost' });
 
     sandbox.site(siteId).startSync();
     expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({ is: 'running' });
@@ -292,8 +294,19 @@ describe('a sync that is looked at alone', () => {
       showSite: async () => ({ site: { id: siteId, sync: { in_progress: false } } }),
       showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
     } as unknown as Api;
-    const watch: SyncWatch = { kind: 'sync', siteId, since: clock.now(), snapshotId: 'snap-1' };
-    expect(await watchKinds.sync.look(untold, watch)).toEqual({ is: 'unclear' });
+    expect(await lookWith(untold, { snapshotId: 'snap-1' })).toEqual({ is: 'unclear' });
+  });
+
+  test('is judged by its snapshot when the site does not show its syncs', async () => {
+    const since = clock.now();
+    const snapshotId = sandbox.site(siteId).startSync();
+    const silent = { ...api, showSite: async () => ({ site: { id: siteId } }) } as unknown as Api;
+    expect(await lookWith(silent, { snapshotId, since })).toEqual({ is: 'running' });
+
+    sandbox.site(siteId).finishSync();
+
+    expect(await lookWith(silent, { snapshotId, since })).toEqual({ is: 'done', reason: 'done' });
+    expect(await lookWith(silent, { adopted: true, since })).toEqual({ is: 'unclear' });
   });
 });
 
@@ -308,7 +321,8 @@ describe('the mail of a report', () => {
   type Mail = { email: string; status: string; sent_at?: string };
   const report = (...mails: Mail[]) => ({ id: 'r-1', email: { recipients: mails } }) as Item<'listReports'>;
   const mail = (email: string, status: string, sent_at = at(0)): Mail => ({ email, status, sent_at });
-  const judge = (mails: Mail[], of: MailWatch = watch) => watchKinds.mail.judge(of, report(...mails));
+  const judge = (mails: Mail[], of: MailWatch = watch) =>
+    watchKinds.mail.judge(of, report(...mails), exactly(SINCE));
   const [anna, ben] = ['anna@client.example', 'ben@client.example'] as const;
 
   test('is done when it has been delivered to everybody, however their addresses are written', () => {
@@ -340,18 +354,20 @@ describe('the mail of a report', () => {
   });
 
   test('of which nothing is shown is unclear', () => {
-    expect(watchKinds.mail.judge(watch, { id: 'r-1' } as Item<'listReports'>)).toEqual({ is: 'unclear' });
+    expect(watchKinds.mail.judge(watch, { id: 'r-1' } as Item<'listReports'>, exactly(SINCE))).toEqual({
+      is: 'unclear',
+    });
   });
 
   test('is lost with its report', async () => {
     const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
-    expect(await watchKinds.mail.look(api, watch)).toMatchObject({ is: 'lost' });
+    expect(await watchKinds.mail.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
   test('is matched by its report, in one list of all made since the oldest; old reports are looked at alone', () => {
     const old = { ...watch, reportId: 'r-0', madeAt: SINCE - 30 * 86_400_000 };
     const { sweep, keyOf, keyOfItem } = watchKinds.mail;
-    expect(sweep.query([watch, old])).toEqual({
+    expect(sweep.query([watch, old], at(-5))).toEqual({
       filters: { created_at: { gte: at(-60) } },
       sort: 'created_at,desc',
     });
@@ -359,18 +375,7 @@ describe('the mail of a report', () => {
   });
 });
 
-test('a sweep begins half a minute before the oldest work: the service’s clock may be behind', () => {
-  const watches: Watch[] = [
-    { kind: 'task', taskId: 'a', since: SINCE },
-    { kind: 'task', taskId: 'b', since: SINCE - 5_000 },
-  ];
-  expect(sweepFrom(watches)).toBe(at(-35));
-});
-
-test('a sweep begins ten seconds before the last thing that the one before saw, by the service’s own clock', () => {
-  const watches: Watch[] = [{ kind: 'task', taskId: 'a', since: SINCE }];
-  expect(sweepFrom(watches, SINCE + 60_000)).toBe(at(50));
-  expect(sweepFrom(watches, SINCE - 60_000)).toBe(at(-30));
+test('the service’s time of the last change is what a sweep is continued from', () => {
   expect(watchKinds.task.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
   expect(watchKinds.sync.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
 });

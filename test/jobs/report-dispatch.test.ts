@@ -533,6 +533,8 @@ describe('an answer that is lost', () => {
         async *all(list: 'listTasks' | 'listReports') {
           yield* (list === 'listTasks' ? found.tasks : found.reports) ?? [];
         },
+        serviceTime: async (at: number) => ({ earliest: at - 1_000, latest: at + 1_000 }),
+        effects: { claim: async () => true, isAnothers: async () => false },
         target: { id: 'site-1', label: 'https://one.example' },
         options: aReportPolicy({ period: 'last_month' }).options,
         occasion: { policy: 'reports', at: intent.at, timezone: 'UTC' },
@@ -622,7 +624,7 @@ describe('when the service', () => {
     });
     const { first } = await dispatch(now);
     expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
-    expect(first?.detail).toBe('A task of type report began since, and does not tell for what.');
+    expect(first?.detail).toBe('A task of type report was created since, and does not show for what.');
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
   });
 

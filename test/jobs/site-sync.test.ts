@@ -1,7 +1,7 @@
 /** Every reason that a run of site-sync can give a site, each brought about at the service. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { siteSync } from '../../jobs/site-sync.ts';
-import { ConflictError, UnavailableError } from '../../src/client/errors.ts';
+import { ConflictError, RejectedError, UnavailableError } from '../../src/client/errors.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -206,13 +206,18 @@ describe('a site that is planned and not worked on', () => {
 describe('finding out whether a sync began', () => {
   const intent = { operation: 'syncSite', at: Date.parse('2026-11-21T02:00:00Z') };
   const reconcile = (site: object) => {
-    const api = { showSite: async () => ({ site }) };
-    return siteSync.reconcile(
-      { api, target: { id: 's', label: 's' }, now: intent.at } as unknown as Parameters<
-        typeof siteSync.reconcile
-      >[0],
-      intent,
-    );
+    const acting = {
+      api: { showSite: async () => ({ site }) },
+      // biome-ignore lint/correctness/useYield: a list that is refused has no items.
+      async *all() {
+        throw new RejectedError('listSiteSnapshots', 422, { message: 'no backups' });
+      },
+      serviceTime: async (at: number) => ({ earliest: at - 1_000, latest: at + 1_000 }),
+      effects: { claim: async () => true, isAnothers: async () => false },
+      target: { id: 's', label: 's' },
+      now: intent.at,
+    };
+    return siteSync.reconcile(acting as unknown as Parameters<typeof siteSync.reconcile>[0], intent);
   };
 
   test('a service that does not say how the site stands leaves it unknown', async () => {

@@ -2,9 +2,9 @@
 import { onTestFinished } from 'vitest';
 import type { Budget } from '../../src/budget/budget.ts';
 import { openClient } from '../../src/client/client.ts';
-import { systemClock } from '../../src/clock.ts';
 import { readingOf } from '../../src/engine/reading.ts';
-import type { Reading } from '../../src/job/job.ts';
+import type { Effects } from '../../src/job/job.ts';
+import type { Looking } from '../../src/job/own-effect.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { heldClock } from './held-clock.ts';
 import type { Account } from './operation-inputs.ts';
@@ -19,7 +19,27 @@ const free: Budget = {
   usage: async () => ({ limit: 1, reserved: 0 }),
 };
 
-export type OpenAccount = Account & { reading: Reading; now(): number };
+export type OpenAccount = Account & {
+  /** What a lost change is looked for with; its effects belong to nobody until they are claimed. */
+  looking: Looking;
+  /** Makes effects another target's, by their ids. */
+  giveAway(...ids: string[]): void;
+  now(): number;
+};
+
+/** Whose effects are, as the records keep it. */
+function ownership(): { effects: Effects; giveAway(...ids: string[]): void } {
+  const others = new Set<string>();
+  return {
+    effects: {
+      claim: async (_operation, id) => !others.has(id),
+      isAnothers: async (_operation, id) => others.has(id),
+    },
+    giveAway: (...ids) => {
+      for (const id of ids) others.add(id);
+    },
+  };
+}
 
 /** Opens an account of forty sites, until the test is over. */
 export async function openAccount(): Promise<OpenAccount> {
@@ -27,14 +47,16 @@ export async function openAccount(): Promise<OpenAccount> {
   const sandbox = await startSandbox({ sites: 40, rateLimit: 0, token: 'an-operators-token', clock });
   onTestFinished(() => sandbox.stop());
   const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token };
-  const client = openClient({ account, budget: free, clock: systemClock, log: keptLog() });
+  const client = openClient({ account, budget: free, clock, log: keptLog() });
   onTestFinished(() => client.close());
   const options = { priority: 'person' } as const;
+  const { effects, giveAway } = ownership();
   return {
+    giveAway,
     call: (id, input) => client.call(id, input, options),
     pass: (ms) => clock.advance(ms),
     now: () => clock.now(),
     sandbox,
-    reading: readingOf(client, options, (id, input) => client.call(id, input, options)),
+    looking: { ...readingOf(client, options, (id, input) => client.call(id, input, options)), effects },
   };
 }
