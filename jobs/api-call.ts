@@ -11,10 +11,11 @@ import { pathParameters } from '../src/contract/operation.ts';
 import { type Input, isOperationId, type OperationId, operationOf } from '../src/contract/operations.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from '../src/job/call-template.ts';
 import { labelOf } from '../src/job/candidates.ts';
+import { isOnce } from '../src/job/find-effect.ts';
 import { findSync } from '../src/job/find-sync.ts';
 import { type Acting, type Answer, type Api, defineJob, type OptionFault } from '../src/job/job.ts';
 import { problemWith } from '../src/job/problem.ts';
-import { findTrace, isOnce } from '../src/job/traces.ts';
+import { findTrace } from '../src/job/traces.ts';
 
 const Options = z.strictObject({
   operation: z.string().describe('What is asked for, by its name in the service: enableSiteActivityLogs.'),

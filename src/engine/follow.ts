@@ -11,30 +11,29 @@ import { allItems } from '../client/pages.ts';
 import { isoTime, timeOf } from '../clock.ts';
 import type { Input } from '../contract/operations.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
-import type { Api, End } from '../job/job.ts';
+import type { Api } from '../job/job.ts';
 import type { Lost, Verdict } from '../job/watch.ts';
 import { watchKind, watchKinds } from '../job/watches.ts';
 import type { Run, Target, Watch } from '../run/run.ts';
 import { blockAccount } from './block.ts';
-import { concluded, goneOn, stillUnderWay, taskCancelled } from './decide.ts';
+
 import { afterTargets } from './finish.ts';
+import {
+  endBy,
+  endOf,
+  type Followed,
+  isLate,
+  isLost,
+  isUntold,
+  type Judged,
+  mostConcerned,
+  nameOf,
+  partition,
+} from './followed.ts';
 import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 import type { Parts } from './parts.ts';
 import { readingOf, readOnly } from './reading.ts';
 import { Spending } from './spending.ts';
-
-/** A target in flight with the run it belongs to. */
-interface Followed {
-  run: Run;
-  target: Target;
-  watch: Watch;
-}
-
-/** What was found out about followed work. */
-interface Judged {
-  one: Followed;
-  verdict: Verdict;
-}
 
 /** What took longer than this was not looked at in time, or is an exception. */
 const MOST_LEARNT_MS = 30 * 60_000;
@@ -381,38 +380,4 @@ export class Follower {
     this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
     this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
-}
-
-/** Whether work ended badly, and its list does not say why. */
-const isUntold = (verdict: Verdict): boolean => verdict.is === 'failed' && verdict.detail === undefined;
-
-/** The end that a verdict comes to; nothing for work that goes on and may. */
-function endBy(one: Followed, verdict: Verdict, at: number): End | undefined {
-  if (verdict.is !== 'running' && verdict.is !== 'unclear') return verdict;
-  return isLate(one, at) ? { is: 'failed', reason: 'timeout', detail: stillUnderWay(one.watch) } : undefined;
-}
-
-/** What becomes of a target whose followed work has ended. */
-function endOf(target: Target, verdict: End, at: number): Target {
-  if (target.callOff && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
-  return target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
-}
-
-/** Whether work is followed no longer, by the wish of its job; the target's own time limit comes besides. */
-const isLate = ({ watch }: Pick<Followed, 'watch'>, now: number): boolean =>
-  watch.until !== undefined && now >= watch.until;
-
-const isLost = ({ target }: Pick<Followed, 'target'>): boolean => target.lostAt !== undefined;
-
-function partition<T>(all: readonly T[], goesFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(goesFirst), all.filter((one) => !goesFirst(one))];
-}
-
-const nameOf = ({ run, target }: Followed): string => `${run.id}/${target.id}`;
-
-/** The run that a sweep's requests are counted on: the one with most in flight. */
-function mostConcerned(followed: readonly Followed[]): string {
-  const counts = new Map<string, number>();
-  for (const { run } of followed) counts.set(run.id, (counts.get(run.id) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
 }

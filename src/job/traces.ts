@@ -9,23 +9,24 @@
  * lost request may still be on its way is the engine's concern, not asked here.
  */
 import { GoneError } from '../client/errors.ts';
-import { timeOf } from '../clock.ts';
-import type { Input, Item, ListId, OperationId, Operations } from '../contract/operations.ts';
-import { operationOf } from '../contract/operations.ts';
+import type { Input } from '../contract/operations.ts';
 import type { Intent } from '../run/run.ts';
+import {
+  absent,
+  changed,
+  type Found,
+  found,
+  item,
+  newItem,
+  type OnceId,
+  same,
+  stagingTask,
+  task,
+  unknown,
+  unlessAnothers,
+} from './find-effect.ts';
 import { findSync } from './find-sync.ts';
-import { type Candidate, createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
-
-/** The operations that a second request would carry out a second time. */
-export type OnceId = {
-  [Id in OperationId]: Operations[Id] extends { effect: 'once' } ? Id : never;
-}[OperationId];
-
-/** Whether an operation is one of those. */
-export const isOnce = (id: OperationId): id is OnceId => operationOf(id).effect === 'once';
-
-/** What the account says of a lost change. `taskId`: the task it started, to be followed. */
-export type Found = { is: 'found'; taskId?: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
+import { createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
 
 export interface Trace<Id extends OnceId = OnceId> {
   /** What is looked for, for the docs; one sentence. */
@@ -33,142 +34,6 @@ export interface Trace<Id extends OnceId = OnceId> {
   /** What is left unknown, for the docs; nothing when the trace is sure. */
   unknown?: string;
   find(looking: Looking, input: Input<Id>, intent: Intent): Promise<Found>;
-}
-
-/** What a call may have made or changed. */
-interface Changing {
-  id?: string;
-  updated_at?: string | undefined;
-}
-
-/**
- * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something that was there, the id
- * together with the time of the change.
- */
-export function effectIdsIn(operation: OperationId, answer: unknown): string[] {
-  const { effect, success } = operationOf(operation);
-  const { task, sync, ...rest } = (answer ?? {}) as {
-    task?: { id: string };
-    sync?: { snapshot_id: string };
-  };
-  if (effect !== 'once') return [];
-  if (task || sync) return [task?.id ?? sync?.snapshot_id].flatMap((id) => (id === undefined ? [] : [id]));
-  const items = Object.values(rest).flat() as (Changing | undefined)[];
-  return items.flatMap((one) => (success === 201 ? one?.id : versionOf(one)) ?? []);
-}
-
-/** A state of something that changes: its id and when it came about. */
-function versionOf(one: Changing | undefined): string | undefined {
-  const changedAt = timeOf(one?.updated_at);
-  return one?.id === undefined || !changedAt ? undefined : `${one.id} ${changedAt.earliest}`;
-}
-
-const found: Found = { is: 'found' };
-const absent: Found = { is: 'absent' };
-const unknown = (detail: string): Found => ({ is: 'unknown', detail });
-
-/**
- * Whether something that was to be changed shows the change. As it was asked for, it may have been before: then the time of its
- * last change says whose that was.
- */
-async function changed(
-  looking: Looking,
-  operation: OnceId,
-  intent: Intent,
-  isAsAsked: boolean,
-  item: Changing,
-): Promise<Found> {
-  if (!isAsAsked) return absent;
-  const version = versionOf(item);
-  if (version === undefined) return unknown('It is as asked for, and may have been before.');
-  const candidate = { id: version, createdAt: item.updated_at, isSure: true };
-  const own = await ownOf(looking, operation, intent, [candidate]);
-  return own.is === 'found' ? found : own;
-}
-
-/** Found, unless another target has brought this state about. */
-async function unlessAnothers({ effects }: Looking, operation: OnceId, item: Changing): Promise<Found> {
-  const version = versionOf(item);
-  if (version === undefined || (await effects.claim(operation, version))) return found;
-  return unknown('It was changed since, by another run.');
-}
-
-type TaskType =
-  | 'staging'
-  | 'report'
-  | 'download'
-  | 'upload'
-  | 'migrate'
-  | 'download_staging'
-  | 'configure_staging_site';
-
-/**
- * A task of this type, created since the intent, whose input names one of `ids`. The spec shows the input of few types: a
- * task that names nobody may be ours or not.
- */
-async function task(
-  looking: Looking,
-  operation: OnceId,
-  type: TaskType,
-  ids: readonly string[],
-  intent: Intent,
-): Promise<Found> {
-  const candidates: Candidate[] = [];
-  const filters = { type: { eq: type }, ...(await createdSince(looking, intent)) };
-  for await (const { id, input, created_at } of looking.all('listTasks', { filters })) {
-    const named = (input?.sites ?? []).flatMap((site) => (site.id === undefined ? [] : [site.id]));
-    const isSure = named.some((name) => ids.includes(name));
-    if (isSure || named.length === 0) candidates.push({ id, createdAt: created_at, isSure });
-  }
-  const own = await ownOf(looking, operation, intent, candidates, `A task of type ${type}`);
-  return own.is === 'found' ? { is: 'found', taskId: own.id } : own;
-}
-
-/** An item of a list, created since the intent, that says what was sent. Costs a request per 100 created since. */
-async function item<Id extends ListId>(
-  looking: Looking,
-  operation: OnceId,
-  intent: Intent,
-  list: Id,
-  query: Omit<Input<Id>, 'page' | 'perPage'>,
-  isAsAsked: (item: Item<Id>) => boolean,
-): Promise<Found> {
-  const candidates: Candidate[] = [];
-  for await (const one of looking.all(list, query)) {
-    const { id, created_at } = one as { id: string; created_at?: string | null };
-    if (isAsAsked(one)) candidates.push({ id, createdAt: created_at, isSure: true });
-  }
-  const own = await ownOf(looking, operation, intent, candidates);
-  return own.is === 'found' ? found : own;
-}
-
-/** The same, of a list that takes when its items were created. */
-async function newItem<Id extends ListId>(
-  looking: Looking,
-  operation: OnceId,
-  intent: Intent,
-  list: Id,
-  path: object,
-  isAsAsked: (item: Item<Id>) => boolean,
-): Promise<Found> {
-  const query = { ...path, filters: await createdSince(looking, intent) };
-  return item(looking, operation, intent, list, query as never, isAsAsked);
-}
-
-const same = (a: string | undefined, b: string | undefined): boolean =>
-  a !== undefined && b !== undefined && a.trim().toLowerCase() === b.trim().toLowerCase();
-
-/** A staging site's task may name the copy or the live site it was made from. */
-async function stagingTask(
-  looking: Looking,
-  operation: OnceId,
-  type: TaskType,
-  staging_site_id: string,
-  intent: Intent,
-): Promise<Found> {
-  const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
-  const ids = [staging_site_id, staging_site.site_id ?? staging_site_id];
-  return task(looking, operation, type, ids, intent);
 }
 
 /** A trace of something that is sent and leaves none. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, Input } from '../../src/contract/operations.ts';
-import { findTrace, type OnceId, traces } from '../../src/job/traces.ts';
+import type { OnceId } from '../../src/job/find-effect.ts';
+import { findTrace, traces } from '../../src/job/traces.ts';
 import { type OpenAccount, openAccount } from '../support/account.ts';
 import { inputs } from '../support/operation-inputs.ts';
 
