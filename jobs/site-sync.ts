@@ -11,6 +11,7 @@ import { findSync, lastSyncFailed } from '../src/job/find-sync.ts';
 import { type Acting, type Answer, type Api, defineJob, type End, type Judgement } from '../src/job/job.ts';
 import { duration } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
+import { shown } from '../src/job/shown.ts';
 import { DayWindow, placeIn, sameTime } from '../src/job/time-of-day.ts';
 
 const HOUR = 3_600_000;
@@ -59,7 +60,7 @@ const Memo = z.object({
 });
 type Memo = z.output<typeof Memo>;
 type Step = Acting<Options, Memo>;
-type Site = Item<'listSites'>;
+type Sync = NonNullable<Item<'listSites'>['sync']>;
 
 export const siteSync = defineJob({
   name: 'site-sync',
@@ -69,14 +70,16 @@ export const siteSync = defineJob({
   memo: Memo,
   target: (site) => ({ id: site.id, label: site.url }),
   judge(site, { options, now, retry }): Judgement<Memo> {
-    if (site.connection?.status === 'disconnected') return { is: 'unfit', why: 'The site is disconnected.' };
-    if (site.sync?.paused) return { is: 'unfit', why: 'Syncing is paused on the site.' };
-    if (site.locked) return { is: 'unfit', why: 'The site is locked.' };
-    const move = moveOf(site, options);
-    if (site.sync?.in_progress) {
+    const status = shown(site.connection?.status, 'site.connection.status');
+    if (status === 'disconnected') return { is: 'unfit', why: 'The site is disconnected.' };
+    const sync = shown(site.sync, 'site.sync');
+    if (shown(sync.paused, 'site.sync.paused')) return { is: 'unfit', why: 'Syncing is paused on the site.' };
+    if (shown(site.locked, 'site.locked')) return { is: 'unfit', why: 'The site is locked.' };
+    const move = moveOf(site.id, sync, options);
+    if (sync.in_progress) {
       return { is: 'target', memo: { step: 'follow', since: now, ...move } };
     }
-    const standing = options.mode === 'laggards' ? standingOf(site, options, now) : undefined;
+    const standing = options.mode === 'laggards' ? standingOf(sync, options, now) : undefined;
     if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
     if (standing?.is === 'done') {
       if (!move.move) return { is: 'settled', end: standing };
@@ -111,18 +114,19 @@ export const siteSync = defineJob({
 });
 
 /** Where the daily sync of a site is to be moved, if it is to be: to the place in the window that is the site's own. */
-function moveOf(site: Site, { spread_daily_sync: window }: Options): Pick<Memo, 'move'> {
-  const from = site.sync?.daily_sync_time;
+function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Options): Pick<Memo, 'move'> {
+  const from = window && shown(sync.daily_sync_time, 'site.sync.daily_sync_time');
   if (!window || !from) return {};
-  const to = placeIn(window, site.id);
+  const to = placeIn(window, siteId);
   return sameTime(to, from) ? {} : { move: { from, to } };
 }
 
 /** How a site stands that needs no sync of ours, or is not to have one so soon; nothing for a laggard. */
-function standingOf(site: Site, options: Options, now: number): (End & { detail: string }) | undefined {
-  const { sync } = site;
-  const ageMs = now - Date.parse(sync?.last_sync_at ?? '');
-  if (!sync || !(ageMs < (options.fresher_than ?? FRESHER_THAN_MS))) return undefined;
+function standingOf(sync: Sync, options: Options, now: number): (End & { detail: string }) | undefined {
+  const ageMs = now - Date.parse(shown(sync.last_sync_at, 'site.sync.last_sync_at') ?? '');
+  // A site that was never synced has no age, and no comparison with it holds.
+  if (!(ageMs < (options.fresher_than ?? FRESHER_THAN_MS))) return undefined;
+  shown(sync.last_sync_status, 'site.sync.last_sync_status');
   if (!lastSyncFailed(sync)) return { is: 'done', reason: 'already-done', detail: `Synced ${ago(ageMs)}.` };
   if (ageMs >= TRY_AGAIN_AFTER_MS) return undefined;
   const why = sync.last_sync_error ?? 'without a message.';

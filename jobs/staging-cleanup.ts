@@ -17,6 +17,7 @@ import {
   type Mark,
   toMoment,
 } from '../src/job/announcement.ts';
+import { secondsOf } from '../src/job/instant.ts';
 import {
   type Acting,
   type Answer,
@@ -27,14 +28,17 @@ import {
   type Reconciled,
   type Surveying,
 } from '../src/job/job.ts';
+import { liveSitesOf } from '../src/job/live-sites.ts';
 import { duration } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
+import { shown } from '../src/job/shown.ts';
 import {
   atRest,
   atWorkOn,
   type Copy,
   copiesAtWork,
   copiesOf,
+  copyAlone,
   factsOf,
   isAtRest,
   newestOfEach,
@@ -44,14 +48,14 @@ import {
   taskOnCopySince,
   whyFresh,
 } from '../src/job/staging-copies.ts';
-import { firstTag, missingTags } from '../src/job/tags.ts';
+import { firstTag, type KnownTags, knownTags } from '../src/job/tags.ts';
 
 const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
 /** So long after its date an announcement still counts; whoever read an older one has forgotten it. */
 const ANNOUNCED_FOR_MS = 90 * DAY_MS;
-/** Moments of the service and of ours are compared with this much slack. */
-const CLOCK_SLACK_MS = 60_000;
+/** The service's clock may be behind ours by so much, and still a task that began since the plan was made is seen. */
+const CLOCK_SLACK_MS = 3_600_000;
 /** A task that was started longer ago is not at work any more, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;
 
@@ -104,16 +108,16 @@ type Options = z.output<typeof Options>;
 
 /** What of the account decides besides the copy itself. */
 interface Survey {
-  /** Every copy there is, whatever the policy selects. */
-  copies: ReadonlySet<string>;
+  /** Every copy there is, whatever the policy selects, with what decides on it as far as the service shows it. */
+  copies: ReadonlyMap<string, Copy>;
   /** The live sites of the copies, by id. */
   sites: ReadonlyMap<string, Item<'listSites'>>;
   /** Copies that `keep_latest` keeps. */
   latest: ReadonlySet<string>;
   /** Copies that a task is at work on, or may be, and the task. */
   atWork: ReadonlyMap<string, StagingTask>;
-  /** Tags of `unless_tagged` that are not in the account. */
-  missingTags: readonly string[];
+  /** What the account has of the tags of `unless_tagged`. */
+  tags: KnownTags;
 }
 
 /** `look`: nothing was done yet. `close`: the copy is gone, and the note that announced it is to say so. */
@@ -152,7 +156,7 @@ export const stagingCleanup = defineJob({
   judge,
   *besides({ survey }) {
     const why = 'No tag of the account has this name or id (unless_tagged), so no copy is touched';
-    for (const tag of survey.missingTags) yield { is: 'left-out', id: `tag ${tag}`, label: tag, why };
+    for (const tag of survey.tags.missing) yield { is: 'left-out', id: `tag ${tag}`, label: tag, why };
   },
   requestsPerTarget: ({ action, grace }) => {
     if (action === 'report') return 0;
@@ -178,42 +182,36 @@ export const stagingCleanup = defineJob({
       const found = await findAnnouncement(acting, markOf(acting, memo));
       return found && toMoment(found.from) === note ? announced(found, memo) : { is: 'absent' };
     }
-    const copy = (await copiesOf(acting, memo.siteId)).find(({ id }) => id === acting.target.id);
+    // One that a list lacks may still be there: the single view alone proves that it is gone.
+    const copy = await copyAlone(acting.api, acting.target.id);
     if (operation === 'deleteStagingSite')
       return copy ? { is: 'absent' } : removed(acting, memo, 'done', note);
     if (!copy) return { is: 'skipped', reason: 'gone' };
-    const { expires_at = '' } = copy;
-    if (Date.parse(expires_at) > Date.parse(note)) return extended(note, expires_at);
-    return expires_at === note ? { is: 'absent' } : { is: 'unknown' };
+    const after = shown(copy.expires_at, 'staging.expires_at');
+    if (secondsOf(after) > secondsOf(note)) return extended(note, after);
+    return secondsOf(after) === secondsOf(note) ? { is: 'absent' } : { is: 'unknown' };
   },
 });
 
-async function survey({ all, options, now }: Surveying<Options>): Promise<Survey> {
-  const copies = await copiesOf({ all });
-  const wanted = new Set(copies.flatMap(({ site_id }) => site_id ?? []));
-  const sites = new Map<string, Item<'listSites'>>();
-  if (wanted.size > 0) {
-    for await (const site of all('listSites', {})) {
-      if (wanted.delete(site.id)) sites.set(site.id, site);
-      if (wanted.size === 0) break;
-    }
-  }
+async function survey({ all, api, options, now }: Surveying<Options>): Promise<Survey> {
+  const copies = await copiesOf({ all, api });
   const { keep_latest = 0, unless_tagged = [] } = options;
+  const sites = await liveSitesOf({ all, api }, copies, unless_tagged.length > 0);
   const tasks = await stagingTasksSince({ all }, now - TASKS_SINCE_MS);
   return {
-    copies: new Set(copies.map(({ id }) => id)),
+    copies: new Map(copies.map((copy) => [copy.id, copy])),
     sites,
     latest: newestOfEach(copies, keep_latest),
     atWork: copiesAtWork(tasks, copies, sites),
-    missingTags: await missingTags({ all }, unless_tagged),
+    tags: await knownTags({ all }, unless_tagged),
   };
 }
 
-function judge(copy: Copy, judging: Judging<Options, Survey>): Judgement<Memo> {
+function judge({ id }: Pick<Copy, 'id'>, judging: Judging<Options, Survey>): Judgement<Memo> {
   const { options, survey: known, now } = judging;
-  const kept = known.copies.has(copy.id)
-    ? (whyFresh(copy, options, now) ?? whyKept(copy, judging))
-    : 'It appeared while the plan was made';
+  const copy = known.copies.get(id);
+  if (!copy) return { is: 'left-out', why: 'It appeared while the plan was made' };
+  const kept = whyFresh(copy, options, now) ?? whyKept(copy, judging);
   if (kept !== undefined) return { is: 'left-out', why: kept };
   const why = whyNot(copy, judging);
   if (why !== undefined) return { is: 'unfit', why };
@@ -222,47 +220,49 @@ function judge(copy: Copy, judging: Judging<Options, Survey>): Judgement<Memo> {
     const findings = [{ severity: 'warning' as const, about: copy.url ?? copy.id, says: `Stale: ${facts}.` }];
     return { is: 'settled', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };
   }
-  const { site_id: siteId = '', expires_at: expiresAt = '' } = copy;
-  const siteUrl = known.sites.get(siteId)?.url ?? '';
+  const siteId = shown(copy.site_id, 'staging.site_id');
   const memo = {
     step: 'look',
     siteId,
-    siteUrl,
+    siteUrl: known.sites.get(siteId)?.url ?? '',
     seen: stateOf(copy),
-    expiresAt,
+    expiresAt: shown(copy.expires_at, 'staging.expires_at'),
     plannedAt: now,
     facts,
   } as const;
   return { is: 'target', memo };
 }
 
-/** Why a stale copy is kept by the wish of the policy. */
-function whyKept(copy: Copy, { options, survey: { latest, sites } }: Judging<Options, Survey>) {
+/** Why a stale copy is kept by the wish of the policy. Tags that are not shown are not "none": then it throws. */
+function whyKept(copy: Copy, { options, survey: { latest, sites, tags } }: Judging<Options, Survey>) {
   const { unless_tagged = [], keep_latest } = options;
-  const tags = sites.get(copy.site_id ?? '')?.tags ?? [];
-  const tag = firstTag(unless_tagged, tags);
-  if (tag !== undefined) return `Its live site is tagged ${tag} (unless_tagged)`;
-  if (!latest.has(copy.id)) return undefined;
-  const which = keep_latest === 1 ? 'the newest copy' : `one of the ${keep_latest} newest copies`;
-  return `It is ${which} of its live site (keep_latest)`;
+  if (latest.has(copy.id)) {
+    const which = keep_latest === 1 ? 'the newest copy' : `one of the ${keep_latest} newest copies`;
+    return `It is ${which} of its live site (keep_latest)`;
+  }
+  const site = sites.get(shown(copy.site_id, 'staging.site_id'));
+  // What becomes of a copy whose live site is not in the account is for `whyNot` to say.
+  if (unless_tagged.length === 0 || !site) return undefined;
+  const tag = firstTag(unless_tagged, shown(site.tags, 'site.tags'), tags);
+  return tag === undefined ? undefined : `Its live site is tagged ${tag} (unless_tagged)`;
 }
 
 /** Why a stale copy cannot be worked on. */
-function whyNot(copy: Copy, { options, survey: { sites, atWork, missingTags } }: Judging<Options, Survey>) {
-  if (missingTags.length > 0) {
-    const names = missingTags.map((tag) => `"${tag}"`).join(', ');
+function whyNot(copy: Copy, { options, survey: { sites, atWork, tags } }: Judging<Options, Survey>) {
+  if (tags.missing.length > 0) {
+    const names = tags.missing.map((tag) => `"${tag}"`).join(', ');
     return `The account has no tag ${names} (unless_tagged), so nobody can tell which copies are to stay.`;
   }
-  if (copy.site_id === undefined) return 'The service does not tell of which live site it is a copy.';
-  if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not told'}.`;
+  const siteId = shown(copy.site_id, 'staging.site_id');
+  if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not shown'}.`;
   const task = atWork.get(copy.id);
   if (task) return atWorkOn(task);
-  const site = sites.get(copy.site_id);
+  const site = sites.get(siteId);
   if (!site && options.action === 'delete' && options.grace !== 0) {
-    return `Its live site ${copy.site_id} is not in the account, so its deletion could be announced to nobody.`;
+    return `Its live site ${siteId} is not in the account, so its deletion could be announced to nobody.`;
   }
-  if (options.unless_tagged && !site?.tags) {
-    return `The service does not tell how its live site ${copy.site_id} is tagged (unless_tagged).`;
+  if (options.unless_tagged && !site) {
+    return `Its live site ${siteId} is not in the account, so nobody can tell how it is tagged (unless_tagged).`;
   }
   return undefined;
 }
@@ -363,10 +363,10 @@ async function extend(acting: Working, memo: Look): Promise<End> {
   return extended(memo.expiresAt, staging_site.expires_at);
 }
 
-const extended = (before: string, after = ''): End => ({
+const extended = (before: string, after: string | undefined): End => ({
   is: 'done',
   reason: 'done',
-  detail: `It expires on ${after.slice(0, 10)} instead of ${before.slice(0, 10)}.`,
+  detail: `It expires on ${after?.slice(0, 10) ?? 'a day that the service does not show'} instead of ${before.slice(0, 10)}.`,
 });
 
 const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
@@ -375,7 +375,8 @@ const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible
 async function lookAgain(acting: Working, memo: Look): Promise<'same' | 'gone' | End> {
   const { target, options } = acting;
   const copies = await copiesOf(acting, memo.siteId);
-  const copy = copies.find(({ id }) => id === target.id);
+  // One that a list lacks may still be there: the single view alone proves that it is gone.
+  const copy = copies.find(({ id }) => id === target.id) ?? (await copyAlone(acting.api, target.id));
   if (!copy) return 'gone';
   if (stateOf(copy) !== memo.seen) return changed('It has changed since the plan was made.');
   if (newestOfEach(copies, options.keep_latest ?? 0).has(copy.id)) {

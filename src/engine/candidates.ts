@@ -2,14 +2,18 @@
  * Planning without effects: what a policy would work on, and why everything else is left out.
  *
  * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by candidate,
- * so that a plan of any size passes through memory a page at a time.
+ * so that a plan of any size passes through memory a page at a time. What the list does not show of a candidate decides
+ * nothing: its single view is asked, and when that is silent too, the candidate is recorded as skipped.
  */
 import type { CallOptions, Client } from '../client/client.ts';
+import { GoneError, RejectedError } from '../client/errors.ts';
 import { allItems, countItems } from '../client/pages.ts';
+import { fieldsOfItem } from '../contract/fields.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
-import { candidateLists, candidatesOf } from '../job/candidates.ts';
+import { candidateLists, candidatesOf, singleViewOf } from '../job/candidates.ts';
 import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named } from '../job/job.ts';
+import { completed, NotShownError } from '../job/shown.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
 import { redact, scrub } from '../secrets.ts';
@@ -53,12 +57,14 @@ export interface Planning {
 const LARGEST_MEMO = 8_192;
 /** Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list. */
 const FEW = 10;
+/** So many candidates of a plan are asked for alone because the list does not show what decides on them. */
+const MAX_SINGLE_VIEWS = 100;
 
 /**
  * Goes through the candidates in the order asked for, until `select.limit` targets are found.
  *
- * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; and what the
- * job's survey costs.
+ * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; what the
+ * job's survey costs; and one for each of the first 100 candidates of which the list does not show what decides on them.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */
@@ -73,7 +79,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   for await (const candidate of listed(planning)) {
     const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
-    const planned = withoutSecrets(judge(candidate, named));
+    const planned = withoutSecrets(await judge(candidate, named));
     yield planned;
     if (planned.is === 'target') found += 1;
     if (found === limit) break;
@@ -141,21 +147,55 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
 }
 
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
-function judgeOf({ policy, job, only, retry, now }: Planning, judging: Judging<unknown, unknown>) {
+function judgeOf(planning: Planning, judging: Judging<unknown, unknown>) {
+  const { policy, job, only, retry, now } = planning;
   const { where } = policy.select;
   const condition =
     where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
   const moment = new Date(now);
-  return (candidate: unknown, named: Planable): Planned => {
-    const related = condition && job.relate?.(candidate as never, judging.survey);
-    const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
-    const judgement: Judgement<unknown> = holds
-      ? (job.judge?.(candidate as never, judging) ?? { is: 'target' })
-      : { is: 'left-out', why: 'select.where does not hold' };
+  const asShown = (candidate: unknown): Judgement<unknown> | NotShownError => {
+    try {
+      const related = condition && job.relate?.(candidate as never, judging.survey);
+      const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
+      if (!holds) return { is: 'left-out', why: 'select.where does not hold' };
+      return job.judge?.(candidate as never, judging) ?? { is: 'target' };
+    } catch (error) {
+      if (error instanceof NotShownError) return error;
+      throw error;
+    }
+  };
+  const complete = completerOf(planning);
+  return async (candidate: unknown, named: Planable): Promise<Planned> => {
+    let judgement = asShown(candidate);
+    if (judgement instanceof NotShownError && judgement.field.startsWith(`${subject}.`)) {
+      judgement = asShown(await complete(candidate));
+    }
+    if (judgement instanceof NotShownError)
+      return plannedAs(job, named, { is: 'unfit', why: judgement.message });
     if (only && judgement.is === 'left-out')
       return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`), unselected: true };
     return plannedAs(job, named, judgement);
+  };
+}
+
+/** Completes candidates of which the list does not show everything from their single views. One request each, up to a limit. */
+function completerOf(planning: Planning) {
+  const list = candidatesOf(planning.job, planning.policy.select);
+  const view = singleViewOf(list);
+  let left = MAX_SINGLE_VIEWS;
+  return async (candidate: unknown): Promise<unknown> => {
+    const { id } = candidate as { id?: unknown };
+    if (!view || typeof id !== 'string' || left === 0) return candidate;
+    left -= 1;
+    try {
+      const input = { [view.parameter]: id } as never;
+      const answer: unknown = await planning.client.call(view.operation, input, callOptionsOf(planning));
+      return completed(fieldsOfItem(list), candidate, Object.values(answer as object)[0]);
+    } catch (error) {
+      if (error instanceof GoneError || error instanceof RejectedError) return candidate;
+      throw error;
+    }
   };
 }
 

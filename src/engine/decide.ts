@@ -15,6 +15,7 @@ import { InvalidInputError } from '../client/invalid-input.ts';
 import { ContractError } from '../contract/answers.ts';
 import { messageOf } from '../errors.ts';
 import type { Answer, End } from '../job/job.ts';
+import { NotShownError } from '../job/shown.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Outcome, Run, Target, Watch } from '../run/run.ts';
@@ -228,6 +229,7 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
     return wait(target, circumstances, { reason: 'conflict', detail: error.problem.message });
   }
   if (error instanceof GoneError) return { target: ended(target, 'skipped', 'gone', undefined, now) };
+  if (error instanceof NotShownError) return { target: undecided(target, error, now) };
   if (error instanceof UnavailableError && !error.sent) return outage(target, error, now);
   if (error instanceof UnavailableError || error instanceof ContractError) {
     return unavailable(target, error, circumstances);
@@ -245,6 +247,12 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
   if (target.intent) return { ...unavailable(target, error, circumstances), unforeseen: error };
   return { target: ended(target, 'failed', 'internal', messageOf(error), now), unforeseen: error };
 }
+
+/** Nothing is done on something that was not shown; with an intent still open, nobody can tell what became of it. */
+const undecided = (target: Target, { message }: NotShownError, now: number): Target =>
+  target.intent
+    ? ended(target, 'failed', 'unknown-effect', message, now)
+    : ended(target, 'skipped', 'not-eligible', message, now);
 
 /**
  * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An outage

@@ -6,6 +6,7 @@
  */
 import type { Api, Reading } from './job.ts';
 import { problemWith } from './problem.ts';
+import { shown } from './shown.ts';
 
 /** What announcements are recognised by: a text that all of a kind have in common, and what this one is about. */
 export interface Mark {
@@ -34,24 +35,37 @@ const begin = ({ marker, about }: Mark): string => `[${marker}: ${about} from `;
 
 /**
  * The announcement on the site, if there is one; of several, the one that leaves most time. One request per 100 notes that
- * have the marker.
+ * have the marker, and one for each of them whose content the list does not show.
+ *
+ * @throws {NotShownError} when the service does not show the content of one of them at all.
  */
 export async function findAnnouncement(
-  { all }: Pick<Reading, 'all'>,
+  { all, api }: Pick<Reading, 'all' | 'api'>,
   mark: Mark,
 ): Promise<Announcement | undefined> {
   const query = { site_id: mark.siteId, filters: { content: { contains: mark.marker } } };
   let found: Announcement | undefined;
   for await (const { id, content } of all('listSiteNotes', query)) {
-    const from = announcedIn(content, mark);
+    const from = announcedIn(content ?? (await contentOf(api, mark, id)), mark);
     if (from === undefined) continue;
     if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId: id, from };
   }
   return found;
 }
 
+/** What a note holds; empty when it is gone. One request. */
+async function contentOf(api: Api, { siteId }: Mark, noteId: string): Promise<string> {
+  try {
+    const { note } = await api.showSiteNote({ site_id: siteId, note_id: noteId });
+    return shown(note.content, 'note.content');
+  } catch (error) {
+    if (problemWith(error).gone) return '';
+    throw error;
+  }
+}
+
 /** From when on a note's content announces it; nothing when it does not. */
-function announcedIn(content = '', mark: Mark): number | undefined {
+function announcedIn(content: string, mark: Mark): number | undefined {
   const at = content.indexOf(begin(mark));
   if (at === -1) return undefined;
   const rest = content.slice(at + begin(mark).length);
@@ -95,13 +109,6 @@ export async function closeAnnouncement(
   }
 }
 
-/** Whether a note still announces it. One request. */
-export async function isAnnouncedBy(api: Api, mark: Mark, noteId: string): Promise<boolean> {
-  try {
-    const { note } = await api.showSiteNote({ site_id: mark.siteId, note_id: noteId });
-    return announcedIn(note.content, mark) !== undefined;
-  } catch (error) {
-    if (problemWith(error).gone) return false;
-    throw error;
-  }
-}
+/** Whether a note still announces it. One request. Throws when the service does not show what it holds. */
+export const isAnnouncedBy = async (api: Api, mark: Mark, noteId: string): Promise<boolean> =>
+  announcedIn(await contentOf(api, mark, noteId), mark) !== undefined;

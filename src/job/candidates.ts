@@ -1,5 +1,6 @@
 /** The lists whose items can be candidates, and what one item is called in conditions: `site` in `site.url`. */
-import type { Item, ListId } from '../contract/operations.ts';
+import { pathParameters } from '../contract/operation.ts';
+import { type Item, type ListId, type OperationId, operationOf, operations } from '../contract/operations.ts';
 
 export const candidateLists = {
   listSites: 'site',
@@ -39,3 +40,15 @@ export const candidatesOf = (
   { candidates }: { candidates: CandidateList | 'any' },
   { from }: { from?: CandidateList },
 ): CandidateList => (candidates === 'any' ? (from ?? 'listSites') : candidates);
+
+/** The operation that shows one item of a list alone, and its parameter: `showSite` and `site_id` for `listSites`. */
+export function singleViewOf(list: CandidateList): { operation: OperationId; parameter: string } | undefined {
+  const prefix = `${operationOf(list).path}/`;
+  for (const [operation, { method, path }] of Object.entries(operations)) {
+    const [parameter] = pathParameters(path);
+    if (method === 'GET' && parameter !== undefined && path === `${prefix}{${parameter}}`) {
+      return { operation: operation as OperationId, parameter };
+    }
+  }
+  return undefined;
+}

@@ -78,7 +78,7 @@ function mismatch(summary: string): Omit<Fault, 'offset'> {
   const words = inWords(summary.replace('no such overload: ', ''));
   const message = `These kinds do not go together: ${words}.`;
   if (/\bnull\b/.test(words)) {
-    return { message, suggestion: 'nothing is null here: what is missing is "", 0, false or 1970-01-01' };
+    return { message, suggestion: 'a field that is null is "", 0, false or 1970-01-01' };
   }
   if (/\btimestamp\b/.test(words) && /\bstring\b/.test(words)) {
     return { message, suggestion: 'write timestamp("2026-11-21T02:00:00Z")' };

@@ -22,7 +22,8 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
   const [name, args] = node.args;
   if (name === 'has') {
     return {
-      message: 'has() is always true here: what is missing is "", 0, false, empty or 1970-01-01.',
+      message:
+        'has() is not needed: what is null is "", 0, false, empty or 1970-01-01, and what is not shown decides nothing.',
       offset: node.start,
       suggestion: 'compare with that value',
     };

@@ -2,9 +2,9 @@
  * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and values that are
  * taken from a target.
  *
- * Items come from the service, which may leave things out, so every declared field has a value of its kind: a
- * missing or null text is "", a number 0, a flag false, a list empty, and a moment that never was is 1970-01-01.
- * `site.sync.last_sync_at < now - duration("20h")` therefore takes a site that was never synced. Numbers compare
+ * What the service shows as null has a value of its kind: a text is "", a number 0, a flag false, a list empty, and a time
+ * that never was is 1970-01-01. `site.sync.last_sync_at < now - duration("20h")` therefore takes a site that was never
+ * synced. A field that the service does not show has no value: an answer that depends on it is none. Numbers compare
  * and calculate with whole numbers; fields that the specification does not describe are not there.
  */
 
@@ -15,6 +15,7 @@ import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './expression-errors.ts';
 import { refuse } from './expression-rules.ts';
 import { declareVariables } from './expression-types.ts';
+import { NotShownError } from './shown.ts';
 
 /** An expression cannot be used: it is written wrongly, or it failed on an item. */
 export class ExpressionError extends CaretakerError {
@@ -40,6 +41,7 @@ export interface Expression {
    * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
    *
    * @throws {ExpressionError} when there is none, as with `site.tags[0].id` of a site without tags.
+   * @throws {NotShownError} when it depends on a field that the service did not show.
    */
   of(items: Readonly<Record<string, unknown>>, now: Date): unknown;
 }
@@ -73,6 +75,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
       try {
         return asJson(evaluate({ ...read(items), now }));
       } catch (error) {
+        if (error instanceof NotShownError) throw error;
         const why = error instanceof EvaluationError ? error.summary : messageOf(error);
         const offset = error instanceof EvaluationError ? error.range?.start : undefined;
         const message = `The ${noun} could not be answered for a ${Object.keys(variables)[0]}: ${why}.`;

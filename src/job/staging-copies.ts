@@ -5,9 +5,13 @@
  * The specification shows the input of a task that makes a copy, and none of one that downloads or changes it (2.10). So a
  * task that names a copy is at work on that one, and one that names a live site on any copy of it.
  */
+import { fieldsOfItem } from '../contract/fields.ts';
 import type { Item } from '../contract/operations.ts';
-import type { Reading } from './job.ts';
+import { secondsOf } from './instant.ts';
+import type { Api, Reading } from './job.ts';
 import { inWords } from './options.ts';
+import { problemWith } from './problem.ts';
+import { completed, shown } from './shown.ts';
 
 /** A copy as lists show it: without the credentials that the view of a single one has. */
 export type Copy = Item<'listStagingSites'>;
@@ -16,14 +20,19 @@ export type StagingTask = Item<'listTasks'>;
 /** What a copy is while nothing is done to it. In any other status, also one that we do not know, it is left alone. */
 export const atRest = ['active', 'paused', 'suspended'] as const;
 
+/** A copy whose status is not shown is not known to be at rest. */
 export const isAtRest = ({ status = '' }: Copy): boolean => (atRest as readonly string[]).includes(status);
 
-/** When it was made; not a number when the service does not tell. */
-export const madeAt = ({ created_at = '' }: Copy): number => Date.parse(created_at);
+/** When it was made, in seconds; not a number when the service does not show it. */
+const madeAt = ({ created_at = '' }: Copy): number => secondsOf(created_at);
 
-/** What changes when somebody does something with a copy, or time does. */
+/** What changes when somebody does something with a copy, or time does. Throws when part of it is not shown. */
 export const stateOf = ({ status, updated_at, expires_at }: Copy): string =>
-  `${status} ${updated_at} ${expires_at}`;
+  [
+    shown(status, 'staging.status'),
+    secondsOf(shown(updated_at, 'staging.updated_at')),
+    secondsOf(shown(expires_at, 'staging.expires_at')),
+  ].join(' ');
 
 /** What of a copy itself makes it stale; lengths of time in milliseconds. */
 interface Conditions {
@@ -32,21 +41,21 @@ interface Conditions {
   status?: readonly string[] | undefined;
 }
 
-/** Why a copy is not stale: every condition that the policy declares has to hold. */
+/** Why a copy is not stale: every condition that the policy declares has to hold. Throws when one needs what is not shown. */
 export function whyFresh(copy: Copy, options: Conditions, now: number): string | undefined {
-  const { older_than, expires_within, status } = options;
-  if (Number.isNaN(madeAt(copy))) return 'The service does not tell when it was made';
-  if (older_than !== undefined && madeAt(copy) > now - older_than) {
+  const { older_than, expires_within, status: wanted } = options;
+  const madeAt = Date.parse(shown(copy.created_at, 'staging.created_at'));
+  if (older_than !== undefined && madeAt > now - older_than) {
     return `It was made less than ${inWords(older_than)} ago (older_than)`;
   }
-  // A moment that is not told is not a number, and no comparison with it holds.
-  if (expires_within !== undefined && !(Date.parse(copy.expires_at ?? '') <= now + expires_within)) {
-    return `It does not expire within ${inWords(expires_within)} (expires_within)`;
+  if (expires_within !== undefined) {
+    const expiresAt = Date.parse(shown(copy.expires_at, 'staging.expires_at'));
+    if (expiresAt > now + expires_within) {
+      return `It does not expire within ${inWords(expires_within)} (expires_within)`;
+    }
   }
-  if (status && !status.includes(copy.status ?? '')) {
-    return `It is ${copy.status ?? 'in no status that the service tells'} (status)`;
-  }
-  return undefined;
+  const status = shown(copy.status, 'staging.status');
+  return wanted && !wanted.includes(status) ? `It is ${status} (status)` : undefined;
 }
 
 /** The newest copies of each live site, `count` of them. One that is still being made takes nobody's place. */
@@ -69,12 +78,41 @@ export function factsOf({ created_at, status, expires_at }: Copy, now: number): 
   return [`made on ${day(created_at)}`, status, ...(expires_at ? [expiry] : [])].join(', ');
 }
 
-/** The copies of a live site, or of all. One request per 100. */
-export async function copiesOf({ all }: Pick<Reading, 'all'>, siteId?: string): Promise<Copy[]> {
+/** What decides on a copy; a list that lacks some of it is completed from single views. */
+const deciding = ['site_id', 'status', 'created_at', 'updated_at', 'expires_at'] as const;
+/** So many copies of a list are asked for alone. */
+const MAX_SINGLE_VIEWS = 100;
+
+/**
+ * The copies of a live site, or of all. One request per 100; one more for each of the first 100 of which the list does not
+ * show everything that decides.
+ */
+export async function copiesOf({ all, api }: Pick<Reading, 'all' | 'api'>, siteId?: string): Promise<Copy[]> {
   const query = siteId === undefined ? {} : { filters: { site_id: { eq: siteId } } };
   const copies: Copy[] = [];
-  for await (const copy of all('listStagingSites', query)) copies.push(copy);
+  let left = MAX_SINGLE_VIEWS;
+  for await (const copy of all('listStagingSites', query)) {
+    const isWhole = deciding.every((field) => copy[field] !== undefined);
+    if (isWhole || left === 0) {
+      copies.push(copy);
+      continue;
+    }
+    left -= 1;
+    const alone = await copyAlone(api, copy.id);
+    copies.push(alone ? (completed(fieldsOfItem('listStagingSites'), copy, alone) as Copy) : copy);
+  }
   return copies;
+}
+
+/** A copy by its single view, without credentials; nothing when it is gone. One request. */
+export async function copyAlone(api: Api, staging_site_id: string): Promise<Copy | undefined> {
+  try {
+    const { staging_site } = await api.showStagingSite({ staging_site_id });
+    return completed(fieldsOfItem('listStagingSites'), {}, staging_site) as Copy;
+  } catch (error) {
+    if (problemWith(error).gone) return undefined;
+    throw error;
+  }
 }
 
 const types = ['staging', 'download_staging', 'configure_staging_site'];
@@ -126,7 +164,8 @@ export async function taskOnCopySince(
 ): Promise<StagingTask | undefined> {
   const created_at = { gte: new Date(since).toISOString() };
   for await (const task of all('listTasks', { filters: { created_at } })) {
-    if (!isUnderWay(task) || !types.includes(task.type ?? '')) continue;
+    // A task whose type is not shown may be at work on a copy, too.
+    if (!isUnderWay(task) || (task.type !== undefined && !types.includes(task.type))) continue;
     const names = namedBy(task);
     if (names.size === 0 || has(names, id, url, site_id, siteUrl)) return task;
   }

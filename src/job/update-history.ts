@@ -6,6 +6,7 @@
  * since shows by its task, which has changed since.
  */
 import type { Item } from '../contract/operations.ts';
+import { secondsOf } from './instant.ts';
 import type { Api, EarlierTarget, Reading } from './job.ts';
 import { problemWith } from './problem.ts';
 import { type HistoryEntry, isGoing, readRun, type TaskDetails, type UpdateRun } from './update-runs.ts';
@@ -148,7 +149,7 @@ async function entriesSince(
 
 /** Entries have no id of their own. */
 const keyOf = ({ task_id, auto_update_schedule: schedule, performed_on }: HistoryEntry): string =>
-  task_id ?? `${schedule?.id} ${performed_on}`;
+  task_id ?? `${schedule?.id} ${secondsOf(performed_on ?? '')}`;
 
 const startOf = ({ performed_on }: HistoryEntry): number => Date.parse(performed_on ?? '') || 0;
 

@@ -9,6 +9,7 @@ export interface Where {
    * Whether the condition holds for these items of the service, by the names of their variables.
    *
    * @throws {ExpressionError} when it cannot be answered, as with `site.tags[0].name == ""` of a site without tags.
+   * @throws {NotShownError} when the answer depends on a field that the service did not show.
    */
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
 }

@@ -1,7 +1,7 @@
 /** What becomes of staging copies: which are stale, how they are announced, deleted, extended, and what is left alone. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
-import { RejectedError, UnavailableError } from '../../src/client/errors.ts';
+import { GoneError, RejectedError, UnavailableError } from '../../src/client/errors.ts';
 import type { Input, OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { around } from '../support/between.ts';
@@ -240,6 +240,15 @@ describe('a copy that changes between plan and deletion', () => {
     expect(effects()).toEqual([]);
   });
 
+  test('because a task begins on it whose type is not shown is left alone', async () => {
+    const [stale = ''] = await withCopies([0, 15]);
+    world.sandbox.hide('listTasks', 'type');
+    beforeLookingAgain(() => startTask('download_staging', [{ id: stale }]));
+
+    expect((await clean({ grace: 0 }))[stale]?.detail).toMatch(/^The task task-\d+ .* is at work on it/);
+    expect(effects()).toEqual([]);
+  });
+
   test('because a newer one is gone is kept by keep_latest', async () => {
     const [stale = '', newer = ''] = await withCopies([0, 15], [0, 1]);
     beforeLookingAgain(() => call('deleteStagingSite', { staging_site_id: newer }));
@@ -398,7 +407,7 @@ describe('a copy of which nobody can tell in time', () => {
     const [copy = ''] = await withCopies([0, 13]);
     justBefore('extendStagingSiteExpiry', () => {
       world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
-      world.sandbox.failNext({ operation: 'listStagingSites', times: 1_000 }, 'status-503');
+      world.sandbox.failNext({ operation: 'showStagingSite', times: 1_000 }, 'status-503');
     });
 
     const targets = await clean(extension, shortly);
@@ -529,24 +538,41 @@ describe('a copy of which too little is known', () => {
   const judge = (
     changes: object,
     options: object = {},
-    sites = [{ id: 's', url: 'https://s.example', tags: [] }],
+    sites: { id: string; url: string; tags?: { id: string; name?: string }[] }[] = [
+      { id: 's', url: 'https://s.example', tags: [] },
+    ],
   ) => {
-    const known = { copies: new Set(['c']), latest: new Set<string>(), atWork: new Map(), missingTags: [] };
-    const survey = { ...known, sites: new Map(sites.map((site) => [site.id, site])) };
+    const { id, ...seen } = { ...copy, ...changes };
+    const survey = {
+      copies: new Map([['c', { id: 'c', ...seen }]]),
+      sites: new Map(sites.map((site) => [site.id, site])),
+      latest: new Set<string>(),
+      atWork: new Map(),
+      tags: { missing: [], names: new Map([['7', 'gold']]) },
+    };
     const asked = stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options });
     const facts = { options: asked, survey, now, from: 'listStagingSites' as const, retry: false };
     const occasion = { policy: 'cleanup', at: now, timezone: 'UTC' };
-    return stagingCleanup.judge?.({ ...copy, ...changes }, { ...facts, occasion });
+    return stagingCleanup.judge?.({ id }, { ...facts, occasion });
   };
 
-  test('is not stale by what is not told', () => {
+  test.each([
+    ['created_at', {}],
+    ['expires_at', { expires_within: '1d' }],
+    ['status', { status: ['paused'] }],
+    ['status', {}],
+    // Without these two nobody could tell later whether it has changed since the plan.
+    ['updated_at', {}],
+    ['expires_at', {}],
+    ['site_id', { grace: 0 }],
+  ])('is judged by nothing as long as its %s is not shown (%j)', (field, options) => {
+    expect(() => judge({ [field]: undefined }, options)).toThrow(
+      `The service does not show staging.${field}.`,
+    );
+  });
+
+  test('that was not there when the account was surveyed is left out', () => {
     expect(judge({})).toMatchObject({ is: 'target' });
-    expect(judge({ created_at: undefined })).toMatchObject({
-      is: 'left-out',
-      why: expect.stringContaining('made'),
-    });
-    expect(judge({ expires_at: undefined }, { expires_within: '1d' })).toMatchObject({ is: 'left-out' });
-    expect(judge({ status: undefined }, { status: ['paused'] })).toMatchObject({ is: 'left-out' });
     expect(judge({ id: 'new' })).toMatchObject({
       is: 'left-out',
       why: 'It appeared while the plan was made',
@@ -566,17 +592,31 @@ describe('a copy of which too little is known', () => {
     expect(judge({}, {}, [])).toEqual({ is: 'unfit', why });
     expect(judge({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
     expect(judge({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'unfit' });
-    expect(judge({ site_id: undefined }, { grace: 0 }, [])).toMatchObject({ is: 'unfit' });
+  });
+
+  test('is deleted only when the tags of its live site were shown, and none of them keeps it', () => {
+    const tagged = (tags?: { id: string; name?: string }[]) =>
+      judge({}, { unless_tagged: ['keep'] }, [{ id: 's', url: 'https://s.example', ...(tags && { tags }) }]);
+
+    expect(tagged([])).toMatchObject({ is: 'target' });
+    expect(tagged([{ id: '8', name: 'Keep' }])).toMatchObject({ is: 'left-out' });
+    expect(() => tagged()).toThrow('The service does not show site.tags.');
+    // A tag without its name is known by its id, or may be the one that keeps the copy.
+    expect(tagged([{ id: '7' }])).toMatchObject({ is: 'target' });
+    expect(() => tagged([{ id: '8' }])).toThrow('The service does not show site.tags.name.');
   });
 });
 
 describe('finding out whether an extension happened', () => {
   const note = '2026-11-24T06:00:00Z';
-  const reconcile = (copies: object[]) =>
+  const reconcile = async (copy: object | undefined) =>
     stagingCleanup.reconcile(
       {
-        all: async function* () {
-          yield* copies;
+        api: {
+          async showStagingSite() {
+            if (!copy) throw new GoneError('showStagingSite');
+            return { staging_site: copy };
+          },
         },
         target: { id: 'c', label: 'c' },
         memo: { step: 'look', siteId: 's' },
@@ -585,16 +625,19 @@ describe('finding out whether an extension happened', () => {
     );
 
   test.each([
-    ['later than it was: it did', { expires_at: '2026-12-01T06:00:00Z' }, 'done'],
-    ['as it was: it did not', { expires_at: note }, 'absent'],
-    ['not told: nobody knows', {}, 'unknown'],
-    ['earlier than it was: nobody knows', { expires_at: '2026-11-23T06:00:00Z' }, 'unknown'],
+    ['later than it was: it did', { expires_at: '2026-12-01T06:00:00.000Z' }, 'done'],
+    ['as it was, whatever its spelling: it did not', { expires_at: '2026-11-24T06:00:00.000Z' }, 'absent'],
+    ['earlier than it was: nobody knows', { expires_at: '2026-11-23T06:00:00.000Z' }, 'unknown'],
   ])('with an expiry %s', async (_, copy, is) => {
-    expect(await reconcile([{ id: 'c', ...copy }])).toMatchObject({ is });
+    expect(await reconcile({ id: 'c', ...copy })).toMatchObject({ is });
+  });
+
+  test('with an expiry that is not shown cannot be done', async () => {
+    await expect(reconcile({ id: 'c' })).rejects.toThrow('The service does not show staging.expires_at.');
   });
 
   test('of a copy that is gone does not matter', async () => {
-    expect(await reconcile([])).toEqual({ is: 'skipped', reason: 'gone' });
+    expect(await reconcile(undefined)).toEqual({ is: 'skipped', reason: 'gone' });
   });
 });
 

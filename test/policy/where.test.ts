@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { fieldsOfItem } from '../../src/contract/fields.ts';
 import { ExpressionError } from '../../src/job/expression.ts';
+import { NotShownError } from '../../src/job/shown.ts';
 import { compileWhere, compileWhereOf } from '../../src/policy/where.ts';
 import { tinyJob } from './tiny-job.ts';
 
@@ -54,25 +55,57 @@ test.each([
   expect(holds(condition)).toBe(true);
 });
 
-test.each([{ last_sync_at: null }, {}, { last_sync_at: 'rubbish' }])(
-  'a site that was never synced (%j) counts as synced in 1970',
-  (sync) => {
-    expect(holds('site.sync.last_sync_at < now - duration("20h")', { ...site, sync })).toBe(true);
-    expect(holds('site.sync.last_sync_at == timestamp("1970-01-01T00:00:00Z")', { ...site, sync })).toBe(
-      true,
-    );
-  },
-);
+test('a site that was never synced counts as synced in 1970', () => {
+  const never = { ...site, sync: { last_sync_at: null } };
+  expect(holds('site.sync.last_sync_at < now - duration("20h")', never)).toBe(true);
+  expect(holds('site.sync.last_sync_at == timestamp("1970-01-01T00:00:00Z")', never)).toBe(true);
+});
 
-test.each([{}, { client: null, tags: null, backups: null }, null, 'no object'])(
-  'what is missing in %j is empty, zero or false',
-  (candidate) => {
-    const empty = 'site.url == "" && site.client.id == "" && site.tags.size() == 0';
-    expect(
-      holds(`${empty} && site.backups.available_snapshots == 0 && !site.backups.enabled`, candidate),
-    ).toBe(true);
-  },
-);
+test('what is null is empty, zero or false', () => {
+  const candidate = { url: null, client: null, tags: null, backups: null };
+  const empty = 'site.url == "" && site.client.id == "" && site.tags.size() == 0';
+  expect(holds(`${empty} && site.backups.available_snapshots == 0 && !site.backups.enabled`, candidate)).toBe(
+    true,
+  );
+});
+
+test.each([
+  // Conditions in front of a deletion: absent is neither "no" nor "none".
+  ['!site.locked', 'site.locked'],
+  ['!site.tags.exists(t, t.name == "keep")', 'site.tags', { tags: undefined }],
+  ['!site.tags.exists(t, t.name == "keep")', 'site.tags.name', { tags: [{ id: '12' }] }],
+  ['site.tags.size() == 0', 'site.tags', { tags: 'gold' }],
+  ['site.sync.last_sync_at < now - duration("20h")', 'site.sync.last_sync_at', { sync: {} }],
+  ['site.sync.last_sync_at < now', 'site.sync.last_sync_at', { sync: { last_sync_at: 'rubbish' } }],
+  ['site.client.company_name != "ACME"', 'site.client.company_name'],
+  ['site.connection.status != "disconnected"', 'site.connection', { connection: undefined }],
+  ['site.backups.available_snapshots == 0', 'site.backups.available_snapshots', { backups: {} }],
+  ['site.security.enabled || site.locked', 'site.locked'],
+])('%s is not decided by %s when it is not shown', (condition, field, changes: object = {}) => {
+  expect(() => holds(condition, { ...site, ...changes })).toThrow(NotShownError);
+  expect(() => holds(condition, { ...site, ...changes })).toThrow(
+    field === 'site.locked'
+      ? /^The service does not show site\.(locked|security)\.$/
+      : `does not show ${field}.`,
+  );
+});
+
+test.each([
+  ['site.locked || site.connection.status == "connected"', true],
+  ['site.connection.status == "connected" || site.locked', true],
+  ['site.locked && site.connection.status != "connected"', false],
+  ['site.tags.exists(t, t.name == "eu")', true, { tags: [{ id: '12' }, { id: '15', name: 'eu' }] }],
+  ['site.tags.all(t, t.name == "eu")', false, { tags: [{ id: '12' }, { id: '15', name: 'gold' }] }],
+])('%s is %j whatever is not shown', (condition, expected, changes: object = {}) => {
+  expect(holds(condition, { ...site, ...changes })).toBe(expected);
+});
+
+test('what the specification itself shows only at times is empty where it is absent', () => {
+  const where = compileWhere('schedule.scope.sites.ids.size() == 0', {
+    schedule: fieldsOfItem('listAutoUpdateSchedules'),
+  });
+  expect(where.test({ schedule: { id: '1', scope: { sites: { selection: 'all' } } } }, now)).toBe(true);
+});
 
 test.each([
   [
@@ -97,7 +130,7 @@ test.each([
     'site.sync.last_sync_at == null',
     0,
     'These kinds do not go together: timestamp == null.',
-    'nothing is null here: what is missing is "", 0, false or 1970-01-01',
+    'a field that is null is "", 0, false or 1970-01-01',
   ],
   ['site.url', 0, 'The condition is to be true or false, but it is string.', undefined],
   ['site.url ==', 11, 'This is no condition in CEL: Unexpected token: the end.', undefined],
@@ -124,7 +157,7 @@ test.each([
   [
     'has(site.client)',
     0,
-    'has() is always true here: what is missing is "", 0, false, empty or 1970-01-01.',
+    'has() is not needed: what is null is "", 0, false, empty or 1970-01-01, and what is not shown decides nothing.',
     'compare with that value',
   ],
   [
@@ -160,11 +193,14 @@ test('a condition that cannot be answered for a candidate says so in a sentence'
   );
 });
 
-test('a condition can be about any items of the service, and one that is not there is empty', () => {
+test('a condition can be about any items of the service, and nothing is known of one that is not there', () => {
   const where = compileWhere('task.status == "failed" && site.url != ""', {
     task: fieldsOfItem('listTasks'),
     site: fieldsOfItem('listSites'),
   });
   expect(where.test({ task: { id: '1', status: 'failed' }, site }, now)).toBe(true);
-  expect(where.test({ task: { id: '1', status: 'failed' } }, now)).toBe(false);
+  expect(where.test({ task: { id: '1', status: 'completed' } }, now)).toBe(false);
+  expect(() => where.test({ task: { id: '1', status: 'failed' } }, now)).toThrow(
+    'The service does not show site.url.',
+  );
 });

@@ -1,0 +1,218 @@
+/** What the service does not show decides nothing: no copy is deleted, no site synced or called fine on an absent field. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { apiCall } from '../../jobs/api-call.ts';
+import { siteSync } from '../../jobs/site-sync.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
+import type { OperationId } from '../../src/contract/operations.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+
+const HOUR = 3_600_000;
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+/** Runs a policy to its end: what became of each target, what was changed, how often an operation was asked for. */
+async function fired(now: World, policy: Policy) {
+  const { journal } = now.sandbox;
+  const before = journal.effects.length;
+  const run = await now.ended(await now.fire(policy));
+  const targets = Object.fromEntries((await now.targets(run)).map((target) => [target.id, target]));
+  const effects = journal.effects.slice(before).map(({ operation, resource }) => `${operation} ${resource}`);
+  return { targets, effects, asked: (operation: OperationId) => journal.countOf(operation) };
+}
+
+/** One site with one staging copy that is 15 days old. */
+async function withCopy() {
+  world = await startWorld({ sites: 1 });
+  const { staging, siteIds } = world.sandbox;
+  staging.clear();
+  const [site = ''] = siteIds();
+  return { now: world, site, copy: staging.make(site, 15) };
+}
+
+const cleanup = (options: object, where?: string) =>
+  aPolicy({
+    name: 'cleanup',
+    job: 'staging-cleanup',
+    options: stagingCleanup.options.parse({ action: 'delete', grace: 0, older_than: '14d', ...options }),
+    select: { filters: {}, ...(where === undefined ? {} : { where }) },
+  });
+
+describe('a staging copy', () => {
+  test('stays when the condition that would keep it asks for tags that are not shown', async () => {
+    const { now, copy } = await withCopy();
+    now.sandbox.hide('listSites', 'tags');
+
+    const { targets, effects } = await fired(now, cleanup({}, '!site.tags.exists(t, t.name == "keep")'));
+
+    expect(targets[copy]).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: 'The service does not show site.tags.',
+    });
+    expect(effects).toEqual([]);
+  });
+
+  test('is kept by a tag that only the single view of its live site shows', async () => {
+    const { now, site, copy } = await withCopy();
+    const client = now.caretaker.link('default').client;
+    const { tag } = await client.call(
+      'createTag',
+      { body: { tag: { name: 'keep' } } },
+      { priority: 'person' },
+    );
+    const assigned = { tag_id: tag.id, body: { site_ids: [site] } };
+    await client.call('assignTag', assigned, { priority: 'person' });
+    now.sandbox.hide('listSites', 'tags');
+
+    const { targets, effects } = await fired(now, cleanup({ unless_tagged: ['keep'] }));
+
+    expect(targets[copy]).toBeUndefined();
+    expect(effects).toEqual([]);
+  });
+
+  test('stays when no view shows the tags that may keep it', async () => {
+    const { now, copy } = await withCopy();
+    const client = now.caretaker.link('default').client;
+    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { priority: 'person' });
+    now.sandbox.hide('listSites', 'tags');
+    now.sandbox.hide('showSite', 'tags');
+
+    const { targets, effects } = await fired(now, cleanup({ unless_tagged: ['keep'] }));
+
+    expect(targets[copy]).toMatchObject({ detail: 'The service does not show site.tags.' });
+    expect(effects).toEqual([]);
+  });
+
+  const decisive = ['created_at', 'updated_at', 'expires_at', 'status', 'site_id'] as const;
+
+  test.each(decisive)('is deleted by what its single view shows when lists lack its %s', async (field) => {
+    const { now, copy } = await withCopy();
+    now.sandbox.hide('listStagingSites', field);
+
+    const { effects } = await fired(now, cleanup({}));
+
+    expect(effects).toEqual([`deleteStagingSite ${copy}`]);
+  });
+
+  test.each(decisive)('stays when no view shows its %s', async (field) => {
+    const { now, copy } = await withCopy();
+    now.sandbox.hide('listStagingSites', field);
+    now.sandbox.hide('showStagingSite', field);
+
+    const { targets, effects } = await fired(now, cleanup({}));
+
+    expect(targets[copy]).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: `The service does not show staging.${field}.`,
+    });
+    expect(effects).toEqual([]);
+  });
+
+  test('that is announced in a note whose text is not shown is neither announced again nor deleted', async () => {
+    const { now, copy } = await withCopy();
+    await fired(now, cleanup({ grace: '3d' }));
+    now.sandbox.hide('listSiteNotes', 'content');
+    const announced = await fired(now, cleanup({ grace: '3d' }));
+    now.sandbox.hide('showSiteNote', 'content');
+    const silent = await fired(now, cleanup({ grace: '3d' }));
+
+    expect(announced.targets[copy]).toMatchObject({ reason: 'announced' });
+    expect(silent.targets[copy]).toMatchObject({
+      outcome: 'skipped',
+      detail: 'The service does not show note.content.',
+    });
+    expect([...announced.effects, ...silent.effects]).toEqual([]);
+  });
+});
+
+describe('a site', () => {
+  const nightly = (options: object) => aPolicy({ options: siteSync.options.parse(options) });
+  const laggards = { mode: 'laggards', fresher_than: '20h' };
+  const moving = { ...laggards, spread_daily_sync: { from: '01:00', to: '05:00' } };
+
+  async function withSite(lastSynced: number) {
+    world = await startWorld({ sites: 1 });
+    const site = world.sandbox.site('site-0001');
+    site.connect();
+    site.lock(false);
+    site.pause(false);
+    site.syncTakes(1_000);
+    site.lastSynced(lastSynced);
+    return world;
+  }
+
+  test.each([
+    ['connection.status', {}],
+    ['sync', {}],
+    ['sync.paused', {}],
+    ['locked', {}],
+    ['sync.last_sync_at', laggards],
+    ['sync.last_sync_status', laggards],
+    ['sync.daily_sync_time', moving],
+  ])('is neither synced nor called fresh while no view shows %s', async (field, options) => {
+    const now = await withSite(3 * HOUR);
+    now.sandbox.hide('listSites', field);
+    now.sandbox.hide('showSite', field);
+
+    const { targets, effects } = await fired(now, nightly(options));
+
+    expect(targets['site-0001']).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: `The service does not show site.${field}.`,
+    });
+    expect(effects).toEqual([]);
+  });
+
+  test('is judged by its single view, one request, when the list does not show enough', async () => {
+    const now = await withSite(3 * HOUR);
+    now.sandbox.hide('listSites', 'sync', 'locked', 'connection');
+
+    const { targets, asked } = await fired(now, nightly(laggards));
+
+    expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
+    expect(asked('showSite')).toBe(1);
+  });
+
+  const logging = aPolicy({
+    job: 'api-call',
+    options: apiCall.options.parse({ operation: 'enableSiteActivityLogs' }),
+    select: { from: 'listSites', filters: {}, where: '!site.activity_logs.enabled' },
+  });
+
+  test('gets what it lacks by its single view, and nothing while that is silent too', async () => {
+    world = await startWorld({ sites: 3 });
+    const { sandbox } = world;
+    sandbox.hide('listSites', 'activity_logs');
+    const show = sandbox.hide('showSite', 'activity_logs');
+    const silent = await fired(world, logging);
+    show();
+    const shown = await fired(world, logging);
+
+    expect(silent.effects).toEqual([]);
+    for (const { reason, detail } of Object.values(silent.targets)) {
+      expect([reason, detail]).toEqual(['not-eligible', 'The service does not show site.activity_logs.']);
+    }
+    expect(Object.keys(silent.targets)).toHaveLength(3);
+    expect(shown.effects.length).toBe(Object.keys(shown.targets).length);
+  });
+});
+
+test('copies whose timestamps are spelled otherwise in each answer have not changed since the plan', async () => {
+  world = await startWorld({ sites: 11 });
+  const { sandbox } = world;
+  sandbox.staging.clear();
+  const copies = sandbox.siteIds().map((site) => sandbox.staging.make(site, 15));
+  sandbox.outage.begin('other-timestamps');
+
+  const { targets, effects } = await fired(world, cleanup({}));
+
+  expect(Object.values(targets).map(({ reason }) => reason)).toEqual(copies.map(() => 'done'));
+  expect(effects).toHaveLength(11);
+});
