@@ -10,8 +10,8 @@ export interface WindowNews {
   remaining?: number;
   resetMs?: number;
   /**
-   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, or no answer at all: a sign of
-   * trouble, not of life.
+   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, a redirect that is not followed,
+   * or no answer at all: a sign of trouble, not of life.
    */
   kind: 'answered' | 'limited' | 'failed';
 }

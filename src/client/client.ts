@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Budget } from '../budget/budget.ts';
 import type { Priority, Ticket, WindowNews } from '../budget/words.ts';
 import { type Clock, type TimeBounds, timeOf } from '../clock.ts';
-import { type Drift, isForeign, meaningOf, problemOf, readAnswer } from '../contract/answers.ts';
+import { ContractError, type Drift, isForeign, meaningOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
 import { type Operation, pathParameters } from '../contract/operation.ts';
 import { type Answer, type Input, type OperationId, operationOf } from '../contract/operations.ts';
@@ -17,7 +17,6 @@ import {
   ConflictError,
   GoneError,
   NotTheServiceError,
-  RedirectedError,
   RejectedError,
   UnavailableError,
 } from './errors.ts';
@@ -28,11 +27,13 @@ import {
   isOverdue,
   isPage,
   type Reply,
-  readBody,
+  readText,
   streamPdf,
 } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
+import { hasRateHeaders, newsOf } from './rate-headers.ts';
+import { errorOf, isDefinite, isLost, isSomebodyElses, parsed } from './reply-meaning.ts';
 import { type Exchanged, ServiceClock } from './service-clock.ts';
 
 /** How a call is made. */
@@ -66,10 +67,10 @@ export interface Client {
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
+   * @throws {RedirectedError} an `UnavailableError` for a redirect that is not followed
    * @throws {NotTheServiceError} an `UnavailableError` when something else answers at the base URL
    * @throws {ContractError} when the answer lacks what we cannot work without
    * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it out.
-   * @throws {RedirectedError} for a redirect that is not followed
    * @throws {InvalidInputError} when the request itself is against the contract; nothing is sent then
    * @throws the signal's reason when it was aborted
    */
@@ -111,8 +112,6 @@ const MAX_REDIRECTS = 3;
 const ANSWERS_WITHIN_MS = 5_000;
 /** A person who waits wants to hear after so long that nothing comes, and not to be kept for two more tries. */
 const PERSON_WAITS_MS = 10_000;
-/** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
-const MOST_RESET_SECONDS = 3_600;
 
 /** Opens the client of one account; `close` it to let its connections go. */
 export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
@@ -156,9 +155,13 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
         if (error instanceof UnavailableError && !late) news = { kind: 'failed' };
         throw error;
       });
-      news = newsOf(reply);
+      const leadsNowhere = connection.redirectionOf(exchange, reply) === undefined;
+      news = newsOf(reply, leadsNowhere);
       const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
-      serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
+      if (hasRateHeaders(reply)) connection.recognise();
+      // What stands before the service has a clock of its own.
+      if (hasRateHeaders(reply) || (news.kind !== 'failed' && !isPage(reply)))
+        serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
       return { ...reply, exchanged };
     } finally {
       underWay.delete(sent);
@@ -188,33 +191,54 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
         signal: options.signal,
       };
       const reply = await sendOnce(exchange, options);
+      const isRedirect = meaningOf(reply.status) === 'redirected';
       const next = redirects < MAX_REDIRECTS ? connection.redirectionOf(exchange, reply) : undefined;
-      if (next === undefined && reply.status !== 429) return reply;
+      if (!isRedirect && reply.status !== 429) return reply;
       discard(reply);
+      if (isRedirect && next === undefined) throw connection.redirected(id, exchange, reply);
       if (next === undefined) continue;
       path = next;
       redirects += 1;
     }
   }
 
+  /** The reply to a call, when it is a success; any other is thrown as what it means. */
   async function once(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
     const reply = await send(id, input, options);
-    const answersPage = `it answers ${id} with a web page (HTTP ${reply.status})`;
-    const why = isPage(reply) && isDefinite(reply.status) ? answersPage : undefined;
-    if (why === undefined && meaningOf(reply.status) === 'ok') return reply;
-    if (why === undefined && !isLost(id, reply.status)) throw await errorOf(id, account.name, reply);
-    discard(reply);
     const { status } = reply;
-    throw connection.notTheService(id, true, why ?? `it answers ${id} with HTTP ${status}`, { status });
+    const meaning = meaningOf(status);
+    if (meaning === 'ok') return reply;
+    if (meaning === 'refused') {
+      discard(reply);
+      throw new AccountRefusedError(account.name, status === 403 ? 403 : 401);
+    }
+    // Why something was rejected decides what follows; of the others the status says all that matters.
+    const text = await readText(id, reply).catch((error: unknown) => {
+      if (meaning === 'rejected') throw error;
+      return '';
+    });
+    if (isDefinite(status) && isSomebodyElses(reply, text)) throw pageError(id, reply);
+    if (isLost(id, reply))
+      throw connection.notTheService(id, true, `it answers ${id} with HTTP ${status}`, { status });
+    throw errorOf(id, status, text);
   }
 
+  const pageError = (id: OperationId, { status }: Reply) =>
+    connection.notTheService(id, true, `it answers ${id} with a web page (HTTP ${status})`, { status });
+
   async function read<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
-    const body = await readBody(id, reply, 'json');
-    if (isForeign(id, body)) {
-      const why = `it answers ${id} with JSON of another kind`;
-      throw connection.notTheService(id, true, why, { status: reply.status });
+    const { status } = reply;
+    const text = await readText(id, reply);
+    if (isSomebodyElses(reply, text)) throw pageError(id, reply);
+    const body = parsed(text);
+    if (body === undefined) {
+      const is = text.trim() === '' ? 'empty' : 'not JSON';
+      throw new UnavailableError(id, true, `its answer is ${is}`, { status });
     }
+    if (isForeign(id, body) && !hasRateHeaders(reply))
+      throw connection.notTheService(id, true, `it answers ${id} with JSON of another kind`, { status });
     const { value, drift } = readAnswer(id, body);
+    connection.recognise();
     for (const deviation of drift) onDrift?.(deviation);
     serviceClock.learnCreation(creationIn(id, value), reply.exchanged);
     return value;
@@ -245,11 +269,10 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     check(id, input);
     return insist(id, options, async () => {
       const reply = await once(id, input, options);
-      if (operationOf(id).answer === undefined) {
-        discard(reply);
-        return undefined as Answer<Id>;
-      }
-      return read(id, reply);
+      if (operationOf(id).answer !== undefined) return read(id, reply);
+      if (isPage(reply) && isSomebodyElses(reply, await readText(id, reply))) throw pageError(id, reply);
+      discard(reply);
+      return undefined as Answer<Id>;
     });
   }
 
@@ -259,7 +282,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       await call('listTags', { perPage: 1 }, { priority: 'control', whenSpent: 'leave', onRequest, signal });
       return true;
     } catch (error) {
-      if (error instanceof AccountRefusedError) return true;
+      if (refusals.some((refusal) => error instanceof refusal)) return true;
       if (error instanceof CaretakerError || signal.aborted) return false;
       throw error;
     }
@@ -285,7 +308,12 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     },
     async download(id, input, options) {
       check(id, input);
-      return insist(id, options, async () => streamPdf(id, await once(id, input, options)));
+      return insist(id, options, async () => {
+        const reply = await once(id, input, options);
+        if (!isPage(reply)) return streamPdf(id, reply);
+        discard(reply);
+        throw pageError(id, reply);
+      });
     },
     waitingSince: () => [...underWay][0]?.at,
     async serviceTime(at, options) {
@@ -322,17 +350,15 @@ function unlessAborted(answer: Promise<boolean>, signal: AbortSignal | undefined
   });
 }
 
+/** The answers of the service that say no: it is there, and looked at what was asked. */
+const refusals = [AccountRefusedError, RejectedError, GoneError, ConflictError];
+
 function mayAskAgain(id: OperationId, error: unknown, { priority }: CallOptions): boolean {
+  if (operationOf(id).effect !== undefined) return false;
+  if (error instanceof ContractError) return true;
   if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
-  return operationOf(id).effect === undefined && !(priority === 'person' && isOverdue(error));
+  return !(priority === 'person' && isOverdue(error));
 }
-
-/** A status that says something about the request; the others may come from whatever stands before the service. */
-const isDefinite = (status: number): boolean => ['ok', 'rejected', 'gone'].includes(meaningOf(status));
-
-/** A path without an id in it is always there, in the service. */
-const isLost = (id: OperationId, status: number): boolean =>
-  meaningOf(status) === 'gone' && pathParameters(operationOf(id).path).length === 0;
 
 /** The path with its parameters filled in, the query, and the body. */
 function requestOf(operation: Operation, input: object): { target: string; body?: unknown } {
@@ -344,50 +370,4 @@ function requestOf(operation: Operation, input: object): { target: string; body?
   );
   const query = Object.fromEntries(Object.entries(rest).filter(([name]) => !names.includes(name)));
   return { target: `${path}${encodeQuery(query)}`, ...(body === undefined ? {} : { body }) };
-}
-
-/** What the rate-limit headers say (spec 8); `X-RateLimit-Reset` is seconds left, not a moment. */
-function newsOf({ status, header }: Reply): WindowNews {
-  const number = (name: string) => {
-    const value = header(name);
-    return value !== undefined && /^\d+$/.test(value.trim()) ? Number(value) : undefined;
-  };
-  const limit = number('x-ratelimit-limit');
-  const remaining = number('x-ratelimit-remaining');
-  const reset = number('x-ratelimit-reset');
-  return {
-    kind: status === 429 ? 'limited' : status >= 500 ? 'failed' : 'answered',
-    ...(limit === undefined ? {} : { limit }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(reset === undefined || reset > MOST_RESET_SECONDS ? {} : { resetMs: reset * 1000 }),
-  };
-}
-
-async function errorOf(id: OperationId, account: string, reply: Reply): Promise<Error> {
-  const { status } = reply;
-  const meaning = meaningOf(status);
-  if (meaning === 'refused' || meaning === 'redirected') {
-    discard(reply);
-    if (meaning === 'refused') return new AccountRefusedError(account, status === 403 ? 403 : 401);
-    return new RedirectedError(id, status);
-  }
-  // Why something was rejected decides what follows; of the others the status says all that matters.
-  const text = await readBody(id, reply, 'text').catch((error: unknown) => {
-    if (meaning === 'rejected') throw error;
-    return '';
-  });
-  const said = problemOf(parsed(String(text)));
-  const problem = { ...said, message: said.message || 'it gave no reason' };
-  if (meaning === 'rejected') return new RejectedError(id, status, problem);
-  if (meaning === 'conflict') return new ConflictError(id, problem);
-  if (meaning === 'gone') return new GoneError(id, problem);
-  return new UnavailableError(id, true, `HTTP ${status}, ${problem.message}`, { status });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

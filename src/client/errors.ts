@@ -30,14 +30,14 @@ export class AccountRefusedError extends CaretakerError {
   }
 }
 
-/** 404: what was asked for is not there (any more). */
+/** 404: what was asked for is not there, any more or at all. */
 export class GoneError extends CaretakerError {
   readonly code = 'GONE';
   constructor(
     readonly operation: OperationId,
     readonly problem: { code?: string; message: string } = { message: 'It is not there.' },
   ) {
-    super(`${operation}: the item no longer exists in the account (HTTP 404).`);
+    super(`${operation}: the account has no such item (HTTP 404).`);
   }
 }
 
@@ -52,26 +52,13 @@ export class ConflictError extends CaretakerError {
   }
 }
 
-/** A redirect that is not followed: a change, or another origin. */
-export class RedirectedError extends CaretakerError {
-  readonly code = 'REDIRECTED';
-  constructor(
-    readonly operation: OperationId,
-    readonly status: number,
-  ) {
-    super(
-      `${operation} was answered with a redirect (HTTP ${status}), which is not followed: check base_url.`,
-    );
-  }
-}
-
 /**
- * 5xx, time limits, cut connections and unreadable bodies: the service gave no usable answer.
+ * 5xx, redirects, time limits, cut connections and unreadable bodies: the service gave no usable answer.
  *
  * `sent` is false only when the request provably never left; otherwise a change may have happened.
  */
 export class UnavailableError extends CaretakerError {
-  readonly code: 'UNAVAILABLE' | 'NOT_THE_SERVICE' = 'UNAVAILABLE';
+  readonly code: 'UNAVAILABLE' | 'NOT_THE_SERVICE' | 'REDIRECTED' = 'UNAVAILABLE';
   constructor(
     readonly operation: OperationId,
     readonly sent: boolean,
@@ -101,5 +88,24 @@ export class NotTheServiceError extends UnavailableError {
   ) {
     super(operation, sent, why, options);
     this.message = `${where.baseUrl} does not look like the Site Management Service API (${why}); check accounts.${where.account}.base_url.`;
+  }
+}
+
+/**
+ * A redirect that is not followed: of a change, or to another origin, where the token must not go. It may pass, as with a
+ * proxy that is being restarted; where it lasts, the base URL has to be changed.
+ */
+export class RedirectedError extends UnavailableError {
+  override readonly code = 'REDIRECTED';
+  constructor(
+    operation: OperationId,
+    where: { account: string; baseUrl: string },
+    /** The other origin, where it leads to one. */
+    to: string | undefined,
+    { status }: { status: number },
+  ) {
+    super(operation, true, 'it redirects', { status });
+    const redirect = `a redirect${to === undefined ? '' : ` to ${to}`} (HTTP ${status})`;
+    this.message = `${where.baseUrl} answers ${operation} with ${redirect}, which is not followed; if it lasts, check accounts.${where.account}.base_url.`;
   }
 }

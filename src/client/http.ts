@@ -2,12 +2,13 @@
  * One HTTP exchange with the service over undici: where the token goes, how long we wait, how much we read.
  * What a status means is decided above, in `client.ts`.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
 import type { OperationId } from '../contract/operations.ts';
 import { messageOf, systemCodeOf } from '../errors.ts';
 import { decoded, EncodingError } from './encoding.ts';
-import { NotTheServiceError, UnavailableError } from './errors.ts';
+import { NotTheServiceError, RedirectedError, UnavailableError } from './errors.ts';
 import { asPdf, PdfError } from './pdf.ts';
 
 /** The largest JSON body that is read; a page of 100 sites has about 65 kB. */
@@ -64,6 +65,16 @@ class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
     if (this.isLate()) throw new LateError();
     this.handler.onRequestStart?.(controller, context);
   }
+
+  /** Hints that come before an answer (1xx) are none: passed on, the answer after them would be taken for a second one. */
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    if (status >= 200) this.handler.onResponseStart?.(controller, status, headers, statusMessage);
+  }
 }
 
 const guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
@@ -74,6 +85,8 @@ const guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options,
 export interface Reply {
   status: number;
   header(name: string): string | undefined;
+  /** Every value of a header that came more than once, or holds several. */
+  values(name: string): string[];
   body: BodyReadable;
   /** How long the body may stop coming. */
   answerWithinMs: number;
@@ -87,6 +100,8 @@ export class Connection {
   private readonly pool: Dispatcher;
   private readonly base: URL;
   private readonly token: string;
+  /** Whether the service has answered here: then no wrong base URL is the cause of what comes back. */
+  private isRecognised = false;
 
   constructor(private readonly account: { name: string; baseUrl: string; token: string }) {
     this.base = new URL(account.baseUrl);
@@ -108,12 +123,9 @@ export class Connection {
    * to another origin: the token stays home.
    */
   redirectionOf({ method, path }: Exchange, reply: Reply): string | undefined {
-    const location = reply.header('location');
-    if (method !== 'GET' || !redirects.has(reply.status) || location === undefined) return undefined;
-    const from = new URL(path, this.base);
-    if (!URL.canParse(location, from.href)) return undefined;
-    const next = new URL(location, from);
-    return next.origin === this.base.origin ? `${next.pathname}${next.search}` : undefined;
+    if (method !== 'GET' || !redirects.has(reply.status)) return undefined;
+    const next = this.leadsTo(path, reply);
+    return next?.origin === this.base.origin ? `${next.pathname}${next.search}` : undefined;
   }
 
   /**
@@ -124,7 +136,13 @@ export class Connection {
    * @throws the signal's reason when it was aborted.
    */
   async exchange(exchange: Exchange): Promise<Reply> {
-    const { operation, method, path, body, signal, isLate, answerWithinMs = ANSWER_MS } = exchange;
+    const { operation, method, path, body, signal, answerWithinMs = ANSWER_MS } = exchange;
+    let isBegun = false;
+    const isLate = () => {
+      const late = exchange.isLate?.() ?? false;
+      isBegun = !late;
+      return late;
+    };
     try {
       const {
         statusCode,
@@ -143,37 +161,59 @@ export class Connection {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal ? { signal } : {}),
-        ...(isLate ? { isLate } : {}),
+        ...{ isLate },
       });
       return {
         status: statusCode,
-        header(name) {
-          const value = headers[name];
-          return Array.isArray(value) ? value[0] : value;
-        },
+        header: (name) => [headers[name]].flat()[0],
+        values: (name) => [headers[name] ?? []].flat().flatMap((value) => value.split(',')),
         body: stream,
         answerWithinMs,
       };
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof LateError) throw new UnavailableError(operation, false, error.message);
-      const foreign = otherProtocol(error);
-      if (foreign) throw this.notTheService(operation, foreign.sent, foreign.why, { cause: error });
+      const foreign = this.isRecognised ? undefined : otherProtocol(error);
+      // The words of TLS alone do not show whether they came before the request or after it.
+      if (foreign) throw this.notTheService(operation, isBegun, foreign, { cause: error });
       const sent = !failedBeforeSending(error);
       const why = plainly(error, answerWithinMs, this.base.origin);
       throw new UnavailableError(operation, sent, `${why}${this.hint(error, sent)}`, { cause: error });
     }
   }
 
-  /** The error for an answer that the service would never give. */
+  /** The service itself has answered at the base URL. */
+  recognise(): void {
+    this.isRecognised = true;
+  }
+
+  /** The error for an answer that the service would never give: from something before it, or from something else. */
   notTheService(
     operation: OperationId,
     sent: boolean,
     why: string,
     options?: ErrorOptions & { status?: number },
-  ): NotTheServiceError {
-    const { name, baseUrl } = this.account;
-    return new NotTheServiceError(operation, { account: name, baseUrl }, sent, why, options);
+  ): UnavailableError {
+    if (this.isRecognised) return new UnavailableError(operation, sent, why, options);
+    return new NotTheServiceError(operation, this.where, sent, why, options);
+  }
+
+  /** The error for a redirect that is not followed. Only its origin is told: the rest may hold a secret. */
+  redirected(operation: OperationId, { path }: Pick<Exchange, 'path'>, reply: Reply): RedirectedError {
+    const origin = this.leadsTo(path, reply)?.origin;
+    const elsewhere = origin === this.base.origin || origin === 'null' ? undefined : origin;
+    return new RedirectedError(operation, this.where, elsewhere, reply);
+  }
+
+  private get where(): { account: string; baseUrl: string } {
+    return { account: this.account.name, baseUrl: this.account.baseUrl };
+  }
+
+  /** Where a reply points to. */
+  private leadsTo(path: string, reply: Reply): URL | undefined {
+    const location = reply.header('location') ?? '';
+    const from = new URL(path, this.base);
+    return location !== '' && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   }
 
   /** What to look at when nothing came back: nobody is there, or TLS was expected and so the line was cut. */
@@ -181,6 +221,7 @@ export class Connection {
     const key = `accounts.${this.account.name}.base_url`;
     if (codes(error).some((code) => unknownAuthority.has(code)))
       return '; where it is one of your own, name the file of its authority in NODE_EXTRA_CA_CERTS';
+    if (this.isRecognised) return '';
     if (!sent) return `; check ${key}${this.proxyHint()}`;
     return this.base.protocol === 'http:' && wasCut(error) ? `; if it wants https://, say so in ${key}` : '';
   }
@@ -221,13 +262,13 @@ const isDistrusted = (error: unknown): boolean =>
   codes(error).some((code) => unknownAuthority.has(code) || badCertificate.has(code));
 
 /** Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way round. */
-function otherProtocol(error: unknown): { why: string; sent: boolean } | undefined {
+function otherProtocol(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = String((at as { code?: unknown }).code);
     if (/^ERR_SSL_|^EPROTO$/.test(code))
-      return { why: 'base_url says https://, and what listens there does not speak it', sent: false };
+      return 'base_url says https://, and what listens there does not speak it';
     if (at.name === 'HTTPParserError')
-      return { why: 'base_url says http://, and what listens there does not speak it', sent: true };
+      return 'base_url says http://, and what listens there does not speak it';
   }
   return undefined;
 }
@@ -241,6 +282,7 @@ function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string 
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${answerWithinMs / 1000} s`;
   if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${answerWithinMs / 1000} s`;
   if (wasCut(error)) return 'the connection was cut';
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'its answer is no valid HTTP';
   if (isDistrusted(error)) return `the certificate of ${origin} cannot be trusted (${messageOf(error)})`;
   return messageOf(error);
 }
@@ -261,16 +303,12 @@ export function discard({ body }: Reply): void {
 }
 
 /**
- * Reads a whole JSON or text body of bounded size.
+ * Reads a whole text body of bounded size.
  *
- * @throws {UnavailableError} when the body is cut, too large, or not JSON although `json` was asked for.
+ * @throws {UnavailableError} when the body is cut, or too large.
  */
-export async function readBody(
-  operation: OperationId,
-  reply: Reply,
-  form: 'json' | 'text',
-): Promise<unknown> {
-  const { status, answerWithinMs } = reply;
+export async function readText(operation: OperationId, reply: Reply): Promise<string> {
+  const { status, header, answerWithinMs } = reply;
   const unreadable = (why: string, cause?: unknown) =>
     new UnavailableError(operation, true, why, { status, ...(cause === undefined ? {} : { cause }) });
   const chunks: Buffer[] = [];
@@ -286,13 +324,20 @@ export async function readBody(
   }
   if (size > MAX_BODY_BYTES)
     throw unreadable(`its answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
-  const text = Buffer.concat(chunks).toString('utf8');
-  if (form === 'text') return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw unreadable('its answer is not JSON', error);
+  return textOf(Buffer.concat(chunks), header('content-type'));
+}
+
+/** Bytes as text, without a byte order mark: UTF-8, as JSON has to be, or what the content type names where they are not that. */
+function textOf(bytes: Buffer, contentType = ''): string {
+  const [, charset] = /;\s*charset="?([\w.:-]+)/i.exec(contentType) ?? [];
+  for (const label of ['utf-8', charset ?? 'utf-8']) {
+    try {
+      return new TextDecoder(label, { fatal: true }).decode(bytes);
+    } catch {
+      // Not in this encoding, or none that is known.
+    }
   }
+  return new TextDecoder().decode(bytes);
 }
 
 /** A body, decompressed. */

@@ -7,7 +7,6 @@ import {
   AccountRefusedError,
   ConflictError,
   GoneError,
-  RedirectedError,
   RejectedError,
   UnavailableError,
 } from '../client/errors.ts';
@@ -235,11 +234,7 @@ function decideError(target: Target, error: unknown, circumstances: Circumstance
     return unavailable(target, error, circumstances);
   }
   // An answer that is final. With an intent still open, it was the reconcile that could not be carried out.
-  if (
-    error instanceof RejectedError ||
-    error instanceof RedirectedError ||
-    error instanceof InvalidInputError
-  ) {
+  if (error instanceof RejectedError || error instanceof InvalidInputError) {
     const detail = error instanceof RejectedError ? error.problem.message : error.message;
     return { target: ended(target, 'failed', target.intent ? 'unknown-effect' : 'rejected', detail, now) };
   }

@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type CallOptions, type Client, openClient } from '../../src/client/client.ts';
+import { UnavailableError } from '../../src/client/errors.ts';
 import type { Drift } from '../../src/contract/answers.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { fastClock } from '../support/caretaker.ts';
@@ -65,27 +66,51 @@ describe('redirects', () => {
     expect((await budget.state()).remaining).toBe(198);
   });
 
-  test('to another place are not followed: the token stays home', async () => {
-    answer = (_request, response) => sendJson(response, 302, {}, { location: `${elsewhere.url}/tags` });
+  test('to another origin are not followed: the token stays home, and the read is sent again', async () => {
+    answer = (_request, response) =>
+      sendJson(response, 302, {}, { location: `${elsewhere.url}/tags?sso=secret` });
 
-    await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED', status: 302 });
+    const error: unknown = await listTags().catch((caught: unknown) => caught);
+
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({ code: 'REDIRECTED', status: 302, sent: true });
+    expect((error as Error).message).toBe(
+      `${service.url} answers listTags with a redirect to ${elsewhere.origin} (HTTP 302), which is not followed; if it lasts, check accounts.agency.base_url.`,
+    );
+    expect(elsewhere.requests).toEqual([]);
+    expect(service.requests).toHaveLength(3);
+    expect(await budget.state()).toHaveProperty('failingSince');
+  });
+
+  test('to another origin that pass are no more than a read that took longer', async () => {
+    answer = (_request, response) =>
+      service.requests.length === 1
+        ? sendJson(response, 302, {}, { location: `${elsewhere.url}/tags` })
+        : sendJson(response, 200, noTags);
+
+    expect(await listTags()).toEqual(noTags);
 
     expect(elsewhere.requests).toEqual([]);
-    expect(service.requests).toHaveLength(1);
+    expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
-  test('of a change are not followed', async () => {
+  test('of a change are not followed and not repeated: what became of it is found out', async () => {
     answer = (_request, response) => sendJson(response, 307, {}, { location: '/moved' });
 
-    await expect(syncSite()).rejects.toMatchObject({ code: 'REDIRECTED', operation: 'syncSite' });
+    const error: unknown = await syncSite().catch((caught: unknown) => caught);
 
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({ code: 'REDIRECTED', operation: 'syncSite', sent: true });
+    expect((error as Error).message).toBe(
+      `${service.url} answers syncSite with a redirect (HTTP 307), which is not followed; if it lasts, check accounts.agency.base_url.`,
+    );
     expect(service.requests).toHaveLength(1);
   });
 
-  test('in a circle end after three', async () => {
+  test('in a circle end after three, for each time that the read is sent', async () => {
     answer = (_request, response) => sendJson(response, 302, {}, { location: '/round' });
     await expect(listTags()).rejects.toMatchObject({ code: 'REDIRECTED' });
-    expect(service.requests).toHaveLength(4);
+    expect(service.requests).toHaveLength(12);
   });
 
   test.each(['http://', undefined])('to nowhere (%s) are an error like any other', async (location) => {
@@ -152,10 +177,10 @@ describe('a body', () => {
     await expect(syncSite()).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: true, status: 200 });
   });
 
-  test('that lacks what we cannot work without is told so, and not asked for again', async () => {
+  test('of a read that lacks what we cannot work without is asked for again, and then told so', async () => {
     answer = (_request, response) => sendJson(response, 200, { tags: 'none' });
     await expect(listTags()).rejects.toMatchObject({ code: 'CONTRACT_BROKEN', operation: 'listTags' });
-    expect(service.requests).toHaveLength(1);
+    expect(service.requests).toHaveLength(3);
   });
 
   test('that differs from the contract is used as far as it goes, and the difference told', async () => {

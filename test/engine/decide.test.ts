@@ -102,13 +102,6 @@ describe('what the service answers', () => {
   test.each([
     ['400 and 422', new RejectedError('syncSite', 422, { message: 'No.' }), 'failed', 'rejected', 'No.'],
     ['404', new GoneError('syncSite'), 'skipped', 'gone', undefined],
-    [
-      'a redirect',
-      new RedirectedError('syncSite', 302),
-      'failed',
-      'rejected',
-      expect.stringContaining('302'),
-    ],
   ])('%s is an end', (_, error, outcome, reason, detail) => {
     expect(failing(error).target).toMatchObject({
       state: 'ended',
@@ -168,6 +161,22 @@ describe('no usable answer', () => {
     expect(failing(lost, { ...acting, attempts: 2 }, outage).target).toMatchObject({
       state: 'waiting',
       attempts: 2,
+    });
+  });
+
+  test('a redirect that is not followed is no answer: the intent stays, and an attempt is used up', () => {
+    const where = { account: 'default', baseUrl: 'http://localhost/api/v6' };
+    const redirected = new RedirectedError('syncSite', where, undefined, { status: 302 });
+    expect(failing(redirected, { ...acting, intent }).target).toMatchObject({
+      state: 'waiting',
+      intent,
+      attempts: 1,
+      detail: expect.stringContaining('redirect'),
+    });
+    expect(failing(redirected, { ...acting, attempts: 2 }).target).toMatchObject({
+      outcome: 'failed',
+      reason: 'unavailable',
+      detail: expect.stringContaining('check accounts.default.base_url'),
     });
   });
 

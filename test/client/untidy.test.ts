@@ -1,0 +1,236 @@
+/** Answers that are the service's, and less tidy than the specification: what they mean all the same. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Budget, openBudget } from '../../src/budget/budget.ts';
+import { type Client, openClient } from '../../src/client/client.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
+import { keptLog } from '../support/quiet.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
+
+const noTags = { tags: [], meta: { pagination: { page: 1, perPage: 100, totalPages: 1, totalItems: 0 } } };
+const rate = { 'X-RateLimit-Limit': '200', 'X-RateLimit-Remaining': '150', 'X-RateLimit-Reset': '30' };
+const html = { 'content-type': 'text/html; charset=utf-8' };
+const page = '<html><head><title>The site is locked.</title></head><body>Sorry</body></html>';
+
+let service: FaultyService;
+let budget: Budget;
+let client: Client;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+// Quick enough for pauses, and slow enough that no window ends while a machine stalls.
+const clock = fastClock(10);
+
+beforeEach(async () => {
+  await redis.flushall();
+  service = await startFaultyService((request, response) => answer(request, response));
+  const account = { name: 'agency', baseUrl: service.url, token: 'secret' };
+  budget = openBudget(redis, clock, 'agency', { requestsPerMinute: 200, reserve: 0 });
+  client = openClient({ account, budget, clock, log: keptLog() });
+});
+afterEach(async () => {
+  await client.close();
+  await service.stop();
+});
+
+const listTags = () => client.call('listTags', {}, { priority: 'person' });
+const syncSite = () => client.call('syncSite', { site_id: 'a' }, { priority: 'person' });
+const deleteTag = () => client.call('deleteTag', { tag_id: '7' }, { priority: 'person' });
+const createTag = () => client.call('createTag', { body: { tag: { name: 'vip' } } }, { priority: 'person' });
+
+const errorOf = (call: Promise<unknown>): Promise<Error> =>
+  call.then(
+    () => expect.unreachable('the call went well'),
+    (error: Error) => error,
+  );
+
+describe('an answer with the rate headers of the service', () => {
+  test.each([
+    [400, { code: 'REJECTED', status: 400, problem: { message: 'The site is locked.' } }],
+    [404, { code: 'GONE', problem: { message: 'The site is locked.' } }],
+    [409, { code: 'CONFLICT', problem: { message: 'The site is locked.' } }],
+    [422, { code: 'REJECTED', status: 422, problem: { message: 'The site is locked.' } }],
+  ])('is the service’s answer to a change, be it a web page with HTTP %i', async (status, expected) => {
+    answer = (_request, response) => response.writeHead(status, { ...html, ...rate }).end(page);
+    expect(await errorOf(syncSite())).toMatchObject(expected);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('says that a change was made, be it a web page with HTTP 200', async () => {
+    answer = (_request, response) => response.writeHead(200, { ...html, ...rate }).end(page);
+    expect(await deleteTag()).toBeUndefined();
+  });
+
+  test('says that what the body names is not there, though the path has no id in it', async () => {
+    answer = (_request, response) => sendJson(response, 404, { error: 'No such site.' }, rate);
+    expect(await errorOf(createTag())).toMatchObject({ code: 'GONE' });
+  });
+
+  test('is still no list when it says that the path of a list is not there: it is asked for again', async () => {
+    answer = (_request, response) => response.writeHead(404, { ...html, ...rate }).end(page);
+    expect((await errorOf(listTags())).message).toBe(
+      'listTags: the service gave no usable answer: it answers listTags with HTTP 404.',
+    );
+    expect(service.requests).toHaveLength(3);
+  });
+});
+
+describe('once the service has answered', () => {
+  beforeEach(async () => {
+    answer = (_request, response) => sendJson(response, 200, noTags);
+    await listTags();
+  });
+
+  test('a web page in between is an answer that was lost, and a read is sent again', async () => {
+    answer = (_request, response) => response.writeHead(404, html).end(page);
+    expect(await errorOf(listTags())).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'listTags: the service gave no usable answer: it answers listTags with a web page (HTTP 404).',
+    });
+    expect(service.requests).toHaveLength(4);
+    expect(await errorOf(deleteTag())).toMatchObject({ code: 'UNAVAILABLE', sent: true });
+  });
+
+  test('a connection that is cut is no reason to advise https', async () => {
+    answer = (_request, response) => response.destroy();
+    expect((await errorOf(syncSite())).message).toBe(
+      'syncSite: the service gave no usable answer: the connection was cut.',
+    );
+  });
+
+  test('a service that went away is no reason to look at base_url', async () => {
+    await service.stop();
+    const error = await errorOf(syncSite());
+    expect(error).toMatchObject({ sent: false });
+    expect(error.message).toContain('(connection refused).');
+  });
+
+  test('bytes that are no HTTP are an answer that was lost, and not another protocol', async () => {
+    answer = (_request, response) => {
+      response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
+    };
+    const error = await errorOf(syncSite());
+    expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: true });
+    expect(error.message).toContain('its answer is no valid HTTP');
+  });
+});
+
+describe('a body', () => {
+  test('of JSON is read, whatever it is called', async () => {
+    for (const type of ['text/html', 'text/plain; charset=utf-8', 'application/vnd.api+json', undefined]) {
+      answer = (_request, response) =>
+        response
+          .writeHead(200, type === undefined ? {} : { 'content-type': type })
+          .end(JSON.stringify(noTags));
+      expect(await listTags()).toEqual(noTags);
+    }
+    answer = (_request, response) =>
+      response
+        .writeHead(422, { 'content-type': 'text/html' })
+        .end(JSON.stringify({ error: { message: 'No.' } }));
+    expect(await errorOf(syncSite())).toMatchObject({ code: 'REJECTED', problem: { message: 'No.' } });
+  });
+
+  test.each([
+    ['with a byte order mark', 'application/json', Buffer.from(`\uFEFF${JSON.stringify(tagged('Zürich'))}`)],
+    ['in another encoding', 'application/json; charset=ISO-8859-1', latin1('Zürich')],
+    ['in another encoding, quoted', 'application/json;charset="iso-8859-1"', latin1('Zürich')],
+    ['in UTF-8 that is called another', 'application/json; charset=iso-8859-1', utf8('Zürich')],
+    ['in an encoding that there is not', 'application/json; charset=martian', utf8('Zürich')],
+  ])('%s is read', async (_what, type, body) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-type': type }).end(body);
+    expect((await listTags()).tags).toMatchObject([{ name: 'Zürich' }]);
+  });
+
+  test('whose length nobody said is read to its end', async () => {
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+      response.write(JSON.stringify(noTags).slice(0, 9));
+      setImmediate(() => response.end(JSON.stringify(noTags).slice(9)));
+    };
+    expect(await listTags()).toEqual(noTags);
+  });
+
+  test('after a change that answers nothing is not read', async () => {
+    answer = (_request, response) => sendJson(response, 200, { deleted: true });
+    expect(await deleteTag()).toBeUndefined();
+  });
+
+  test('with another good status than the specification has is a good answer', async () => {
+    answer = (_request, response) => sendJson(response, 200, { tag: { id: '7', name: 'vip' } });
+    expect(await createTag()).toMatchObject({ tag: { id: '7' } });
+    answer = (_request, response) => sendJson(response, 202, { tag: { id: '7', name: 'vip' } });
+    expect(await createTag()).toMatchObject({ tag: { id: '7' } });
+  });
+
+  test('after a 204 does not harm the request that comes next', async () => {
+    answer = ({ method }, response) => {
+      if (method === 'GET') return sendJson(response, 200, noTags);
+      response.socket?.write('HTTP/1.1 204 No Content\r\nContent-Length: 16\r\n\r\n{"deleted":true}');
+    };
+    expect(await deleteTag()).toBeUndefined();
+    expect(await listTags()).toEqual(noTags);
+  });
+
+  test('after hints that come before it is read', async () => {
+    answer = (_request, response) => {
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      sendJson(response, 200, noTags);
+    };
+    expect(await listTags()).toEqual(noTags);
+  });
+});
+
+describe('rate headers', () => {
+  const stateAfter = async (headers: Record<string, string | string[]>) => {
+    answer = (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(noTags));
+    await listTags();
+    return budget.state();
+  };
+
+  test('that come twice, in any case and with their window are read', async () => {
+    const headers = {
+      'x-RATELIMIT-limit': ['120', '120'],
+      'X-RATELIMIT-REMAINING': '7, 7',
+      'X-RateLimit-Reset': '41.5;w=60',
+    };
+    expect(await stateAfter(headers)).toMatchObject({ limit: 120, remaining: 7 });
+  });
+
+  test('that come twice and differ are not believed: somebody else’s are among them', async () => {
+    const headers = {
+      'X-RateLimit-Limit': ['200', '5000'],
+      'X-RateLimit-Remaining': ['150', '4999'],
+      'X-RateLimit-Reset': '30',
+    };
+    expect(await stateAfter(headers)).toMatchObject({ limit: 200, remaining: 199 });
+  });
+
+  test.each([
+    ['in seconds', () => '20'],
+    ['as a moment', () => new Date(Date.parse('2026-11-22T12:00:20Z')).toUTCString()],
+  ])('a 429 without them is waited out for as long as Retry-After says, %s', async (_form, retryAfter) => {
+    answer = (_request, response) => {
+      if (service.requests.length > 1) return sendJson(response, 200, noTags);
+      const date = new Date('2026-11-22T12:00:00Z').toUTCString();
+      sendJson(response, 429, {}, { 'retry-after': retryAfter(), date });
+    };
+    const before = clock.now();
+    await listTags();
+    const waitedMs = clock.now() - before;
+    expect(waitedMs).toBeGreaterThanOrEqual(20_000);
+    expect(waitedMs).toBeLessThan(55_000);
+  });
+});
+
+function tagged(name: string) {
+  return { ...noTags, tags: [{ id: '7', name }] };
+}
+function utf8(name: string): Buffer {
+  return Buffer.from(JSON.stringify(tagged(name)));
+}
+function latin1(name: string): Buffer {
+  return Buffer.from(JSON.stringify(tagged(name)), 'latin1');
+}
