@@ -1,7 +1,8 @@
 /** Says what CEL minds about an expression in our words, with what was probably meant. */
-import type { ASTNode, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
+import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from '../contract/fields.ts';
 import { suggestionFor } from '../settings/suggest.ts';
+import { waysToCall } from './expression-functions.ts';
 
 export interface Fault {
   message: string;
@@ -13,7 +14,12 @@ export interface Fault {
 type Variables = Readonly<Record<string, FieldTree>>;
 
 /** What an error of the parser or the type check means, over these variables; `noun` is what the expression is. */
-export function explain(error: ParseError | TypeFault, variables: Variables, noun: string): Fault {
+export function explain(
+  error: ParseError | TypeFault,
+  variables: Variables,
+  noun: string,
+  environment: Environment,
+): Fault {
   const offset = error.range?.start;
   const [, name = ''] = /: (\w+)$/.exec(error.summary) ?? [];
   switch (error.code) {
@@ -22,7 +28,7 @@ export function explain(error: ParseError | TypeFault, variables: Variables, nou
     case 'unknown_variable':
       return { offset, message: `"${name}" is not known.`, suggestion: variable(name, variables) };
     case 'no_matching_overload':
-      return { offset, message: `There is no function ${calledAs(error.summary)}.` };
+      return { offset, ...wrongCall(error, environment) };
     case 'no_such_overload':
       return { offset, ...mismatch(error.summary) };
     default:
@@ -84,6 +90,15 @@ function mismatch(summary: string): Omit<Fault, 'offset'> {
     return { message, suggestion: 'write timestamp("2026-11-21T02:00:00Z")' };
   }
   return { message };
+}
+
+/** A function that is there, and not for these values. */
+function wrongCall({ summary, node }: ParseError | TypeFault, environment: Environment): Fault {
+  const name = node?.op === 'call' || node?.op === 'rcall' ? (node.args as [string])[0] : '';
+  return {
+    message: `There is no function ${calledAs(summary)}.`,
+    suggestion: waysToCall(name, environment),
+  };
 }
 
 const calledAs = (summary: string): string =>

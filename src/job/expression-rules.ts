@@ -6,11 +6,14 @@ import { EvaluationError } from '@marcbachmann/cel-js';
 import { messageOf } from '../errors.ts';
 import { timezoneFault } from '../settings/timezone.ts';
 import type { Fault } from './expression-errors.ts';
+import { unknownFunction } from './expression-functions.ts';
 
 /** The first thing in an expression that we do not take; nothing when there is none. */
 export function refuse(root: ASTNode, environment: Environment): Fault | undefined {
   for (const node of nodesIn(root)) {
-    const fault = node.op === 'call' ? refuseCall(node, environment) : refuseMethod(node);
+    const fault =
+      unknownFunction(node, environment) ??
+      (node.op === 'call' ? refuseCall(node, environment) : refuseMethod(node));
     if (fault) return fault;
   }
   return undefined;
@@ -77,8 +80,11 @@ function refusePattern(pattern: string, offset: number): Fault | undefined {
 export function* nodesIn(value: unknown): Generator<ASTNode> {
   if (Array.isArray(value)) {
     for (const inner of value) yield* nodesIn(inner);
-  } else if (typeof value === 'object' && value !== null && 'op' in value && 'args' in value) {
-    yield value as ASTNode;
+  } else if (isNode(value)) {
+    yield value;
     yield* nodesIn(value.args);
   }
 }
+
+export const isNode = (value: unknown): value is ASTNode =>
+  typeof value === 'object' && value !== null && 'op' in value && 'args' in value;

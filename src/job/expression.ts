@@ -13,8 +13,10 @@ import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from
 import type { FieldTree } from '../contract/fields.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './expression-errors.ts';
-import { refuse } from './expression-rules.ts';
+import { addConversions } from './expression-functions.ts';
+import { nodesIn, refuse } from './expression-rules.ts';
 import { declareVariables } from './expression-types.ts';
+import { impossibleValue } from './expression-values.ts';
 import { NotShownError } from './shown.ts';
 
 /** An expression cannot be used: it is written wrongly, or it failed on an item. */
@@ -37,6 +39,8 @@ export class ExpressionError extends CaretakerError {
 export interface Expression {
   /** What comes out, in CEL's words: `string`, `bool`, `double`, `int`, `timestamp`, `list<string>`, ... */
   type: string;
+  /** Nothing in it depends on an item or the moment: its value is always the same. */
+  isConstant: boolean;
   /**
    * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
    *
@@ -70,6 +74,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
   const { environment, read } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
+    isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
     of(items, now) {
       try {
@@ -103,6 +108,7 @@ function languageOf(variables: Variables): Language {
   const read = declareVariables(environment, variables);
   environment.registerVariable('now', 'google.protobuf.Timestamp');
   environment.registerFunction('string.re(string): bool', cachedRe());
+  addConversions(environment);
   const language = { environment, read };
   languages.set(subject, [...known, { variables, language }]);
   return language;
@@ -119,10 +125,12 @@ function parsed(environment: Environment, source: string, variables: Variables, 
     if (refused) throw new ExpressionError(refused);
     const { error, type } = evaluate.check();
     if (error) throw error;
+    const impossible = impossibleValue(evaluate.ast, variables);
+    if (impossible) throw new ExpressionError(impossible);
     return { evaluate, type: String(type) };
   } catch (error) {
     if (error instanceof ParseError || error instanceof TypeFault) {
-      throw new ExpressionError(explain(error, variables, noun), { cause: error });
+      throw new ExpressionError(explain(error, variables, noun, environment), { cause: error });
     }
     throw error;
   }

@@ -25,6 +25,10 @@ export function compileWhere(source: string, variables: Variables): Where {
     const message = `The condition is to be true or false, but it is ${condition.type}.`;
     throw new ExpressionError({ message, offset: 0 });
   }
+  if (condition.isConstant && condition.of({}, new Date()) !== true) {
+    const message = 'The condition never holds: it asks nothing of the candidate.';
+    throw new ExpressionError({ message, offset: 0 });
+  }
   return { test: (items, now) => condition.of(items, now) === true };
 }
 

@@ -51,6 +51,12 @@ test.each([
   'site.client.id != "" && site.backups.enabled',
   'now.getHours("Europe/Berlin") == 3',
   'site.connection.status == "connected" ? true : false',
+  'site.connection.status in ["connected", ""] && site.connection.status != ""',
+  'string(site.created_at) == "2026-11-01T00:00:00Z"',
+  'string(site.created_at).startsWith("2026-11")',
+  'string(now - site.created_at) == "1735200s"',
+  'int(site.created_at) == 1793491200',
+  'true',
 ])('%s holds', (condition) => {
   expect(holds(condition)).toBe(true);
 });
@@ -166,8 +172,62 @@ test.each([
     'The pattern is no regular expression: error parsing regexp: missing closing ): `(`.',
     undefined,
   ],
-  ['foo(1) == 2', 0, 'There is no function foo(int).', undefined],
-  ['site.url.foo()', 0, 'There is no function string.foo().', undefined],
+  [
+    'foo(1) == 2',
+    0,
+    'There is no function foo().',
+    'there are: bool, size, double, int, string, timestamp, duration',
+  ],
+  ['site.url.foo()', 9, 'There is no function foo().', undefined],
+  ['timestmp(site.url) < now', 0, 'There is no function timestmp().', 'did you mean timestamp?'],
+  ['site.url.startsWit("x")', 9, 'There is no function startsWit().', 'did you mean startsWith?'],
+  ['site.url.toLowerCase() == "x"', 9, 'There is no function toLowerCase().', 'did you mean lowerAscii?'],
+  ['len(site.tags) > 1', 0, 'There is no function len().', 'did you mean size?'],
+  ['site.tags.exist(t, t.name == "x")', 10, 'There is no function exist().', 'did you mean exists?'],
+  ['site.created_at.year() == 2026', 16, 'There is no function year().', 'did you mean getFullYear?'],
+  [
+    'int(site.tags) == 1',
+    0,
+    'There is no function int(list<site.tags>).',
+    'it is called as int(int), int(number), int(string), int(timestamp)',
+  ],
+  [
+    'startsWith(site.url, "https")',
+    0,
+    'There is no function startsWith(string, string).',
+    'it is called as string.startsWith(string)',
+  ],
+  [
+    'site.connection.status == "conected"',
+    26,
+    '"conected" is not one of the values of site.connection.status.',
+    'did you mean connected?',
+  ],
+  [
+    '"Connected" != site.connection.status',
+    0,
+    '"Connected" is not one of the values of site.connection.status.',
+    'did you mean connected?',
+  ],
+  [
+    'site.connection.status in ["connected", "disconected"]',
+    40,
+    '"disconected" is not one of the values of site.connection.status.',
+    'did you mean disconnected?',
+  ],
+  [
+    'site.url != "" && (site.backups.enabled || site.connection.status == "down")',
+    69,
+    '"down" is not one of the values of site.connection.status.',
+    'there are: connected, disconnected',
+  ],
+  ['1 == 2', 0, 'The condition never holds: it asks nothing of the candidate.', undefined],
+  [
+    'timestamp("2020-01-01T00:00:00Z") > timestamp("2021-01-01T00:00:00Z")',
+    0,
+    'The condition never holds: it asks nothing of the candidate.',
+    undefined,
+  ],
 ])('%s is refused with its place', (condition, offset, message, suggestion) => {
   const fault = faultOf(condition);
   expect({ offset: fault.offset, message: fault.message }).toEqual({ offset, message });
@@ -203,4 +263,24 @@ test('a condition can be about any items of the service, and nothing is known of
   expect(() => where.test({ task: { id: '1', status: 'failed' } }, now)).toThrow(
     'The service does not show site.url.',
   );
+});
+
+test.each([
+  ['report.email.recipients.exists(r, r.status == "deliverd")', 'r.status', 'did you mean delivered?'],
+  [
+    'report.email.recipients.filter(r, r.email != "").exists(it, "bounce" == it.status)',
+    'it.status',
+    'did you mean bounced?',
+  ],
+  ['report.email.recipients[0].status == "sended"', 'report.email.recipients[0].status', undefined],
+  ['cel.bind(kind, report.type, kind == "one-time")', 'kind', 'did you mean one_time?'],
+])('%s is judged by the values inside the list', (condition, field, suggestion) => {
+  let fault: unknown;
+  try {
+    compileWhere(condition, { report: fieldsOfItem('listReports') });
+  } catch (error) {
+    fault = error;
+  }
+  expect(fault).toMatchObject({ message: expect.stringContaining(`is not one of the values of ${field}.`) });
+  if (suggestion !== undefined) expect(fault).toMatchObject({ suggestion });
 });
