@@ -8,7 +8,13 @@ import type { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Loaded } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Finding, InvalidFilesError, renderFindings, shortFile } from '../settings/finding.ts';
+import {
+  type Finding,
+  InvalidFilesError,
+  renderFinding,
+  renderFindings,
+  shortFile,
+} from '../settings/finding.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../settings/suggest.ts';
@@ -55,6 +61,10 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
     const what = mistakes === 1 ? 'One mistake' : `${mistakes} mistakes`;
     terminal.say(`${what} in other policies; "caretaker validate" shows more.`);
   }
+  sayWarnings(
+    loaded.warnings.filter((one) => one.policy === name),
+    terminal,
+  );
   return policy;
 }
 
@@ -126,6 +136,15 @@ export async function withAccount<T>(
 export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
   if (findings.length > 0)
     terminal.say(renderFindings(findings, { color: terminal.paint, columns: terminal.sayColumns }));
+}
+
+/** Says what is allowed in a policy, and probably not what was meant. */
+export function sayWarnings(warnings: readonly Finding[], terminal: Terminal): void {
+  const warning = terminal.paint('yellow', 'warning');
+  for (const [at, one] of warnings.entries())
+    terminal.say(
+      `${at > 0 ? '\n' : ''}${warning}: ${renderFinding(one, { color: terminal.paint, columns: terminal.sayColumns })}`,
+    );
 }
 
 /** Says what lies in the policies folder and is not read: somebody may have meant it to be. */

@@ -1,5 +1,6 @@
 /** When something that people ask for is to end. */
 import { isoTime } from '../clock.ts';
+import { noSuchDay } from '../contract/no-such-day.ts';
 import { parseDuration } from '../settings/duration.ts';
 import { UsageError } from './exit.ts';
 import { moment } from './show-run.ts';
@@ -11,6 +12,12 @@ export interface UntilOptions {
 
 /** A day, or a moment; without a zone it is UTC, as everything that is printed. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** What else there is to say of a text that names no moment: ` (February 2026 has 28 days)`. */
+export function dayNote(text: string): string {
+  const why = noSuchDay(text);
+  return why === undefined ? '' : ` (${why})`;
+}
 
 /** The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine does not matter. */
 export function parseMoment(text: string): number | undefined {
@@ -40,7 +47,7 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   const until = ms === undefined ? parseMoment(options.until) : now + ms;
   if (until === undefined)
     throw new UsageError(
-      `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}".`,
+      `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
     );
   if (until <= now)
     throw new UsageError(`--until takes a moment that is still to come; ${moment(until)} is not.`);

@@ -3,6 +3,7 @@
  * `checkListQuery` is the one judge of a query, for the client, the command line and the policy loader alike.
  */
 import { z } from 'zod';
+import { noSuchDay } from './no-such-day.ts';
 
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];
@@ -164,5 +165,8 @@ function checkValue(asked: FilterValue, value: unknown, path: string[]): QueryFa
     return [{ path, message: `"${String(value)}" is not one of its values`, allowed: asked.values }];
   }
   const shape = shapes[asked.kind];
-  return shape.schema.safeParse(value).success ? [] : [{ path, message: `takes ${shape.says}` }];
+  if (shape.schema.safeParse(value).success) return [];
+  const isTime = asked.kind === 'day' || asked.kind === 'timestamp';
+  const why = isTime && typeof value === 'string' ? noSuchDay(value) : undefined;
+  return [{ path, message: `takes ${shape.says}${why === undefined ? '' : `: ${why}`}` }];
 }

@@ -6,13 +6,15 @@ import { candidatesOf } from '../job/candidates.ts';
 import { ExpressionError } from '../job/expression.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Registry } from '../job/registry.ts';
-import { weekdays } from '../settings/calendar-days.ts';
+import { dayFault, weekdays } from '../settings/calendar-days.ts';
 import type { Finding } from '../settings/finding.ts';
 import { readStrictly } from '../settings/read-strictly.ts';
 import { schemasAt } from '../settings/schema-walk.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../settings/suggest.ts';
 import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
+import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
+import { contradictions } from './never-matches.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
 import { namesCalendar, targetMsOf, toPolicy } from './to-policy.ts';
@@ -29,6 +31,8 @@ export interface ReadPolicy {
   /** As far as it could be read. */
   name?: string;
   findings: Finding[];
+  /** What is allowed, and probably not what was meant. */
+  warnings: Finding[];
 }
 
 /** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
@@ -42,18 +46,26 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     'value' in read ? read.value : ((readable(PolicyEntry, value) as Parts | undefined) ?? {});
   const job = jobMeant(parts, known);
   const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
+  const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
     ...(job ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(job && options ? optionFindings(options, parts, job, place) : []),
+    ...misreadNumbers(yaml, path, value).map(([inner, remark]) => place(inner, remark)),
+    ...(blackedOut?.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
+  ];
+  const warnings = [
+    ...(blackedOut && !blackedOut.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
+    ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
   ];
   const name = parts.name === undefined ? {} : { name: parts.name };
   if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
-    return { ...name, findings };
+    return { ...name, findings, warnings };
   return {
     ...name,
     findings,
+    warnings,
     policy: toPolicy(
       read.value,
       { options: options.value, calendars: known.settings?.calendars ?? {} },
@@ -117,6 +129,10 @@ function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
       }),
     ];
   };
+  const noDay = (path: Path, text: string): Finding[] | undefined => {
+    const fault = dayFault(text);
+    return fault === undefined ? undefined : [place(path, { message: `"${text}" ${fault}.` })];
+  };
   const unjudged = jobMeant(parts, known) ? '' : ', so "select" and "with" were not checked';
   const accounts = settings && Object.keys(settings.accounts);
   const notifications = settings && Object.keys(settings.notifications);
@@ -127,8 +143,11 @@ function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
       ? []
       : unknown(['account'], 'account', parts.account, accounts)),
     ...(parts.schedule?.blackout ?? []).flatMap((entry, i) =>
-      calendars && namesCalendar(entry)
-        ? unknown(['schedule', 'blackout', i], 'calendar', entry, [...calendars, ...weekdays])
+      namesCalendar(entry)
+        ? (noDay(['schedule', 'blackout', i], entry) ??
+          (calendars
+            ? unknown(['schedule', 'blackout', i], 'calendar', entry, [...calendars, ...weekdays])
+            : []))
         : [],
     ),
     ...(parts.notify ?? []).flatMap(({ to }, i) =>
@@ -150,6 +169,9 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
   const faults = list ? checkListQuery(list, query) : [];
   return [
     ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
+    ...(list && faults.length === 0 ? contradictions(list, filters ?? {}) : []).map(({ path, message }) =>
+      place(['select', ...path], { at: 'key', message }),
+    ),
     ...(where === undefined ? [] : whereFindings(where, select, job, place)),
   ];
 }

@@ -21,9 +21,16 @@ export interface Source {
   settings?: Settings | undefined;
 }
 
+/** A doubt about a policy that can be used. */
+export interface Warning extends Finding {
+  policy: string;
+}
+
 export interface Loaded {
   policies: Policy[];
   findings: Finding[];
+  /** What is allowed in the policies that can be used, and probably not what was meant. */
+  warnings: Warning[];
   /** What lies in the folder and is not read: other files, and folders with a slash at their end. */
   ignored: string[];
   /** Policies that are there and cannot be used, as far as their names can be read. */
@@ -40,6 +47,7 @@ export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
   const broken: Loaded['broken'] = [];
+  const warnings: Warning[] = [];
   const entries: Entry[] = [];
   for (const file of files) {
     const yaml = YamlFile.read(file);
@@ -55,10 +63,13 @@ export function loadPolicies(source: Source): Loaded {
     findings.push(...read.findings);
     const owner = read.name === undefined ? undefined : owners.get(read.name);
     if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
-    else if (read.policy) policies.push(read.policy);
-    else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
+    else if (read.policy) {
+      policies.push(read.policy);
+      const policy = read.policy.name;
+      warnings.push(...read.warnings.map((one) => ({ ...one, policy })));
+    } else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
-  return { policies, findings: inOrder(findings), ignored, broken };
+  return { policies, findings: inOrder(findings), warnings: inOrder(warnings), ignored, broken };
 }
 
 type Files = Pick<Loaded, 'findings' | 'ignored'> & { files: string[] };

@@ -83,7 +83,8 @@ type BlackoutEntry = NonNullable<PolicyEntry['schedule']>['blackout'][number];
 export const namesCalendar = (entry: BlackoutEntry): entry is string =>
   typeof entry === 'string' && !isDay(entry) && !isWeekday(entry);
 
-const toBlackout = (entry: BlackoutEntry, calendars: Calendars): Blackout[] =>
+/** The days of one entry of `schedule.blackout`; those of a calendar that is not there are none. */
+export const toBlackout = (entry: BlackoutEntry, calendars: Calendars): Blackout[] =>
   namesCalendar(entry)
     ? (calendars[entry] ?? []).map((days) => ({ ...days, calendar: entry }))
     : [daysOf(entry)];

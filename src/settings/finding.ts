@@ -38,7 +38,7 @@ function sumUp(findings: readonly Finding[]): string {
 }
 
 /** Findings in the order in which somebody who corrects them goes through the files. */
-export const inOrder = (findings: readonly Finding[]): Finding[] =>
+export const inOrder = <F extends Finding>(findings: readonly F[]): F[] =>
   findings.toSorted(
     (a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)) || a.line - b.line || a.column - b.column,
   );

@@ -77,8 +77,14 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown): Found[] {
   if (issue.code === 'invalid_value' && typeof written === 'string') {
     return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
   }
-  return [[issue.path, { message, suggestion: ownSuggestion(issue) }]];
+  return [[issue.path, { message, suggestion: ownSuggestion(issue) ?? quotesFor(issue, written) }]];
 }
+
+/** To YAML, what looks like a number is one, and `true` is no text. */
+const quotesFor = (issue: Issue, written: unknown): string | undefined =>
+  issue.code === 'invalid_type' && issue.expected === 'string' && /^(number|boolean)$/.test(typeof written)
+    ? 'put it into quotes'
+    : undefined;
 
 /** A schema that judges by itself may also say what was meant: `params: { suggestion }`. */
 function ownSuggestion(issue: Issue): string | undefined {

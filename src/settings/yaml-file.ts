@@ -109,6 +109,14 @@ export class YamlFile {
     return this.#place(path, start, end, message, suggestion);
   }
 
+  /** A value as it is written in the file, without its quotes; nothing for a list, a map, or where there is none. */
+  sourceOf(path: Path): string | undefined {
+    let node: Node | null = this.#document.contents;
+    for (const part of path) node = childOf(resolved(node, this.#document), part)?.value ?? null;
+    const scalar = resolved(node, this.#document);
+    return isScalar(scalar) ? scalar.source : undefined;
+  }
+
   /** Where a key or value stands, for findings that point to a second place: `config/a.yaml:3:5`. */
   placeOf(path: Path): string {
     const { line, col } = this.#lines.linePos(this.#span(path, 'value', undefined)[0]);

@@ -170,6 +170,26 @@ describe('validate', () => {
     });
   });
 
+  test('shows what is likely a mistake as a warning, and takes the policy', async () => {
+    desk.write(
+      'config/policies/wide.yaml',
+      'policies: [{ name: wide, job: site-sync, select: { limit: 50 }, limits: { max_targets: 10 } }]\n',
+    );
+    const { code, stderr } = await desk.run(['validate', 'config/policies/wide.yaml']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: config/policies/wide.yaml:1:59: The limit of 50 is above limits.max_targets',
+    );
+    expect(stderr).toContain('ok: config/caretaker.yaml and 1 policy.');
+
+    const json = await desk.run(['validate', '--json', 'config/policies/wide.yaml']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      policies: ['wide'],
+      findings: [],
+      warnings: [{ policy: 'wide', path: 'policies[0].select.limit', line: 1, column: 59 }],
+    });
+  });
+
   test('warns when the policies folder holds none', async () => {
     for (const file of readdirSync(join(desk.folder, 'config/policies')))
       rmSync(join(desk.folder, 'config/policies', file));

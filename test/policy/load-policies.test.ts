@@ -173,8 +173,25 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-30, to: 2026-03-01 }] }',
-    '1:51 "from" takes a day such as 2026-12-20.',
+    '1:51 "from" is no day: February 2026 has 28 days.',
   ],
+  [
+    'schedule: { cron: "0 2 * * *", blackout: [2026-02-30] }',
+    '1:43 "2026-02-30" is no day: February 2026 has 28 days.',
+  ],
+  [
+    'schedule: { cron: "0 2 * * *", blackout: [2026-13-01] }',
+    '1:43 "2026-13-01" is no day: there is no month 13.',
+  ],
+  [
+    'schedule: { cron: "0 2 * * *", blackout: [25.12.2026] }',
+    '1:43 "25.12.2026" takes a day in the form year-month-day, such as 2026-12-25.',
+  ],
+  [
+    'select: { filters: { created_at: { gte: 2026-02-30 } } }',
+    '1:41 "created_at" takes a moment such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
+  ],
+  ['with: { message: 12 }', '1:18 "message" takes a text, not a number. put it into quotes'],
   ['limits: { max_percent: 120% }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
   ['limits: { concurrency: 2.5 }', '1:24 "concurrency" takes a whole number from 1 to 1000.'],
   [

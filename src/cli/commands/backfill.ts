@@ -21,6 +21,7 @@ import { exit, UsageError } from '../exit.ts';
 import { pauseWords } from '../pause-words.ts';
 import { countOf } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
+import { dayNote } from '../until.ts';
 
 interface BackfillOptions extends GlobalOptions {
   from: string;
@@ -92,7 +93,7 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
     const at = edgeOf(text, zone, now, which);
     if (at !== undefined) return at;
     throw new UsageError(
-      `${option} takes a day, a time or how long ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}".`,
+      `${option} takes a day, a time or how long ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}"${dayNote(text)}.`,
     );
   };
   const span = {

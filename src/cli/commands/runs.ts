@@ -12,7 +12,7 @@ import { lostWords } from '../lost.ts';
 import { runNamed } from '../run-id.ts';
 import { clockTime, countsLine, endLines, factLines, moment, paintStatus, targetTable } from '../show-run.ts';
 import { type Terminal, table } from '../terminal.ts';
-import { parseMoment } from '../until.ts';
+import { dayNote, parseMoment } from '../until.ts';
 
 interface ListOptions extends GlobalOptions {
   policy?: string;
@@ -141,7 +141,7 @@ function sinceOf(text: string | undefined, now: number): number | undefined {
   const since = parseMoment(text);
   if (since === undefined)
     throw new UsageError(
-      `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}".`,
+      `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}"${dayNote(text)}.`,
     );
   return since;
 }

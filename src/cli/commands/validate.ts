@@ -3,7 +3,7 @@ import { loadPolicies } from '../../policy/load-policies.ts';
 import { type Finding, InvalidFilesError, shortFile } from '../../settings/finding.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type GlobalOptions, sayFindings, sayIgnored, settingsOf } from '../context.ts';
+import { type GlobalOptions, sayFindings, sayIgnored, sayWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -25,12 +25,19 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
   const read =
     settings || files.length > 0
       ? loadPolicies({ dir: settings?.policiesDir ?? '.', registry, settings, ...named })
-      : { policies: [], findings: [], ignored: [] };
+      : { policies: [], findings: [], warnings: [], ignored: [] };
   findings.push(...read.findings);
   if (options.json)
-    terminal.json({ policies: read.policies.map(({ name }) => name), findings, ignored: read.ignored });
+    terminal.json({
+      policies: read.policies.map(({ name }) => name),
+      findings,
+      warnings: read.warnings,
+      ignored: read.ignored,
+    });
   else {
     sayFindings(findings, terminal);
+    if (findings.length > 0 && read.warnings.length > 0) terminal.say('');
+    sayWarnings(read.warnings, terminal);
     sayIgnored(read.ignored, terminal);
   }
   if (findings.length > 0) return exit.badInput;

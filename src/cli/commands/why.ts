@@ -4,6 +4,7 @@ import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../cont
 import { exit, UsageError } from '../exit.ts';
 import { policyInForce } from '../in-force.ts';
 import type { Terminal } from '../terminal.ts';
+import { dayNote } from '../until.ts';
 
 /** So many lines a person reads; `--json` prints them all. */
 const MOST_LINES = 60;
@@ -21,7 +22,7 @@ export async function why(
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     if (!spans)
       throw new UsageError(
-        `"${when}" is no day or time. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
+        `"${when}" is no day or time${dayNote(when)}. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
       );
     return explain(known, policy, spans, now);
   };
