@@ -32,3 +32,15 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 /** Whether a value has other values under names or numbers. */
 export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/**
+ * Where keys `__proto__` stand in a value. zod leaves them out of maps from names to values without a word, and nothing that
+ * somebody wrote may be dropped.
+ */
+export function protoKeysIn(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
+  if (!isHolder(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...path, Array.isArray(value) ? Number(key) : key];
+    return key === '__proto__' ? [at] : protoKeysIn(inner, at);
+  });
+}

@@ -1,6 +1,6 @@
 /** Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through. */
 import { z } from 'zod';
-import { isHolder, sayIssue } from './deviation.ts';
+import { isHolder, protoKeysIn, sayIssue } from './deviation.ts';
 import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
 import { type Operation, pathParameters } from './operation.ts';
 import { type OperationId, operationOf } from './operations.ts';
@@ -70,13 +70,16 @@ function checkBody(asked: Operation, body: unknown): QueryFault[] {
 
 function faultsOf(schema: z.ZodType, value: unknown, before: string[]): QueryFault[] {
   const reading = schema.safeParse(value);
-  if (reading.success) return [];
-  return reading.error.issues.flatMap((issue): QueryFault[] => {
+  const faults = reading.error?.issues.flatMap((issue): QueryFault[] => {
     const path = [...before, ...issue.path.map(String)];
     if (issue.code !== 'unrecognized_keys') return [{ path, message: sayIssue(issue, value) }];
     const allowed = namesAt(schema, issue.path);
     return issue.keys.map((key) => ({ path: [...path, key], message: 'is not taken here', allowed }));
   });
+  const dropped = protoKeysIn(value)
+    .map((path) => ({ path: [...before, ...path.map(String)], message: 'is not taken here' }))
+    .filter(({ path }) => !faults?.some((fault) => fault.path.join('.') === path.join('.')));
+  return [...(faults ?? []), ...dropped];
 }
 
 /** The names that `schema` knows in the object at `path`. */

@@ -122,7 +122,7 @@ function wholeWords(run: UpdateRun): string {
   if (isGoing(run)) {
     return `It is still going${run.task ? ` (task ${run.task})` : ''}; the next check tells how it ended.`;
   }
-  return `It ${ends[run.status] ?? `ended as "${run.status}"`}: ${cameWords(run)}.`;
+  return `It ${ends.get(run.status) ?? `ended as "${run.status}"`}: ${cameWords(run)}.`;
 }
 
 /** `1 updated, 2 failed of 3 sites`. */
@@ -137,12 +137,13 @@ export function cameWords({ sites }: Pick<UpdateRun, 'sites'>): string {
   return counts.length === 0 ? 'it names no sites' : `${counts.join(', ')} of ${all}`;
 }
 
-const ends: Record<string, string> = {
-  completed: 'completed',
-  failed: 'failed',
-  aborted: 'was aborted',
-  cancelled: 'was cancelled',
-};
+/** A map, since the service may answer any word, such as `constructor`. */
+const ends = new Map([
+  ['completed', 'completed'],
+  ['failed', 'failed'],
+  ['aborted', 'was aborted'],
+  ['cancelled', 'was cancelled'],
+]);
 
 function siteWords({ came, versions, error }: UpdatedSite): string {
   if (came === 'updated') return `Updated${versions ? `: ${versions}` : ''}.`;

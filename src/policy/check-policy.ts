@@ -37,9 +37,13 @@ export interface ReadPolicy {
 
 /** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
 export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy {
-  const place = (inner: Path, remark: Remark) =>
-    yaml.finding([...path, ...inner], { ...remark, ...hintOnPausing(inner, remark) });
   const value = path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], yaml.value());
+  const place = (inner: Path, remark: Remark) =>
+    yaml.finding([...path, ...inner], {
+      ...remark,
+      ...hintOnPausing(inner, remark),
+      ...hintOnFilter(inner, remark, () => filtersFor(value, known)),
+    });
   const read = readStrictly(PolicyEntry, value, place);
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
   const parts: Parts =
@@ -98,6 +102,28 @@ const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =
   at === 'key' && path.length === 1 && switches.includes(String(path[0]))
     ? { suggestion: 'to keep it from firing, run: caretaker policies pause <name>' }
     : {};
+
+/** A name under `select.filters` that the reading refused, before the list itself could be asked about it. */
+function hintOnFilter(
+  [part, filters, field, ...operator]: Path,
+  { at, suggestion }: Remark,
+  known: () => List['filters'],
+): Pick<Remark, 'suggestion'> {
+  if (at !== 'key' || suggestion !== undefined || part !== 'select' || filters !== 'filters') return {};
+  const fields = known();
+  if (operator.length === 0) return { suggestion: suggestionFor(String(field), Object.keys(fields)) };
+  const filter = Object.hasOwn(fields, String(field)) ? fields[String(field)] : undefined;
+  return { suggestion: suggestionFor(String(operator[0]), filter?.operators ?? []) };
+}
+
+/** The filters of the list that a policy's candidates come from, as far as what is written tells. */
+function filtersFor(value: unknown, known: Known): List['filters'] {
+  const parts = (readable(PolicyEntry, value) as Parts | undefined) ?? {};
+  const job = jobMeant(parts, known);
+  const from = parts.select?.from;
+  if (!job || (job.candidates === 'any' && from === undefined)) return {};
+  return operationOf(candidatesOf(job, from === undefined ? {} : { from })).list?.filters ?? {};
+}
 
 type Place = (path: Path, remark: Remark) => Finding;
 
@@ -225,7 +251,9 @@ function faultRemark({ path, message, allowed }: QueryFault, select: Select, lis
 }
 
 const isNoOperator = (list: List | undefined, field: string, operator: string) =>
-  !list?.filters[field]?.operators.some((one) => one === operator);
+  !list ||
+  !Object.hasOwn(list.filters, field) ||
+  !list.filters[field]?.operators.some((one) => one === operator);
 
 function wrongWord([part, field = '', operator = '']: readonly string[], select: Select, isName: boolean) {
   if (part === 'sort') return select.sort?.split(',')[0] ?? '';

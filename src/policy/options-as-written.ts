@@ -14,7 +14,7 @@ export function optionsAsWritten(schema: z.core.$ZodType, value: unknown): unkno
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => [
         name,
-        shape[name] ? optionsAsWritten(shape[name], one) : one,
+        Object.hasOwn(shape, name) && shape[name] ? optionsAsWritten(shape[name], one) : one,
       ]),
     );
   }

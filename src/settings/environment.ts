@@ -39,7 +39,7 @@ const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*)$/;
  * after a space. Whatever other programs would read in another way is a fault.
  */
 export function parseDotEnv(text: string): { variables: Record<string, string>; faults: Fault[] } {
-  const variables: Record<string, string> = {};
+  const variables = Object.create(null) as Record<string, string>;
   const faults: Fault[] = [];
   const lines = text.split(/\r?\n/);
   for (let at = 0; at < lines.length; at += 1) {

@@ -69,7 +69,9 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   const ownFilled = fill(own, environment);
   const builtInFilled = fill(builtIn, environment);
   const isOwn = (path: Path) =>
-    path.length === 0 || String(path[0]) in ownFilled.value || !(String(path[0]) in builtInFilled.value);
+    path.length === 0 ||
+    Object.hasOwn(ownFilled.value, String(path[0])) ||
+    !Object.hasOwn(builtInFilled.value, String(path[0]));
   const read = readStrictly(ConfigFile, { ...builtInFilled.value, ...ownFilled.value }, (path, remark) =>
     (isOwn(path) ? own : builtIn).finding(path, remark),
   );

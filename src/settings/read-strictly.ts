@@ -1,5 +1,6 @@
 /** Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its place. */
-import type { z } from 'zod';
+import { z } from 'zod';
+import { protoKeysIn } from '../contract/deviation.ts';
 import type { Finding } from './finding.ts';
 import { keysOf, schemasAt } from './schema-walk.ts';
 import { suggestionFor } from './suggest.ts';
@@ -22,15 +23,25 @@ export function readStrictly<S extends z.ZodType>(
   path: Path = [],
 ): Read<z.output<S>> {
   const read = schema.safeParse(value, { error: predicate });
-  if (read.success) return { value: read.data };
-  const all = read.error.issues
-    .flatMap((issue) => flattened(issue))
-    .flatMap((issue) => remarks(issue, schema, value));
+  const dropped = droppedFrom(schema, value);
+  if (read.success && dropped.length === 0) return { value: read.data };
+  const all = [
+    ...(read.error?.issues ?? [])
+      .flatMap((issue) => flattened(issue))
+      .flatMap((issue) => remarks(issue, schema, value)),
+    ...dropped,
+  ];
   const findings = all
     .filter((one) => !isMisspelt(one, all))
     .map(([inner, remark]) => place([...path, ...inner], remark));
   return { findings };
 }
+
+/** The keys that zod leaves out of a map from names to values. Those of other maps it refuses itself. */
+const droppedFrom = (schema: z.ZodType, value: unknown): Found[] =>
+  protoKeysIn(value)
+    .filter((path) => schemasAt(schema, path.slice(0, -1)).some((holder) => holder instanceof z.ZodRecord))
+    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not known here.` }]);
 
 /** Whether what is missing stands there under a name that is a slip of the pen, which is told already. */
 function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolean {

@@ -48,7 +48,8 @@ export function fillVariables(masked: string, environment: Environment): Filled 
       return '';
     }
     names.push(name);
-    const set = environment[name];
+    // Every object has a `constructor`.
+    const set = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (fallback !== undefined) return set || fallback;
     if (set === undefined) missing.push(name);
     return set ?? '';

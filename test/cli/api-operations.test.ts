@@ -84,3 +84,29 @@ test.each(Object.keys(operations) as OperationId[])(
     if (answers === 'pdf') expect(readFileSync(pdf, 'latin1')).toMatch(/^%PDF/);
   },
 );
+
+test.each(['__proto__', 'constructor', 'toString'])(
+  '%s as a filter, operator, parameter or key of a body is refused like any unknown name',
+  async (name) => {
+    const account = await openAccount();
+    vi.stubEnv('CARETAKER_BASE_URL', account.sandbox.url);
+    vi.stubEnv('CARETAKER_API_TOKEN', account.sandbox.token);
+    const body = join(folder, 'inherited.json');
+    writeFileSync(body, `{"tag":{"name":"x","${name}":1},"${name}":{}}`);
+    const before = account.sandbox.journal.requests.length;
+
+    for (const words of [
+      ['listTags', '--filter', `${name}:eq=x`],
+      ['listTags', '--filter', `name:${name}=x`],
+      ['listTags', '--param', `${name}=x`],
+      ['createTag', '--body', body],
+    ]) {
+      const { code, stderr } = await run(['api', ...words]);
+      expect([code, words.join(' ')]).toEqual([2, words.join(' ')]);
+      expect(stderr).toContain(name);
+    }
+    expect((await run(['api', name])).code).toBe(2);
+    expect((await run(['api', 'listTags', '--account', name])).code).toBe(2);
+    expect(account.sandbox.journal.requests.length).toBe(before);
+  },
+);

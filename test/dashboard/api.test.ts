@@ -92,6 +92,11 @@ test('a question that cannot be answered says what is wrong with it', async () =
   expect(unknown.status).toBe(400);
   expect(unknown.body.error.message).toContain('statuses');
   expect(wrong.status).toBe(400);
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const inherited = await get<Problem>(`/api/v1/runs?${name}=x`);
+    expect(inherited.status).toBe(400);
+    expect(inherited.body.error.message).toContain(name);
+  }
   expect(await get('/api/v1/runs/nothing')).toMatchObject({ status: 404 });
   expect(await get('/api/v1/nothing')).toMatchObject({ status: 404 });
 });

@@ -147,6 +147,23 @@ test('variables work inside braces without quotes, as numbers, and can be writte
   expect(settings.dataDir).toBe('/${X}');
 });
 
+test.each(['__proto__', 'constructor', 'toString'])('%s is no name that is known anywhere', (name) => {
+  const texts = [
+    `${name}: 1\n`,
+    `dashboard: { ${name}: 1 }\n`,
+    `notifications: { ${name}: { webhook: { url: http://a.example } } }\n`,
+    `calendars: { ${name}: [2026-12-25] }\n`,
+    `accounts: { ${name}: {} }\n`,
+    `accounts: { default: { ${name}: 1 } }\n`,
+  ];
+  for (const text of texts.slice(0, name === '__proto__' ? 6 : 2))
+    expect(mistakesOf(text), text).toHaveLength(1);
+  expect(mistakesOf(`policies: "\${${name}}"\n`).join()).toContain(
+    `The environment variable ${name} is not set.`,
+  );
+  expect(load(`policies: "/\${${name}:-x}"\n`).policiesDir).toBe('/x');
+});
+
 test('a password shorter than 12 characters is refused where other machines reach the dashboard, and only there', () => {
   const remark =
     '"password" takes at least 12 characters, since other machines reach the dashboard on 0.0.0.0.';

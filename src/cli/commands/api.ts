@@ -144,12 +144,13 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
 /** The words of the command line as one input; whether it is right, the contract says. */
 function inputOf(id: OperationId, options: ApiOptions): Record<string, unknown> {
   const operation = operationOf(id);
-  const input: Record<string, unknown> = {};
+  // Without a prototype: `__proto__` is a name like any other, and nothing that is given may be dropped.
+  const input = Object.create(null) as Record<string, unknown>;
   for (const pair of options.param ?? []) {
     const [name, value] = split(pair, '=', '--param takes name=value');
     input[name] = (name === 'page' || name === 'perPage') && operation.list ? Number(value) : value;
   }
-  const filters: Record<string, Record<string, unknown>> = {};
+  const filters = Object.create(null) as Record<string, Record<string, unknown>>;
   for (const one of options.filter ?? []) {
     const [place, value] = split(one, '=', '--filter takes field:operator=value');
     const [field, operator] = split(place, ':', '--filter takes field:operator=value');
