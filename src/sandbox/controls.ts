@@ -49,7 +49,7 @@ export interface SiteControl {
   /** What its notes say, oldest first. */
   notes(): string[];
   /** The reports on it, oldest first: their days, and who was sent them. */
-  reports(): { start: string; end: string; sentTo: string[] }[];
+  reports(): { id: string; start: string; end: string; sentTo: string[] }[];
 }
 
 /** How a site stands, moments as ISO 8601. */
@@ -138,7 +138,8 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     reports: change(() =>
       [...world.reporting.reports.values()]
         .filter(({ site }) => site.id === id)
-        .map(({ startDate, endDate, sentTo }) => ({
+        .map(({ id: report, startDate, endDate, sentTo }) => ({
+          id: report,
           start: startDate,
           end: endDate,
           sentTo: sentTo.map(({ email }) => email),

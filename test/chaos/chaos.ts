@@ -1,6 +1,7 @@
 /**
- * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top of it. The
- * sandbox's own journal says afterwards whether each effect happened once, and its state whether the records are true.
+ * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top of it, and
+ * in circumstances that are worse (`circumstances.ts`). Each policy runs twice in quick succession. The sandbox's own
+ * journal says afterwards whether each effect happened once, and its state whether the records are true.
  *
  * Who is killed, when, and which faults come is drawn from the seed. What the machine does in between is not, so that a
  * seed brings back the circumstances of a failure rather than its every step.
@@ -19,12 +20,17 @@ import { aPolicy } from '../support/builders.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { judge, lanes, type Story } from './stories.ts';
+import type { Circumstances } from './circumstances.ts';
+import { startCuttingProxy } from './cutting.ts';
+import { judge, lanes, type Scene, type Story } from './stories.ts';
 
 export interface ChaosOptions {
   seed: number;
   /** How often something is killed. */
   kills: number;
+  circumstances: Circumstances;
+  /** How often each policy runs in quick succession. */
+  rounds: number;
   /** Told what happens, line by line. */
   say?: (line: string) => void;
 }
@@ -32,6 +38,8 @@ export interface ChaosOptions {
 export interface ChaosReport {
   /** By victim; `frozen` are the daemons that were stopped for a while instead. */
   kills: Record<Victim | 'frozen', number>;
+  /** Connections that the proxy cut. */
+  cuts: number;
   runs: number;
   /** Outcomes by reason, over all runs. */
   reasons: Record<string, number>;
@@ -44,6 +52,9 @@ interface Telling {
   sandbox: Sandbox;
   caretaker: Caretaker;
   report: ChaosReport;
+  rounds: number;
+  /** How long what a story prepares takes to be in the lists of the service. */
+  prepareMs: number;
   say: (line: string) => void;
 }
 
@@ -60,6 +71,7 @@ const FROZEN = 0.1;
 const FROZEN_MS = 18_000;
 /** After so long a daemon that ended by itself is started again, in real milliseconds. */
 const RESTART_MS = 300;
+const USUAL_FAULTS = 'flaky,reset-after:0.05,error-after:0.05';
 /** No run may take longer than this, in real time, after the last kill. */
 const PATIENCE_MS = 240_000;
 
@@ -75,17 +87,22 @@ function numbersFrom(seed: number): () => number {
 }
 
 /** Lets runs go on under kills, and judges each by the sandbox. */
-export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions): Promise<ChaosReport> {
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { seed, kills, circumstances, rounds, say = () => undefined } = options;
+  const random = numbersFrom(seed);
   const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
   const sandbox = await startSandbox({
     sites: SITES,
     seed,
     clock,
-    rateLimit: 0,
-    faults: parseFaults('flaky,reset-after:0.05,error-after:0.05'),
+    // No limit to speak of, and rate headers on every answer.
+    rateLimit: 1_000_000,
+    faults: parseFaults(`${USUAL_FAULTS},${circumstances.faults ?? ''}`),
+    ...circumstances.service,
   });
-  const settings = settingsFor(redis, sandbox);
+  const proxy = circumstances.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
+  const settings = settingsFor(redis, sandbox, proxy?.url ?? sandbox.url);
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
   const cast = new Cast(
     redis,
@@ -93,6 +110,7 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
   );
   const report: ChaosReport = {
     kills: { A: 0, B: 0, redis: 0, frozen: 0 },
+    cuts: 0,
     runs: 0,
     reasons: {},
     effects: 0,
@@ -102,15 +120,22 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
   try {
     await cast.start('A');
     await cast.start('B');
-    const killing = killAtRandom(cast, numbersFrom(seed), kills, report, say).finally(() => over.abort());
-    await Promise.all(
-      lanes.map((stories) => tell(stories, { sandbox, caretaker, report, say }, over.signal)),
-    );
+    const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
+    const prepareMs = circumstances.service?.listLagMs ?? 0;
+    const telling = { sandbox, caretaker, report, rounds, prepareMs, say };
+    await Promise.all(lanes.map((stories) => tell(stories, telling, over.signal)));
     await killing;
     report.effects = sandbox.journal.effects.length;
+    report.cuts = proxy?.cuts() ?? 0;
+    for (const { to, method, path } of sandbox.followedRedirects) {
+      // A read may be led to another path of the same origin.
+      if (to === 'other-origin' || method !== 'GET')
+        report.wrong.push(`followed a redirect to ${to}: ${method} ${path}`);
+    }
   } finally {
     await cast.end();
     await caretaker.close();
+    proxy?.stop();
     await sandbox.stop();
     await redis.stop();
   }
@@ -118,40 +143,53 @@ export async function chaos({ seed, kills, say = () => undefined }: ChaosOptions
 }
 
 /** Tells stories one after the other until the killing is over; however many kills there are, each of them once at least. */
-async function tell(
-  stories: readonly Story[],
-  { sandbox, caretaker, report, say }: Telling,
-  over: AbortSignal,
-): Promise<void> {
-  const { clock, engine, records } = caretaker;
+async function tell(stories: readonly Story[], telling: Telling, over: AbortSignal): Promise<void> {
+  const { sandbox, caretaker, rounds, prepareMs } = telling;
   for (let at = 0; !over.aborted || at < stories.length; at += 1) {
     const story = stories[at % stories.length];
     if (!story) return;
-    const { only, ...policy } = story.begin(sandbox, at, clock.now());
-    const before = sandbox.journal.effects.length;
-    const fired = await insist(() =>
-      engine.fire(
-        aPolicy({
-          name: story.name,
-          timeout: { targetMs: 3_600_000, runMs: 7_200_000 },
-          limits: { concurrency: 20, maxTargets: 1_000, maxPercent: 100 },
-          ...policy,
-        }),
-        { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
-      ),
-    );
-    const run = await ended(() => records.runs.get(fired.id), over);
-    const targets = await insist(() => allOf(caretaker, fired.id));
-    report.runs += 1;
-    const effects = sandbox.journal.effects.slice(before);
-    for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
-    const wrong = run
-      ? judge(story, { run, targets, effects, sandbox })
-      : ['has not ended long after the last kill'];
-    report.wrong.push(...wrong.map((says) => `${fired.id}: ${says}`));
-    say(`${story.name}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
-    if (!run) return;
+    const scene = story.begin(sandbox, at, caretaker.clock.now());
+    await caretaker.clock.sleep(prepareMs);
+    for (let round = 0; round < rounds; round += 1) {
+      if (!(await play(story, scene, round, telling, over))) return;
+    }
   }
+}
+
+/** One run, from its firing to the judgement on it; `false` when it has not ended long after the last kill. */
+async function play(
+  { name, operations }: Story,
+  { policy, only, ...scene }: Scene,
+  round: number,
+  { sandbox, caretaker, report, say }: Telling,
+  over: AbortSignal,
+): Promise<boolean> {
+  const { clock, engine, records } = caretaker;
+  const before = sandbox.journal.effects.length;
+  const fired = await insist(() =>
+    engine.fire(
+      aPolicy({
+        name,
+        timeout: { targetMs: 3_600_000, runMs: 7_200_000 },
+        limits: { concurrency: 20, maxTargets: 1_000, maxPercent: 100 },
+        ...policy,
+      }),
+      { trigger: 'manual', scheduledFor: clock.now(), ...(only ? { only } : {}) },
+    ),
+  );
+  const run = await ended(() => records.runs.get(fired.id), over);
+  const targets = await insist(() => allOf(caretaker, fired.id));
+  report.runs += 1;
+  const allEffects = sandbox.journal.effects;
+  const effects = allEffects.slice(before).filter(({ operation }) => operations.includes(operation));
+  for (const { reason = 'none' } of targets) report.reasons[reason] = (report.reasons[reason] ?? 0) + 1;
+  const wrong = run
+    ? judge({ policy, ...scene }, { run, targets, effects, allEffects, round, sandbox })
+    : ['has not ended long after the last kill'];
+  report.wrong.push(...wrong.map((says) => `${fired.id} (round ${round + 1}): ${says}`));
+  say(`${name}, round ${round + 1}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
+  for (const one of wrong) say(`  WRONG: ${one}`);
+  return run !== undefined;
 }
 
 /** The processes that are killed and started again. */
@@ -248,11 +286,11 @@ async function ended(get: () => Promise<Run | undefined>, over: AbortSignal): Pr
   }
 }
 
-const settingsFor = (redis: TestRedis, sandbox: Sandbox): Settings => ({
+const settingsFor = (redis: TestRedis, sandbox: Sandbox, baseUrl: string): Settings => ({
   accounts: {
     default: {
       name: 'default',
-      baseUrl: sandbox.url,
+      baseUrl,
       token: sandbox.token,
       budget: { requestsPerMinute: 1_000_000, reserve: 0, whenRedisIsDown: 'stop' },
       unset: {},

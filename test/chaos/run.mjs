@@ -1,4 +1,7 @@
-/** `npm run chaos -- --kills 200 [--seed N]`: the chaos test in its long form; the seed of a failing one is printed. */
+/**
+ * `npm run chaos -- --kills 200 [--seed N] [--circumstances cut,late]`: the chaos test in its long form. The kills are
+ * shared out among the circumstances, by default all; the seed of a failing run is printed.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit } from 'node:process';
@@ -9,7 +12,11 @@ import { colorlessInPipes } from '../../src/cli/colorless.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({
   args: argv.slice(2),
-  options: { kills: { type: 'string', default: '200' }, seed: { type: 'string' } },
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string' },
+    circumstances: { type: 'string' },
+  },
 });
 const seed = values.seed ?? String(Date.now() % 1_000_000);
 const { status } = spawnSync(
@@ -23,7 +30,12 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    env: { ...colorlessInPipes(), CHAOS_KILLS: values.kills, CHAOS_SEED: seed },
+    env: {
+      ...colorlessInPipes(),
+      CHAOS_KILLS: values.kills,
+      CHAOS_SEED: seed,
+      ...(values.circumstances && { CHAOS_CIRCUMSTANCES: values.circumstances }),
+    },
   },
 );
 exit(status ?? 1);

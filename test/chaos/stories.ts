@@ -4,6 +4,7 @@ import { reportDispatch } from '../../jobs/report-dispatch.ts';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
 import { updateCheck } from '../../jobs/update-check.ts';
+import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -13,17 +14,29 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 export interface Evidence {
   run: Run;
   targets: readonly Target[];
-  /** What happened in the account since the run was fired. */
+  /** What its operations did to the account since the run was fired. */
   effects: readonly JournaledEffect[];
+  /** What happened in the account at any time. */
+  allEffects: readonly JournaledEffect[];
+  /** 0 for the first run of the policy, 1 for the second, which is fired as soon as the first has ended. */
+  round: number;
   sandbox: Sandbox;
 }
 
 export interface Story {
   name: string;
-  /** Prepares the account for the `at`th run, which begins `now`, and says what is to run. */
-  begin(sandbox: Sandbox, at: number, now: number): Partial<Policy> & { only?: string[] };
-  /** How many targets the run must have. */
-  planned: number;
+  /** What its runs do to the account; no other run that is told at the same time does it. */
+  operations: readonly OperationId[];
+  /** Prepares the account for the `at`th time, `now`, and says what is to run. */
+  begin(sandbox: Sandbox, at: number, now: number): Scene;
+}
+
+/** A policy that is run twice in quick succession, about the same targets. */
+export interface Scene {
+  policy: Partial<Policy>;
+  only?: string[];
+  /** How many targets a run must have; nothing where that depends on what the run before it did. */
+  planned(round: number): number | undefined;
   /** What the records say that is not so. */
   lies(evidence: Evidence): Iterable<string>;
 }
@@ -54,78 +67,95 @@ const ends: Partial<Record<Reason, string>> = {
   'task-failed': 'failed',
 };
 
+const always = () => TARGETS;
+
 const syncs: Story = {
   name: 'chaos-sync',
-  planned: TARGETS,
+  operations: ['syncSite'],
   begin: (sandbox, at) => ({
-    job: 'site-sync',
-    options: siteSync.options.parse({ mode: 'all' }),
+    policy: { job: 'site-sync', options: siteSync.options.parse({ mode: 'all' }) },
     only: nextSites(sandbox, at),
+    planned: always,
+    lies: syncLies,
   }),
-  *lies({ targets, effects, sandbox }) {
-    const synced = countBy(effects, 'syncSite');
-    for (const { id, reason = 'internal' } of targets) {
-      const times = synced.get(id) ?? 0;
-      if (reason === 'done' && times !== 1) yield `${id} is done, and was synced ${times} times`;
-      if (untouched.has(reason) && times !== 0) yield `${id} is ${reason}, and was synced`;
-      const told = ends[reason];
-      if (told === undefined) continue;
-      const { lastSyncStatus, syncInProgress } = sandbox.site(id).state();
-      if (syncInProgress || lastSyncStatus !== told) {
-        yield `${id} is ${reason}, and its sync ${syncInProgress ? 'still runs' : lastSyncStatus}`;
-      }
-    }
-    for (const id of synced.keys())
-      if (!targets.some((target) => target.id === id)) yield `${id} was synced, and is not in the plan`;
-  },
 };
 
-/** One old copy of each of so many sites. */
-function copies(sandbox: Sandbox, at: number): void {
+function* syncLies({ targets, effects, sandbox }: Evidence): Iterable<string> {
+  const synced = countBy(effects, 'syncSite');
+  for (const { id, reason = 'internal' } of targets) {
+    const times = synced.get(id) ?? 0;
+    if (reason === 'done' && times !== 1) yield `${id} is done, and was synced ${times} times`;
+    if (untouched.has(reason) && times !== 0) yield `${id} is ${reason}, and was synced`;
+    const told = ends[reason];
+    if (told === undefined) continue;
+    const { lastSyncStatus, syncInProgress } = sandbox.site(id).state();
+    if (syncInProgress || lastSyncStatus !== told) {
+      yield `${id} is ${reason}, and its sync ${syncInProgress ? 'still runs' : lastSyncStatus}`;
+    }
+  }
+  for (const id of synced.keys())
+    if (!targets.some((target) => target.id === id)) yield `${id} was synced, and is not in the plan`;
+}
+
+/** One old copy of each of so many sites: the copy's id, and its site's. */
+function copies(sandbox: Sandbox, at: number): Map<string, string> {
   sandbox.staging.clear();
-  for (const id of nextSites(sandbox, at)) sandbox.staging.make(id, 15);
+  return new Map(nextSites(sandbox, at).map((site) => [sandbox.staging.make(site, 15), site]));
 }
 
 const announcements: Story = {
   name: 'chaos-announce',
-  planned: TARGETS,
+  operations: ['createSiteNote', 'updateSiteNote'],
   begin(sandbox, at) {
-    copies(sandbox, at);
+    const siteOf = copies(sandbox, at);
     return {
-      job: 'staging-cleanup',
-      options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: '3d' }),
+      policy: {
+        job: 'staging-cleanup',
+        options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: '3d' }),
+      },
+      planned: always,
+      *lies({ targets }) {
+        for (const { id, reason = 'internal' } of targets) {
+          const notes = sandbox.site(siteOf.get(id) ?? '').notes();
+          const times = notes.filter((content) => content.includes(`: ${id} from `)).length;
+          if (times > 1) yield `${id} is ${reason}, and was announced ${times} times`;
+          if (reason === 'announced' && times === 0) yield `${id} is announced, and there is no note`;
+        }
+      },
     };
-  },
-  *lies({ targets, effects }) {
-    const made = effects.filter(({ operation }) => operation === 'createSiteNote').length;
-    const told = targets.filter(({ reason }) => reason === 'announced').length;
-    const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
-    if (made < told || made > told + unknown) {
-      yield `${told} copies are announced and ${unknown} unknown, and ${made} notes were made`;
-    }
   },
 };
 
 const deletions: Story = {
   name: 'chaos-delete',
-  planned: TARGETS,
+  operations: ['deleteStagingSite'],
   begin(sandbox, at) {
     copies(sandbox, at);
     return {
-      job: 'staging-cleanup',
-      options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: 0 }),
+      policy: {
+        job: 'staging-cleanup',
+        options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', grace: 0 }),
+      },
+      planned: (round) => (round === 0 ? TARGETS : undefined),
+      lies: deletionLies,
     };
   },
-  *lies({ targets, sandbox }) {
-    const there = new Set(sandbox.staging.ids());
-    for (const { id, reason = 'internal' } of targets) {
-      const gone = !there.has(id);
-      if (gone !== ['done', 'already-done', 'adopted'].includes(reason) && reason !== 'unknown-effect') {
-        yield `${id} is ${reason}, and ${gone ? 'gone' : 'still there'}`;
-      }
-    }
-  },
 };
+
+function* deletionLies({ targets, effects, sandbox }: Evidence): Iterable<string> {
+  const there = new Set(sandbox.staging.ids());
+  const deleted = countBy(effects, 'deleteStagingSite');
+  for (const { id, reason = 'internal' } of targets) {
+    const gone = !there.has(id);
+    if (reason === 'done' && !deleted.has(id)) yield `${id} is done, and was not deleted by this run`;
+    if (
+      gone !== ['done', 'already-done', 'adopted', 'gone'].includes(reason) &&
+      reason !== 'unknown-effect'
+    ) {
+      yield `${id} is ${reason}, and ${gone ? 'gone' : 'still there'}`;
+    }
+  }
+}
 
 const DAY_MS = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
@@ -137,39 +167,57 @@ const undecided = new Set<Reason>(['unknown-effect', 'unavailable', 'timeout', '
 
 const reports: Story = {
   name: 'chaos-report',
-  planned: TARGETS,
+  operations: ['createReport', 'sendReportEmail'],
   begin: (sandbox, at, now) => {
     // Days that no other run is about.
-    const start = now - (3 + (at % 60)) * DAY_MS;
+    const from = now - (3 + (at % 60)) * DAY_MS;
+    const period = { start: dayOf(from), end: dayOf(from + DAY_MS) };
     return {
-      job: 'report-dispatch',
-      options: reportDispatch.options.parse({
-        template: 'Monthly care',
-        period: { start: dayOf(start), end: dayOf(start + DAY_MS) },
-        recipients: [RECIPIENT],
-      }),
+      policy: {
+        job: 'report-dispatch',
+        options: reportDispatch.options.parse({
+          template: 'Monthly care',
+          period,
+          recipients: [RECIPIENT],
+        }),
+      },
       only: nextSites(sandbox, at),
+      planned: always,
+      *lies({ targets, effects, allEffects }) {
+        const mailed = countBy(effects, 'sendReportEmail');
+        const mailedEver = countBy(allEffects, 'sendReportEmail');
+        for (const { id, reason = 'internal' } of targets) {
+          const about = sandbox
+            .site(id)
+            .reports()
+            .filter(({ start, end }) => start === period.start && end === period.end);
+          const found = {
+            made: about.length,
+            sent: about.filter(({ sentTo }) => sentTo.includes(RECIPIENT)).length,
+            mails: about.reduce((sum, report) => sum + (mailedEver.get(report.id) ?? 0), 0),
+            mailsOfThisRun: about.reduce((sum, report) => sum + (mailed.get(report.id) ?? 0), 0),
+          };
+          if (!isReportedAs(reason, found)) yield `${id} is ${reason}: ${JSON.stringify(found)}`;
+        }
+      },
     };
-  },
-  *lies({ run, targets, sandbox }) {
-    const { period } = (JSON.parse(run.policyJson) as Policy).options as { period: object };
-    for (const { id, reason = 'internal' } of targets) {
-      const about = sandbox
-        .site(id)
-        .reports()
-        .filter(({ start, end }) => JSON.stringify({ start, end }) === JSON.stringify(period));
-      const sent = about.filter(({ sentTo }) => sentTo.includes(RECIPIENT)).length;
-      if (about.length > 1) yield `${id} is ${reason}, and has ${about.length} reports`;
-      if (reason === 'done' && sent !== 1) yield `${id} is done, and ${sent} reports of it were sent`;
-      if (reason !== 'done' && !undecided.has(reason) && about.length > 0)
-        yield `${id} is ${reason}, and has a report`;
-    }
   },
 };
 
+/** Whether an outcome is true: never two reports on a site and period, never two mails, and all that it says. */
+function isReportedAs(
+  reason: Reason,
+  { made, sent, mails, mailsOfThisRun }: Record<'made' | 'sent' | 'mails' | 'mailsOfThisRun', number>,
+): boolean {
+  if (made > 1 || mails > 1) return false;
+  if (undecided.has(reason)) return true;
+  if (reason === 'done') return sent === 1 && mailsOfThisRun === 1;
+  return reason === 'already-done' ? sent === 1 : made === 0;
+}
+
 const updates: Story = {
   name: 'chaos-updates',
-  planned: TARGETS,
+  operations: ['enableAutoUpdateSchedule', 'disableAutoUpdateSchedule'],
   begin(sandbox, at) {
     const only = nextSites(sandbox, at).map((site, i) => {
       if (i % 2 === 0) return sandbox.schedules.make(site, 'paused');
@@ -181,55 +229,66 @@ const updates: Story = {
       return schedule;
     });
     return {
-      job: 'update-check',
-      options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
+      policy: {
+        job: 'update-check',
+        options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
+      },
       only,
+      planned: always,
+      lies: updateLies,
     };
-  },
-  *lies({ targets, effects, sandbox }) {
-    const changed = {
-      enabled: countBy(effects, 'enableAutoUpdateSchedule'),
-      Paused: countBy(effects, 'disableAutoUpdateSchedule'),
-    };
-    for (const { id, reason = 'internal', findings = [] } of targets) {
-      if (undecided.has(reason)) continue;
-      const { status } = sandbox.schedule(id).state();
-      const [{ says: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
-      if (standing.startsWith('Paused') !== (status === 'paused')) yield `${id} is ${status}: ${standing}`;
-      for (const [what, times] of Object.entries(changed)) {
-        const told = findings.some(({ says }) => says.includes(`${what} by this check`));
-        if (told !== times.has(id))
-          yield `${id} is ${told ? '' : 'not '}told to be ${what}, and it is not so`;
-      }
-    }
   },
 };
 
+function* updateLies({ targets, effects, sandbox }: Evidence): Iterable<string> {
+  const changed = {
+    enabled: countBy(effects, 'enableAutoUpdateSchedule'),
+    Paused: countBy(effects, 'disableAutoUpdateSchedule'),
+  };
+  for (const { id, reason = 'internal', findings = [] } of targets) {
+    if (undecided.has(reason)) continue;
+    const { status } = sandbox.schedule(id).state();
+    const [{ says: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
+    if (standing.startsWith('Paused') !== (status === 'paused'))
+      yield `${id} is ${reason}, and ${status}: ${standing}`;
+    for (const [what, times] of Object.entries(changed)) {
+      const told = findings.some(({ says }) => says.includes(`${what} by this check`));
+      if (told !== times.has(id))
+        yield `${id} is ${reason}, ${told ? '' : 'not '}told to be ${what}, and it is not so`;
+    }
+  }
+}
+
 const notes: Story = {
   name: 'chaos-note',
-  planned: TARGETS,
-  begin: (sandbox, at) => ({
-    job: 'api-call',
-    select: { from: 'listSites', filters: {} },
-    options: apiCall.options.parse({
-      operation: 'createSiteNote',
-      body: { note: { content: `Looked after for the ${at}th time.` } },
-    }),
-    only: nextSites(sandbox, at),
-  }),
-  *lies({ run, targets, sandbox }) {
-    const { body } = (JSON.parse(run.policyJson) as Policy).options as {
-      body: { note: { content: string } };
-    };
-    for (const { id, reason = 'internal' } of targets) {
-      const times = sandbox
-        .site(id)
+  operations: ['createSiteNote'],
+  begin(sandbox, at) {
+    const content = `Looked after for the ${at}th time.`;
+    const only = nextSites(sandbox, at);
+    const timesOn = (site: string) =>
+      sandbox
+        .site(site)
         .notes()
-        .filter((content) => content === body.note.content).length;
-      if (times > 1) yield `${id} is ${reason}, and was noted ${times} times`;
-      if (reason !== 'unknown-effect' && (reason === 'done') !== (times === 1))
-        yield `${id} is ${reason}, and was noted ${times} times`;
-    }
+        .filter((one) => one === content).length;
+    const before = new Map<string, number>();
+    return {
+      policy: {
+        job: 'api-call',
+        select: { from: 'listSites', filters: {} },
+        options: apiCall.options.parse({ operation: 'createSiteNote', body: { note: { content } } }),
+      },
+      only,
+      planned: always,
+      *lies({ targets }) {
+        for (const { id, reason = 'internal' } of targets) {
+          const times = timesOn(id) - (before.get(id) ?? 0);
+          before.set(id, timesOn(id));
+          if (times > 1) yield `${id} is ${reason}, and was noted ${times} times by this run`;
+          else if (reason !== 'unknown-effect' && (reason === 'done') !== (times === 1))
+            yield `${id} is ${reason}, and was noted ${times} times by this run`;
+        }
+      },
+    };
   },
 };
 
@@ -240,23 +299,28 @@ export const lanes: readonly (readonly Story[])[] = [
 ];
 
 /** What is not as it must be after any run, whatever it did: each target has its outcome, and no effect happened twice. */
-export function judge(story: Story, evidence: Evidence): string[] {
-  const { run, targets, effects } = evidence;
-  const wrong = [...story.lies(evidence)];
+export function judge(scene: Scene, evidence: Evidence): string[] {
+  const { run, round, targets, effects } = evidence;
+  const wrong = [...scene.lies(evidence)];
   const ids = new Set(targets.map(({ id }) => id));
-  if (ids.size !== story.planned || targets.length !== story.planned) {
+  const expected = scene.planned(round) ?? targets.length;
+  if (ids.size !== expected || targets.length !== expected) {
     wrong.push(
-      `has ${targets.length} targets, ${ids.size} of them different; ${story.planned} were to be planned`,
+      `has ${targets.length} targets, ${ids.size} of them different; ${expected} were to be planned`,
     );
   }
-  for (const { id, outcome } of targets) if (outcome === undefined) wrong.push(`${id} has no outcome`);
+  for (const { id, outcome, reason } of targets) {
+    if (outcome === undefined) wrong.push(`${id} has no outcome`);
+    // No work takes anything like as long as the time limit.
+    if (reason === 'timeout') wrong.push(`${id} is timeout`);
+  }
   for (const operation of new Set(effects.map((effect) => effect.operation))) {
     for (const [resource, times] of countBy(effects, operation)) {
       if (times > 1) wrong.push(`${operation} happened ${times} times to ${resource}`);
     }
   }
   const { planned, succeeded, failed, skipped, cancelled } = run.counts;
-  if (planned !== story.planned || succeeded + failed + skipped + cancelled !== planned) {
+  if (planned !== expected || succeeded + failed + skipped + cancelled !== planned) {
     wrong.push(`counts do not add up: ${JSON.stringify(run.counts)}`);
   }
   return wrong;

@@ -1,5 +1,5 @@
-/** What stands between a client and a Redis, for tests that cut the two apart. */
-import { connect, createServer, type Server, type Socket } from 'node:net';
+/** What stands between a client and a Redis or the service, for tests that cut the two apart. */
+import { connect, createServer, type Server, type Socket, type TcpNetConnectOpts } from 'node:net';
 
 export interface Relay {
   server: Server;
@@ -7,11 +7,11 @@ export interface Relay {
   close(): void;
 }
 
-/** A server, not listening yet, each of whose connections leads on to `socketPath`, as `join` joins the two. */
-export function openRelay(socketPath: string, join: (near: Socket, far: Socket) => void): Relay {
+/** A server, not listening yet, each of whose connections leads on to a Unix socket or a port, as `join` joins the two. */
+export function openRelay(to: string | TcpNetConnectOpts, join: (near: Socket, far: Socket) => void): Relay {
   const open = new Set<Socket>();
   const server = createServer((near) => {
-    const far = connect(socketPath);
+    const far = typeof to === 'string' ? connect(to) : connect(to);
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on('error', () => socket.destroy());

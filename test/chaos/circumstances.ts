@@ -1,0 +1,35 @@
+/** What the service and the network are like while processes are killed. The service is always flaky on top of it. */
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+
+export interface Circumstances {
+  /** Faults besides the usual ones, by name. */
+  faults?: string;
+  /** Connections between daemons and the service are cut at random bytes. */
+  cuts?: true;
+  service?: Pick<SandboxOptions, 'clockOffsetMs' | 'listLagMs'>;
+}
+
+const MINUTE = 60_000;
+const untidy =
+  'absent-fields:0.1,other-timestamps:0.3,numbers-as-text:0.1,redirect:0.01,redirect-away:0.01,html-400:0.01,html-errors:0.3';
+
+export const circumstances = {
+  flaky: {},
+  cut: { cuts: true },
+  untidy: { faults: untidy },
+  behind: { service: { clockOffsetMs: -7 * MINUTE } },
+  ahead: { service: { clockOffsetMs: 7 * MINUTE } },
+  late: { service: { listLagMs: 3_000 } },
+  'all-behind': {
+    cuts: true,
+    faults: untidy,
+    service: { clockOffsetMs: -7 * MINUTE, listLagMs: 3_000 },
+  },
+  'all-ahead': {
+    cuts: true,
+    faults: untidy,
+    service: { clockOffsetMs: 7 * MINUTE, listLagMs: 3_000 },
+  },
+} as const satisfies Record<string, Circumstances>;
+
+export type CircumstancesName = keyof typeof circumstances;
