@@ -187,7 +187,8 @@ async function play(
     ? judge({ policy, ...scene }, { run, targets, effects, allEffects, round, sandbox })
     : ['has not ended long after the last kill'];
   report.wrong.push(...wrong.map((says) => `${fired.id} (round ${round + 1}): ${says}`));
-  say(`${name}, round ${round + 1}: ${run?.status ?? 'not ended'}, ${JSON.stringify(run?.counts ?? {})}`);
+  const { status = 'not ended', counts = {}, detail = '' } = run ?? {};
+  say(`${name}, round ${round + 1}: ${status}, ${JSON.stringify(counts)} ${detail}`);
   for (const one of wrong) say(`  WRONG: ${one}`);
   return run !== undefined;
 }

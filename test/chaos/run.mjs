@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { argv, execPath, exit } from 'node:process';
+import { argv, execPath, exit, stderr } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ensureBuild } from '../../src/cli/build.mjs';
 import { colorlessInPipes } from '../../src/cli/colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,6 +19,12 @@ const { values } = parseArgs({
     circumstances: { type: 'string' },
   },
 });
+// The daemons run what was built, which has to be the source as it is.
+const build = await ensureBuild({ say: (line) => stderr.write(`${line}\n`) });
+if (!build.ok) {
+  stderr.write(`${build.why}\n${build.output}\n`);
+  exit(1);
+}
 const seed = values.seed ?? String(Date.now() % 1_000_000);
 const { status } = spawnSync(
   execPath,
