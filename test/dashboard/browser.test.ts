@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { aTarget } from '../support/builders.ts';
-import { complaintsOf, launch, withoutBrowser } from './chromium.ts';
-import { aPolicy, aRun, ended, PASSWORD, remember, showDaemon, startWorld, type World } from './world.ts';
+import { complaintsOf, launch, openPage, withoutBrowser } from './chromium.ts';
+import { aPolicy, aRun, ended, remember, showDaemon, startWorld, type World } from './world.ts';
 
 let browser: Browser;
 let world: World;
@@ -21,20 +21,12 @@ const schedule = {
   blackout: [],
 } as const;
 
-/** A page of somebody who has signed in, at an address. */
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
-  const page = await context.newPage();
-  await page.goto(`${world.dashboard.url}${path}`);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${world.dashboard.url}${path}`);
-  return page;
-}
+const open = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
+  openPage(browser, world.dashboard.url, path, options);
 
 test.skipIf(withoutBrowser)('a person signs in and watches a run to its end', async () => {
   world = await startWorld();
-  await remember(world.records, aRun(), [ended('a', 'succeeded'), aTarget('b')]);
+  await remember(world.records, aRun(), [ended('a', 'succeeded')]);
   const page = await open(`/runs/${aRun().id}`);
   await page.getByRole('heading', { name: 'nightly-sync running' }).waitFor();
 
@@ -56,7 +48,7 @@ test.skipIf(withoutBrowser)(
 
     await page.getByRole('heading', { name: 'newer running' }).waitFor();
     const focused = page.locator(':focus');
-    expect(await focused.getAttribute('aria-label')).toBe('Pause nightly-sync');
+    expect(await focused.textContent()).toBe('Pause nightly-sync');
   },
 );
 
@@ -101,6 +93,23 @@ test.skipIf(withoutBrowser)(
 );
 
 test.skipIf(withoutBrowser)(
+  'times inside of sentences are shown in the same zone as all others, and in UTC to who points at them',
+  async () => {
+    world = await startWorld();
+    const until = Date.UTC(new Date().getUTCFullYear() + 1, 11, 24, 20, 30);
+    await world.records.freeze.begin({ at: Date.now(), by: 'anna', until });
+    const why = 'No more runs before 2026-12-24 20:30Z.';
+    await remember(world.records, aRun({ detail: why }), []);
+    const page = await open(`/runs/${aRun().id}`);
+
+    const notice = page.locator('#warnings .says', { hasText: 'Everything is frozen by anna until 25 Dec' });
+    expect(await notice.textContent()).toMatch(/until 25 Dec \d{4}, 05:30: no run begins\./);
+    expect(await notice.locator('time').first().getAttribute('title')).toMatch(/-12-24 20:30 UTC$/);
+    expect(await page.locator('#summary .note').textContent()).toMatch(/before 25 Dec(?: \d{4})?, 05:30\.$/);
+  },
+);
+
+test.skipIf(withoutBrowser)(
   'no page complains, asks anybody else for anything, or is wider than a telephone',
   async () => {
     world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
@@ -114,7 +123,7 @@ test.skipIf(withoutBrowser)(
         kept: [],
       },
     ];
-    await remember(world.records, aRun(), [ended('a', 'failed'), aTarget('b')]);
+    await remember(world.records, aRun(), [ended('a', 'failed'), ended('b', 'succeeded')]);
     await world.records.runs.move(aRun(), 'partial', { at: Date.now() });
     const page = await open('/', { viewport: { width: 390, height: 800 } });
     const complaints = complaintsOf(page, world.dashboard.url);

@@ -1,7 +1,8 @@
 /** The browser of the tests, when one is installed. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PASSWORD } from './world.ts';
 
 const executable = findChromium();
 
@@ -16,6 +17,22 @@ export function launch(): Promise<Browser> {
     executablePath: executable ?? 'chromium',
     args: [...args.split(' '), '--disable-component-update', '--disable-sync'],
   });
+}
+
+/** A page of somebody who has signed in, at an address. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  await page.goto(`${url}${path}`);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${url}${path}`);
+  return page;
 }
 
 /** What a page complains of, and what it asks of anybody but the dashboard: nothing, if all is well. */

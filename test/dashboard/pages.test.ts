@@ -3,6 +3,7 @@ import type { Schedule } from '../../src/policy/policy.ts';
 import { reasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';
+import { aBrokenFile as brokenFileOf } from './busy-world.ts';
 import {
   anAccount,
   aPolicy,
@@ -107,7 +108,7 @@ test('whatever stands in the way is on the overview', async () => {
     'The account default refuses us, and its runs wait: HTTP 401 Since 1970-01-01 00:00 UTC',
   );
   expect(text).toContain(
-    'policies/a.yaml has a mistake; in force as it was before: nightly-sync (read 1970-01-01 00:00Z).',
+    'policies/a.yaml has an error; active as before: nightly-sync (read 1970-01-01 00:00 UTC ).',
   );
   expect(text).toContain('The scheduler of this process is not at work.');
   expect(text).toContain('The policy nightly-sync differs between daemons: no scheduler has it.');
@@ -448,4 +449,40 @@ test('an open page is told which run changed', async () => {
     `event: changed\ndata: {"runs":["${aRun().id}"],"policies":["nightly-sync"]}\n\n`,
   );
   await events.end();
+});
+
+test('a broken file of forty policies takes one line on every page, and what is wrong can be opened', async () => {
+  world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
+  world.health.brokenFiles = [brokenFileOf(40)];
+
+  for (const path of ['/', '/runs', '/work']) {
+    const { html } = await look(path);
+    const [, sentence = ''] =
+      /<span class="says">((?:(?!<\/summary>).)*has 40 errors.*?)<\/summary>/s.exec(html) ?? [];
+    expect(textOf(sentence)).toMatch(
+      /has 40 errors; 40 policies of it stay active as they were before\. Since/,
+    );
+    expect(sentence).not.toContain('policy-number');
+    const opened = textOf(html.slice(html.indexOf('id="warnings"')));
+    expect(opened).toContain('in policy-number-0-of-one-file.');
+    expect(opened).toContain('And 20 more: caretaker validate shows all.');
+    expect(opened).toMatch(/policy-number-39-of-one-file, read \d{4}-/);
+  }
+});
+
+test('of many notices the three worst are on the page, and the others can be opened', async () => {
+  const accounts = Array.from({ length: 9 }, (_, index) =>
+    anAccount({ account: `client-${index}`, failingSince: Date.now() - 60_000 }),
+  );
+  world = await startWorld({ accounts: async () => accounts });
+  world.health.brokenFiles = [brokenFileOf(1)];
+
+  const { html } = await look('/');
+
+  const notices = html.slice(html.indexOf('id="warnings"'));
+  const [shown = '', folded = ''] = notices.split('9 more notices');
+  expect(textOf(shown)).toContain('Nobody is at work');
+  expect(shown.match(/class="says"/g)).toHaveLength(4);
+  expect(textOf(folded)).toContain('client-8');
+  expect(textOf(folded)).toContain('has an error');
 });

@@ -14,9 +14,10 @@ const style = `
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
-a { color: var(--link); text-decoration: none; }
-a:hover { text-decoration: underline; }
+body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.6 system-ui, sans-serif; }
+/* Underlined, but where its form says that it is a link: nobody has to tell it by its colour. */
+a { color: var(--link); text-decoration: underline 1px; text-underline-offset: .2em; }
+a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .25rem 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 0 0 .6rem; }
@@ -37,6 +38,8 @@ time { white-space: nowrap; }
 header { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; align-items: center; padding: .6rem 1.2rem;
   background: var(--card); border-bottom: 1px solid var(--line); }
 header nav { display: flex; gap: 1.1rem; flex: 1; }
+header a, a.card, a.action, a.plain, .filters a { text-decoration: none; }
+header a:hover, .filters a:hover { text-decoration: underline; }
 header nav a[aria-current] { color: var(--text); font-weight: 600; }
 footer { max-width: 72rem; margin: 0 auto; padding: 0 1.2rem 1.5rem; font-size: .82rem; }
 .brand { font-weight: 700; color: var(--text); }
@@ -44,17 +47,23 @@ main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.
 .narrow { max-width: 24rem; width: 100%; margin: 12vh auto 0; }
 /* Always in sight, and over the page rather than in it: nothing moves when one comes. */
 #warnings { position: sticky; bottom: 0; max-height: 40vh; overflow-y: auto; background: var(--page); }
+#warnings > :last-child { margin-bottom: .5rem; }
+/* A notice has two lines until somebody opens it. */
+#warnings summary { display: flex; gap: .5rem; }
+#warnings summary::before { content: "▸"; flex: none; }
+#warnings [open] > summary::before { content: "▾"; }
+#warnings details:not([open]) > summary .says { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+#warnings ul { margin: .3rem 0; padding-left: 1.2rem; }
 #warnings:empty, #paused:empty { display: none; }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; color: inherit; }
 .cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)); }
-a.card:hover { text-decoration: none; border-color: var(--link); }
+a.card:hover { border-color: var(--link); }
 
 .badge, .note { --tone: var(--calm); background: color-mix(in srgb, var(--tone) var(--tint), transparent); }
 .badge { display: inline-block; padding: 0 .5em; border-radius: 1em; font-size: .8rem; font-weight: 600;
   line-height: 1.6; color: var(--tone); vertical-align: middle; white-space: nowrap; }
 .note { border-left: 4px solid var(--tone); padding: .5rem .8rem; border-radius: 4px; margin: 0 0 .5rem; overflow-wrap: anywhere; }
-.note details { margin-top: .3rem; }
 .is-succeeded { --tone: var(--good); }
 .is-failed, .is-stopped { --tone: var(--bad); }
 .is-partial, .is-blocked, .is-paused, .is-disabled, .is-waiting { --tone: var(--warn); }
@@ -82,12 +91,14 @@ td .id { display: block; }
 
 a.plain { display: inline-block; color: inherit; }
 a.plain .moment { display: block; } /* the same place, however long the word before it is */
+a.plain time { text-decoration: underline 1px; text-underline-offset: .2em; }
+a.plain:hover time { text-decoration-thickness: 2px; }
 .w-run { width: 14rem; } .w-name { width: 11rem; } .w-target { width: 16rem; } .w-in { width: 14rem; }
 .w-do { width: 9.5rem; } .w-badge { width: 8rem; } .w-count { width: 9rem; } .w-word { width: 7rem; }
 
 .actions { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; }
-a.action { padding: .1rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); white-space: nowrap; }
-a.action:hover { border-color: var(--link); text-decoration: none; }
+a.action { display: inline-block; padding: .1rem .6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); white-space: nowrap; }
+a.action:hover { border-color: var(--link); }
 .search { display: flex; flex-wrap: wrap; gap: .5rem .7rem; align-items: center; margin: 0 0 .8rem; }
 .search label { display: flex; flex: 0 1 20rem; align-items: center; gap: .5rem; margin: 0; }
 .search input, .search select { flex: 1 1 10rem; width: auto; min-width: 0; background: var(--card); }
@@ -103,20 +114,30 @@ button.quiet { background: none; border-color: transparent; color: var(--dim); p
 button.quiet:hover { color: var(--text); text-decoration: underline; }
 summary { cursor: pointer; }
 
+/* Between a phone and a desk, columns have shares of the width, so that all of them leave room for the one that has none. */
+@media (max-width: 72rem) {
+  th, td { padding: .5rem .6rem; }
+  td time { white-space: normal; }
+  .w-run { width: 21%; } .w-name { width: 18%; } .w-target { width: 28%; } .w-in { width: 30%; }
+  .w-do { width: 15%; } .w-badge { width: 15%; } .w-count { width: 18%; } .w-word { width: 12%; }
+}
+@media (max-width: 47.9rem) {
+  dd time { white-space: normal; }
+  thead { display: none; }
+  tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
+  tbody tr:first-child { border-top: 0; }
+  td { display: block; position: relative; min-height: 1.9rem; border: 0; padding: .15rem .8rem .15rem 7.2rem; }
+  td::before { content: attr(data-label); position: absolute; left: .8rem; color: var(--dim); font-size: .82rem; }
+}
 @media (max-width: 42rem) {
   header { padding: .5rem .8rem; column-gap: .9rem; }
   header nav { order: 3; flex-basis: 100%; }
   .brand { flex: 1; }
   footer { padding: 0 .8rem 1rem; }
-  dd time { white-space: normal; }
   main { padding: .8rem; }
-  thead { display: none; }
-  tr { display: block; border-top: 1px solid var(--line); padding: .5rem 0; }
-  tbody tr:first-child { border-top: 0; }
-  td { display: block; position: relative; min-height: 1.9rem; border: 0; padding: .15rem .8rem .15rem 7.2rem; }
   .note { padding: .5rem .6rem; }
   .search label { flex-basis: 100%; }
-  td::before { content: attr(data-label); position: absolute; left: .8rem; color: var(--dim); font-size: .82rem; }
+  #warnings details:not([open]) > summary .says { -webkit-line-clamp: 1; }
 }
 `;
 

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Day, Group, OfPolicy, Trouble } from '../reading/day.ts';
-import { Badge, Moment, number, policyPath, runPath, Table, Why, whyOf } from './words.tsx';
+import { Badge, Moment, number, policyPath, runPath, Table, Why, WhyLine } from './words.tsx';
 
 const MOST_TROUBLED = 10;
 const POLICIES_A_GROUP = 3;
@@ -75,7 +75,7 @@ const TroubleRow = ({ trouble, now }: { trouble: Trouble; now: number }) => {
             <a href={runPath(run.id)}>
               <Moment at={run.startedAt ?? run.createdAt} now={now} />
             </a>
-            {whyOf(run) && <p>{whyOf(run)}</p>}
+            <WhyLine run={run} />
           </>
         ) : (
           <span class="dim">no longer kept</span>

@@ -3,8 +3,9 @@ import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Exchange, Parts } from '../http/parts.ts';
+import type { BrokenFile } from '../options.ts';
 import { type Obstacle, obstaclesOf, standingOf } from '../reading/standing.ts';
-import { Moment } from './words.tsx';
+import { Moment, Sentence } from './words.tsx';
 
 interface PageProps {
   title: string;
@@ -82,33 +83,81 @@ const Header = ({ here }: { here: string | undefined }) => (
   </>
 );
 
+/** So many notices are on a page; the others can be opened. */
+const NOTICES = 3;
+/** Of a broken file, so many errors and policies are shown. */
+const MISTAKES = 20;
+const KEPT = 100;
+
 /** What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said aloud when it changes. */
 const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: number }) => (
   <div id="warnings" data-live aria-live="polite">
-    {obstacles.map(({ is, sentence, since, file }) => (
-      <div class={`note is-${is}`}>
-        {sentence}{' '}
+    {obstacles.slice(0, NOTICES).map((obstacle) => (
+      <Notice obstacle={obstacle} now={now} />
+    ))}
+    {obstacles.length > NOTICES && (
+      <details class="note" data-key="more">
+        <summary>
+          <span class="says">
+            {obstacles.length === NOTICES + 1
+              ? '1 more notice'
+              : `${obstacles.length - NOTICES} more notices`}
+          </span>
+        </summary>
+        {obstacles.slice(NOTICES).map((obstacle) => (
+          <Notice obstacle={obstacle} now={now} />
+        ))}
+      </details>
+    )}
+  </div>
+);
+
+/** One notice: a line or two, which can be opened when they do not show all of it. */
+const Notice = ({ obstacle: { is, sentence, since, file }, now }: { obstacle: Obstacle; now: number }) => (
+  <details class={`note is-${is}`} data-key={file?.file ?? sentence}>
+    <summary>
+      <span class="says">
+        <Sentence text={sentence} />{' '}
         {since !== undefined && (
           <span class="dim">
             Since <Moment at={since} now={now} />.
           </span>
         )}
-        {file && (
-          <details>
-            <summary>Show what is wrong</summary>
-            {file.mistakes.map(({ place, message, suggestion, frame }) => (
-              <>
-                <p>
-                  <code>{place}</code> {message} {suggestion}
-                </p>
-                {frame && <pre>{frame}</pre>}
-              </>
-            ))}
-          </details>
-        )}
-      </div>
+      </span>
+    </summary>
+    {file && <Mistakes file={file} now={now} />}
+  </details>
+);
+
+const Mistakes = ({ file: { mistakes, kept }, now }: { file: BrokenFile; now: number }) => (
+  <>
+    {mistakes.slice(0, MISTAKES).map(({ place, message, suggestion, frame }) => (
+      <>
+        <p>
+          <code>{place}</code> {message} {suggestion}
+        </p>
+        {frame && <pre>{frame}</pre>}
+      </>
     ))}
-  </div>
+    {mistakes.length > MISTAKES && (
+      <p>
+        And {mistakes.length - MISTAKES} more: <code>caretaker validate</code> shows all.
+      </p>
+    )}
+    {kept.length > 0 && (
+      <>
+        <p>Active as they were before:</p>
+        <ul>
+          {kept.slice(0, KEPT).map(({ name, readAt }) => (
+            <li>
+              {name}, read <Moment at={readAt} now={now} />
+            </li>
+          ))}
+          {kept.length > KEPT && <li>and {kept.length - KEPT} more</li>}
+        </ul>
+      </>
+    )}
+  </>
 );
 
 /** A tick in a circle. */

@@ -19,7 +19,7 @@ import {
   RunTable,
   runPath,
   Table,
-  whyOf,
+  WhyLine,
 } from './words.tsx';
 
 const LATEST = 10;
@@ -91,7 +91,7 @@ const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause
           {paused.slice(0, MOST_PAUSED).map(({ name, pause }) => (
             <li data-key={name}>
               <a href={policyPath(name)}>{name}</a> is <PausedBy pause={pause} now={now} />{' '}
-              <Action to={policyPath(name, '/resume')} label={`Resume ${name}`}>
+              <Action to={policyPath(name, '/resume')} of={name}>
                 Resume
               </Action>
             </li>
@@ -127,7 +127,7 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
           <h3>
             {run.policy} <Badge word={run.status} />
           </h3>
-          {whyOf(run) && <p>{whyOf(run)}</p>}
+          <WhyLine run={run} />
           <Bar counts={run.counts} />
           <p>{progressOf(run)}</p>
           <p class="dim">
@@ -280,15 +280,15 @@ export const NextFiring = ({
 
 export const PolicyActions = ({ name, paused }: { name: string; paused: boolean }) => (
   <span class="actions">
-    <Action to={policyPath(name, '/run')} label={`Run ${name} now`}>
+    <Action to={policyPath(name, '/run')} of={name}>
       Run now
     </Action>
     {paused ? (
-      <Action to={policyPath(name, '/resume')} label={`Resume ${name}`}>
+      <Action to={policyPath(name, '/resume')} of={name}>
         Resume
       </Action>
     ) : (
-      <Action to={policyPath(name, '/pause')} label={`Pause ${name}`}>
+      <Action to={policyPath(name, '/pause')} of={name}>
         Pause
       </Action>
     )}

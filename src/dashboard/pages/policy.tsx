@@ -9,7 +9,7 @@ import type { Exchange, Parts } from '../http/parts.ts';
 import { showPage } from './layout.tsx';
 import { NextFiring, PolicyActions, PolicyBadges, ScheduleLines } from './overview.tsx';
 import { sendProblem } from './problem.tsx';
-import { Moment, momentIn, number, RunTable, runPath } from './words.tsx';
+import { Moment, momentIn, number, RunTable, runPath, Sentence } from './words.tsx';
 
 const LATEST = 20;
 const COMING = 5;
@@ -30,12 +30,18 @@ const LatestMoments = ({ records, now }: { records: readonly FiringRecord[]; now
   </section>
 );
 
+function whyOfMoment({ why, note, into }: FiringRecord): string {
+  if (into !== undefined) return `: the run of ${isoMinute(into)} made up for it`;
+  if (why === undefined) return '';
+  return why === 'overlap'
+    ? `: ${note ?? why}`
+    : `: ${hindranceWords({ why, ...(note === undefined ? {} : { note }) })}`;
+}
+
 const BecameOf = ({ record }: { record: FiringRecord }) => (
   <>
     {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
-    {record.why && record.why !== 'overlap' && `: ${hindranceWords({ ...record, why: record.why })}`}
-    {record.why === 'overlap' && `: ${record.note ?? record.why}`}
-    {record.into !== undefined && `: the run of ${isoMinute(record.into)} made up for it`}
+    <Sentence text={whyOfMoment(record)} />
     {record.backfill && (
       <>
         {'; '}

@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isSignedIn } from '../access/cookie.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { asPage, Layout, showPage } from './layout.tsx';
+import { Sentence } from './words.tsx';
 
 /** Addresses that programs read; all others are looked at by people. */
 const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;
@@ -21,7 +22,9 @@ export async function sendProblem(
   if (forPrograms.test(c.req.path)) return c.json({ error: { code: 'problem', message } }, code);
   const content = (
     <section class="narrow">
-      <h1>{message}</h1>
+      <h1>
+        <Sentence text={message} />
+      </h1>
       <p>
         <a href="/">Back to the overview</a>
       </p>

@@ -20,10 +20,12 @@ import {
   policyPath,
   progressOf,
   runPath,
+  Sentence,
   span,
   Table,
   targetPath,
   Why,
+  WhyLine,
   whyOf,
 } from './words.tsx';
 
@@ -91,7 +93,11 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       {run.policy} <Badge word={run.status} />
     </h1>
     <p class="dim id">{run.id}</p>
-    {whyOf(run) && <p class={`note is-${run.status}`}>{whyOf(run)}</p>}
+    {whyOf(run) && (
+      <div class={`note is-${run.status}`}>
+        <WhyLine run={run} />
+      </div>
+    )}
     {reasons
       .filter(({ outcome }) => outcome !== 'succeeded')
       .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
@@ -246,7 +252,11 @@ export const EndCells = ({ target, now }: { target: Target; now: number }) => (
 const TargetWhy = ({ target }: { target: Target }) => (
   <>
     {target.reason && <Why reason={target.reason} />}
-    {target.detail && <p>{target.detail}</p>}
+    {target.detail && (
+      <p>
+        <Sentence text={target.detail} />
+      </p>
+    )}
     <Findings target={target} />
     {target.attempts > 0 && (
       <p class="dim">after {target.attempts === 1 ? 'a failed try' : `${target.attempts} failed tries`}</p>

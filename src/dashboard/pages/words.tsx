@@ -14,12 +14,27 @@ export const Moment = ({ at, now }: { at: number | undefined; now: number }) =>
     <span class="dim">–</span>
   ) : (
     <span class="moment">
-      <time datetime={isoTime(at)}>{`${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`}</time>{' '}
+      <time datetime={isoTime(at)}>{utcMinute(at)}</time>{' '}
       <span class="ago dim" data-of={isoTime(at)}>
         {relative(at - now)}
       </span>
     </span>
   );
+
+/** A time as other rooms write it into their sentences, in UTC. */
+const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** A sentence as it was recorded, with its times marked as such: `live.js` shows them in the reader's zone, as all others. */
+export const Sentence = ({ text }: { text: string }) => (
+  <>
+    {text.split(WRITTEN_TIME).map((part) => {
+      const at = WRITTEN_TIME.test(part) ? Date.parse(part.replace(' ', 'T')) : Number.NaN;
+      return Number.isNaN(at) ? part : <time datetime={isoTime(at)}>{utcMinute(at)}</time>;
+    })}
+  </>
+);
+
+const utcMinute = (at: number): string => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
 export function momentIn(at: number, timeZone: string): string {
@@ -91,6 +106,16 @@ export function whyOf({ status, detail, counts, planComplete }: Run): string | u
   return undefined;
 }
 
+/** The sentence to read first, as a paragraph of its own. */
+export const WhyLine = ({ run }: { run: Run }) => {
+  const why = whyOf(run);
+  return why === undefined ? null : (
+    <p>
+      <Sentence text={why} />
+    </p>
+  );
+};
+
 /** A reason code with its sentence. */
 export const Why = ({ reason }: { reason: Reason }) => (
   <>
@@ -131,10 +156,11 @@ export const Table = ({
   </table>
 );
 
-/** A link that looks like what it leads to: something to do. */
-export const Action = ({ to, children, label }: { to: string; children: Child; label?: string }) => (
-  <a class="action" href={to} {...(label ? { 'aria-label': label } : {})}>
+/** A link that looks like a button. `of` is added to its name for those who do not see the row that it stands in. */
+export const Action = ({ to, children, of }: { to: string; children: Child; of?: string }) => (
+  <a class="action" href={to}>
     {children}
+    {of !== undefined && <span class="unseen"> {of}</span>}
   </a>
 );
 
@@ -152,7 +178,7 @@ export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPo
       </td>
     )}
     <td data-label="Outcome">
-      {whyOf(run) && <p>{whyOf(run)}</p>}
+      <WhyLine run={run} />
       <p class="dim">{countsLine(run.counts)}</p>
     </td>
     <td data-label="Trigger">{run.trigger}</td>

@@ -2,7 +2,7 @@ import type { Presence } from '../../records/presence-store.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { type AccountStanding, standingOf, stewardLagMs } from '../reading/standing.ts';
 import { showPage } from './layout.tsx';
-import { Moment, number, span, Table } from './words.tsx';
+import { Moment, number, Sentence, span, Table } from './words.tsx';
 
 /** Who is at work: the processes, and of each account who looks after it, what it has left, and how it answers. */
 export async function showWork(c: Exchange, parts: Parts): Promise<Response> {
@@ -103,7 +103,7 @@ const AccountRow = ({
       <td data-label="The service">
         {blocked ? (
           <>
-            refuses us since <Moment at={blocked.since} now={now} />: {blocked.why}
+            refuses us since <Moment at={blocked.since} now={now} />: <Sentence text={blocked.why} />
           </>
         ) : failingSince === undefined ? (
           'answers, as far as it was asked'

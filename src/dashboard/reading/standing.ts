@@ -68,7 +68,7 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
   if (health.redis === 'down') {
     return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
   }
-  return [
+  const found = [
     ...frozen(standing),
     ...nobody(standing),
     ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
@@ -80,7 +80,10 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
       (file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
     ),
   ];
+  return found.sort((a, b) => worstFirst.indexOf(a.is) - worstFirst.indexOf(b.is));
 }
+
+const worstFirst: readonly Obstacle['is'][] = ['failed', 'blocked', 'partial'];
 
 /** So many differing policies are named. */
 const MOST_DIFFERENCES = 5;
@@ -145,9 +148,22 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
   return found;
 }
 
-const brokenSentence = ({ file, mistakes, inForce, kept }: BrokenFile): string => {
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+/** So many policies of a broken file are named in its sentence. */
+const MOST_NAMED = 3;
+
+function activeOf(inForce: BrokenFile['inForce'], kept: BrokenFile['kept']): string {
+  if (inForce.length === 0) return 'no policy of it is active';
+  if (kept.length === 0) {
+    return inForce.length > MOST_NAMED
+      ? `${inForce.length} policies of it are active`
+      : `active: ${inForce.join(', ')}`;
+  }
+  if (kept.length > MOST_NAMED) return `${kept.length} policies of it stay active as they were before`;
   const as = kept.map(({ name, readAt }) => `${name} (read ${isoMinute(readAt)})`).join(', ');
-  const rest = inForce.length === 0 ? 'nothing of it is in force' : `in force: ${inForce.join(', ')}`;
-  return `${file} has ${count}; ${kept.length === 0 ? rest : `in force as it was before: ${as}`}.`;
+  return `active as before: ${as}`;
+}
+
+const brokenSentence = ({ file, mistakes, inForce, kept }: BrokenFile): string => {
+  const count = mistakes.length === 1 ? 'an error' : `${mistakes.length} errors`;
+  return `${file} has ${count}; ${activeOf(inForce, kept)}.`;
 };
