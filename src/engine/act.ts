@@ -171,7 +171,9 @@ class Step {
     }
     if (this.ending) return { is: 'called-off', ending: this.ending };
     if (this.target.attempts >= this.run.policy.retry.attempts) {
-      return { is: 'failed', reason: 'unavailable', detail: `It failed ${this.target.attempts} times.` };
+      const { attempts, detail } = this.target;
+      const last = detail === undefined ? '' : ` The last time: ${detail}`;
+      return { is: 'failed', reason: 'unavailable', detail: `It failed ${attempts} times.${last}` };
     }
     return noted(job, await job.act(this.acting(job)));
   }

@@ -194,13 +194,9 @@ export const stillUnderWay = (watch: Watch): string => {
 /** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
 export function timedOut(target: Target, now: number): Target {
   if (target.intent) {
-    return ended(
-      target,
-      'failed',
-      'unknown-effect',
-      `The answer to ${target.intent.operation} was lost.`,
-      now,
-    );
+    const lost = `The answer to ${target.intent.operation} was lost.`;
+    const detail = target.detail === undefined ? lost : `${lost} ${target.detail}`;
+    return ended(target, 'failed', 'unknown-effect', detail, now);
   }
   if (target.state === 'waiting' && target.reason === 'conflict') {
     return ended(target, 'failed', 'conflict', target.detail, now);

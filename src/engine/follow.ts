@@ -9,6 +9,7 @@ import type { CallOptions } from '../client/client.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
 import { allItems } from '../client/pages.ts';
 import { isoTime, timeOf } from '../clock.ts';
+import { ContractError } from '../contract/answers.ts';
 import type { Input } from '../contract/operations.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { Api } from '../job/job.ts';
@@ -150,8 +151,9 @@ export class Follower {
       1,
     );
     let newest = this.covered.get(kind)?.seenTo ?? Number.NEGATIVE_INFINITY;
+    let isRead = true;
     try {
-      for await (const item of pages) {
+      for await (const item of this.readable(pages, () => (isRead = false))) {
         const moved = timeOf(movedAt?.(item));
         if (moved && moved.earliest > newest) newest = moved.earliest;
         const key = keyOfItem(item);
@@ -172,9 +174,20 @@ export class Follower {
     // A timestamp from the future would hide from the next sweeps what ends until then.
     const { earliest, latest } = await client.serviceTime(at, options);
     const seenTo = movedAt ? Math.min(newest, latest) : earliest;
-    this.covered.set(kind, { at, names: new Set(followed.map(nameOf)), seenTo });
+    if (isRead) this.covered.set(kind, { at, names: new Set(followed.map(nameOf)), seenTo });
     const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
     return [...unclear, ...unseen];
+  }
+
+  /** The items up to the first page that cannot be read. What it would have shown is looked at alone. */
+  private async *readable<T>(items: AsyncIterable<T>, onUnreadable: () => void): AsyncGenerator<T> {
+    try {
+      yield* items;
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error;
+      this.parts.log.warn({ account: this.account }, messageOf(error));
+      onUnreadable();
+    }
   }
 
   /**
@@ -304,7 +317,7 @@ export class Follower {
       return await watchKind(watch.kind).look(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
-      if (error instanceof RejectedError) return { is: 'unclear' };
+      if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
       throw error;
     }
   }

@@ -6,6 +6,7 @@
  */
 
 import { AccountRefusedError, UnavailableError } from '../client/errors.ts';
+import { ContractError } from '../contract/answers.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { AnyJob } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -90,7 +91,12 @@ async function failed(parts: Parts, run: Run, planStep: number, error: unknown):
   }
   const unforeseen = !(error instanceof CaretakerError);
   if (unforeseen) log.error({ run: run.id, err: error }, 'a plan failed unforeseen');
-  if (unforeseen && planStep < UNFORESEEN_TRIES) return;
+  const isAgain = unforeseen || error instanceof ContractError;
+  const attempts = unforeseen ? UNFORESEEN_TRIES : policyOf(run).retry.attempts;
+  if (isAgain && (await records.targets.countPlanFailure(run.id)) < attempts) {
+    if (!unforeseen) log.warn({ run: run.id }, `planning is tried again: ${messageOf(error)}`);
+    return records.runs.note(run.id, messageOf(error));
+  }
   await concludeRun(parts, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
 }
 

@@ -63,7 +63,8 @@ async function callTime(parts: Parts, run: Run, charge: Charge): Promise<void> {
   const { records, clock } = parts;
   const detail = 'The time limit of the run passed (timeout.run).';
   if (!run.planComplete) {
-    await concludeRun(parts, run, 'failed', { detail });
+    const last = run.detail === undefined ? '' : ` It could not be planned: ${run.detail}`;
+    await concludeRun(parts, run, 'failed', { detail: `${detail}${last}` });
     return;
   }
   await endPending(parts, run, (target) => ({ ...timedOut(target, clock.now()), detail }));

@@ -41,6 +41,11 @@ redis.call('DEL', unpack(KEYS, 2))
 redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
 return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
 
+/** KEYS: run. */
+export const COUNT_PLAN_FAILURE = `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HINCRBY', KEYS[1], 'planFailures', 1)`;
+
 /**
  * KEYS: run, pending. ARGV: plan step, from, window. Puts the pending targets into the order of a hash of their ids, and has
  * `RELEASE` begin them evenly over the window. Gives 0 when the plan is another's.

@@ -19,6 +19,7 @@ import {
   ALLOT,
   BEGIN_PLAN,
   CLAIM,
+  COUNT_PLAN_FAILURE,
   NOTE_INTENT,
   RELEASE,
   RENEW,
@@ -89,6 +90,11 @@ export class TargetStore {
         [],
       ),
     );
+  }
+
+  /** Counts an attempt at planning that failed otherwise than by an outage; gives how many there were. 0 for a run that is gone. */
+  async countPlanFailure(run: string): Promise<number> {
+    return Number(await runScript(this.store, COUNT_PLAN_FAILURE, [keys.run(run)], []));
   }
 
   /**

@@ -228,6 +228,9 @@ describe('time is up', () => {
       reason: 'unknown-effect',
       detail: 'The answer to syncSite was lost.',
     });
+    expect(timedOut({ ...acting, intent, detail: 'HTTP 503.' }, now).detail).toBe(
+      'The answer to syncSite was lost. HTTP 503.',
+    );
   });
   test('for a conflict that never ended: conflict', () => {
     expect(timedOut({ ...acting, state: 'waiting', reason: 'conflict' }, now).reason).toBe('conflict');

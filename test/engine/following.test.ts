@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { ContractError } from '../../src/contract/answers.ts';
+import { around } from '../support/between.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 
@@ -21,3 +23,18 @@ test.each([
     expect(end.requestsByOperation).toEqual({ syncSite: 6, listSites: expect.any(Number) });
   },
 );
+
+test('a list that cannot be read leaves what is in flight to be looked at one by one', async () => {
+  world = await startWorld({ sites: 3 });
+  let lists = 0;
+  around(world.caretaker.link('default').client, 'call', (call, id) => {
+    // The first list is that of the plan.
+    if (id !== 'listSites' || lists++ === 0) return call();
+    return Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
+  });
+
+  const end = await world.ended(await world.fire(aPolicy()));
+
+  expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
+  expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(0);
+});

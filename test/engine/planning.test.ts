@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { ContractError } from '../../src/contract/answers.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import { planRun } from '../../src/engine/plan-run.ts';
 import type { AnyJob } from '../../src/job/job.ts';
@@ -14,6 +15,17 @@ const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
 const goingOn = new AbortController().signal;
 const plan = (caretaker: World['caretaker'], run: { id: string }) =>
   planRun(partsOf(caretaker), { kind: 'plan', run: run.id }, goingOn);
+
+/** The first `times` lists of sites lack the id of a site, for whoever asks; gives how many were asked for. */
+function brokenAnswers(times: number): () => number {
+  let asked = 0;
+  around(world.caretaker.link('default').client, 'call', (call, id) => {
+    if (id !== 'listSites') return call();
+    asked += 1;
+    return asked > times ? call() : Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
+  });
+  return () => asked;
+}
 
 describe('a plan that two processes are at', () => {
   test('is let go by the latest: whoever was overtaken changes nothing any more', async () => {
@@ -54,7 +66,7 @@ describe('a plan that two processes are at', () => {
       throw new TypeError('x is not a function');
     });
     // Three tries are what a plan has; the last of them is the one that is overtaken.
-    for (let tries = 0; tries < 2; tries += 1) await other.records.targets.beginPlan(run.id);
+    for (let tries = 0; tries < 2; tries += 1) await other.records.targets.countPlanFailure(run.id);
     const overtaken = plan(broken, run);
     await gate.reached;
     await plan(other, run);
@@ -156,6 +168,44 @@ describe('a plan that cannot be made', () => {
 
     expect(run).toMatchObject({ status: 'failed', detail: 'Planning failed: x is not a function' });
     expect(world.sandbox.journal.countOf('listSites')).toBe(3);
+  });
+
+  test('by an answer that lacks what is needed is made again, and then the run goes on', async () => {
+    world = await startWorld({ sites: 5 });
+    brokenAnswers(1);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+
+    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: 5 } });
+    expect(run).not.toHaveProperty('detail');
+  });
+
+  test('by such answers in every attempt that the policy allows fails the run', async () => {
+    world = await startWorld({ sites: 5 });
+    const asked = brokenAnswers(Number.POSITIVE_INFINITY);
+    const { retry } = aPolicy();
+
+    const run = await world.ended(await world.fire(aPolicy({ retry: { ...retry, attempts: 3 } })));
+
+    expect(run).toMatchObject({
+      status: 'failed',
+      detail: 'Planning failed: listSites answered something we cannot use: sites[0].id is missing.',
+    });
+    expect(asked()).toBe(3);
+  });
+
+  test('in an outage longer than all its attempts is made when the outage is over', async () => {
+    world = await startWorld({ sites: 5 });
+    world.sandbox.outage.begin('redirect-away');
+    const fired = await world.fire(aPolicy({ retry: { ...aPolicy().retry, attempts: 1 } }));
+    const noted = await world.ended(fired, ({ detail }) => detail !== undefined);
+
+    world.sandbox.outage.end();
+
+    expect(noted.detail).toMatch(
+      /^http:.* answers listSites with a redirect to https?:.* \(HTTP 30\d\), which is not followed; if it lasts, check accounts\.default\.base_url\.$/,
+    );
+    expect(await world.ended(fired)).toMatchObject({ status: 'succeeded', counts: { planned: 5 } });
   });
 
   test('for want of budget is left to the next process when this one is stopped', async () => {
