@@ -54,8 +54,6 @@ const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
 /** So long after its date an announcement still counts; whoever read an older one has forgotten it. */
 const ANNOUNCED_FOR_MS = 90 * DAY_MS;
-/** The service's clock may be behind ours by so much, and still a task that began since the plan was made is seen. */
-const CLOCK_SLACK_MS = 3_600_000;
 /** A task that was started longer ago is not at work any more, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;
 
@@ -193,11 +191,12 @@ export const stagingCleanup = defineJob({
   },
 });
 
-async function survey({ all, api, options, now }: Surveying<Options>): Promise<Survey> {
+async function survey({ all, api, serviceTime, options, now }: Surveying<Options>): Promise<Survey> {
   const copies = await copiesOf({ all, api });
   const { keep_latest = 0, unless_tagged = [] } = options;
   const sites = await liveSitesOf({ all, api }, copies, unless_tagged.length > 0);
-  const tasks = await stagingTasksSince({ all }, now - TASKS_SINCE_MS);
+  const { earliest } = await serviceTime(now - TASKS_SINCE_MS);
+  const tasks = await stagingTasksSince({ all }, earliest);
   return {
     copies: new Map(copies.map((copy) => [copy.id, copy])),
     sites,
@@ -383,6 +382,7 @@ async function lookAgain(acting: Working, memo: Look): Promise<'same' | 'gone' |
     return changed('A newer copy has gone since the plan was made: keep_latest keeps this one.');
   }
   const sited = { ...copy, siteUrl: memo.siteUrl };
-  const task = await taskOnCopySince(acting, sited, memo.plannedAt - CLOCK_SLACK_MS);
+  const { earliest } = await acting.serviceTime(memo.plannedAt);
+  const task = await taskOnCopySince(acting, sited, earliest);
   return task ? changed(atWorkOn(task)) : 'same';
 }

@@ -212,3 +212,39 @@ describe('a freeze', () => {
     await stop();
   });
 });
+
+describe('an effect', () => {
+  const note = { operation: 'createSiteNote', id: 'note-1' };
+  const [first, second] = [
+    { run: 'notes.1', target: 'site-1' },
+    { run: 'notes.2', target: 'site-1' },
+  ];
+  const NOON = Date.parse('2026-11-21T12:00:00Z');
+  const DAY = 86_400_000;
+
+  test('belongs to the target that claimed it first, and to no other', async () => {
+    const { effects } = records;
+    expect(await effects.isAnothers('agency', note, second, NOON, NOON)).toBe(false);
+    expect(await effects.claim('agency', note, first, NOON, NOON)).toBe(true);
+    expect(await effects.claim('agency', note, first, NOON, NOON)).toBe(true);
+    expect(await effects.claim('agency', note, second, NOON, NOON)).toBe(false);
+    expect(await effects.isAnothers('agency', note, second, NOON, NOON)).toBe(true);
+    expect(await effects.isAnothers('agency', note, first, NOON, NOON)).toBe(false);
+  });
+
+  test('has its owner also on the days after, and in its own account alone', async () => {
+    const { effects } = records;
+    await effects.claim('agency', note, first, NOON, NOON);
+    expect(await effects.claim('agency', note, second, NOON + 2 * DAY, NOON + DAY)).toBe(false);
+    expect(await effects.claim('other', note, second, NOON, NOON)).toBe(true);
+    const other = { ...note, operation: 'createTag' };
+    expect(await effects.claim('agency', other, second, NOON, NOON)).toBe(true);
+  });
+
+  test('is forgotten after some days', async () => {
+    await records.effects.claim('agency', note, first, NOON, NOON);
+    const [key = ''] = await redis.keys('{caretaker}:effects:*');
+    expect(await redis.pttl(key)).toBeGreaterThan(8 * DAY);
+    expect(await redis.pttl(key)).toBeLessThan(11 * DAY);
+  });
+});

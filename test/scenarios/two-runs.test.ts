@@ -1,0 +1,129 @@
+/** One run of a policy right after another: what the first one did is never taken for what the second one asked for. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { OperationId } from '../../src/contract/operations.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World, type WorldOptions } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const SITES = 4;
+const effectsOf = (operation: OperationId) => world.sandbox.journal.effectsOf(operation).length;
+
+const calls: [string, OperationId, Partial<Policy>][] = [
+  ['syncs', 'syncSite', { job: 'site-sync' }],
+  [
+    'notes',
+    'createSiteNote',
+    {
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+    },
+  ],
+  [
+    'custom works',
+    'createSiteCustomWorks',
+    {
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: {
+        operation: 'createSiteCustomWorks',
+        body: { custom_works: [{ title: 'Maintenance', performed_on: '2026-11-01' }] },
+      },
+    },
+  ],
+  [
+    'backup downloads',
+    'startSiteBackupDownload',
+    {
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: {
+        operation: 'startSiteBackupDownload',
+        params: { snapshot_id: { cel: 'site.backups.latest_snapshot.id' } },
+        body: { download: { scope: { include_files: true, include_database: true } } },
+      },
+    },
+  ],
+];
+
+describe.each(calls)('%s of a second run, two seconds after the first', (_, operation, policy) => {
+  const retry: Policy['retry'] = { attempts: 4, backoff: 'fixed', delayMs: 1_000, maxDelayMs: 1_000 };
+  const fire = async () => world.ended(await world.fire(aPolicy({ retry, ...policy })));
+  const start = async () => {
+    // Backup downloads take half an hour.
+    const speedUp = operation === 'startSiteBackupDownload' ? 300 : 60;
+    world = await startWorld({ sites: SITES, speedUp });
+    const first = await fire();
+    const made = effectsOf(operation);
+    expect(first.counts.succeeded).toBe(made);
+    expect(made).toBeGreaterThan(0);
+    await world.clock.sleep(2_000);
+    return made;
+  };
+
+  test('do not succeed when the service drops every request', async () => {
+    const made = await start();
+    world.sandbox.failNext({ operation, times: 1_000 }, 'reset-before');
+
+    const second = await fire();
+
+    expect(effectsOf(operation)).toBe(made);
+    expect(second.counts).toMatchObject({ succeeded: 0, failed: made });
+  });
+
+  test('happen once each when the answers are lost', async () => {
+    const made = await start();
+    world.sandbox.failNext({ operation, times: made }, 'reset-after');
+
+    const second = await fire();
+
+    expect(effectsOf(operation)).toBe(2 * made);
+    expect(second.counts).toMatchObject({ succeeded: made, failed: 0 });
+  });
+});
+
+describe.each([
+  ['seven minutes behind ours', { serviceAheadMs: -7 * 60_000 }],
+  ['seven minutes ahead of ours', { serviceAheadMs: 7 * 60_000 }],
+  ['hours ahead of ours, with lists that lag', { serviceAheadMs: 5 * 3_600_000, listLagMs: 3_000 }],
+] as [string, WorldOptions][])('with a service whose clock is %s', (_, options) => {
+  test('a site is synced once in each run, and no run waits for its time limit', async () => {
+    world = await startWorld({ sites: SITES, ...options });
+    world.sandbox.failNext({ operation: 'syncSite', times: 2 }, 'reset-after');
+
+    const first = await world.ended(await world.fire(aPolicy()));
+    const second = await world.ended(await world.fire(aPolicy()));
+
+    for (const run of [first, second])
+      expect(run.counts).toMatchObject({ planned: SITES, failed: 0, cancelled: 0 });
+    const reasons = Object.values(await world.reasons(first));
+    expect(reasons).not.toContain('timeout');
+    const synced = first.counts.succeeded + second.counts.succeeded;
+    expect(effectsOf('syncSite')).toBe(synced);
+  });
+});
+
+test('with a service that shows no time, a lost answer is unknown where only the time could tell', async () => {
+  world = await startWorld({ sites: SITES, dateHeader: false });
+  world.sandbox.failNext({ operation: 'syncSite', times: 1 }, 'reset-after');
+
+  const run = await world.ended(await world.fire(aPolicy()));
+
+  const reasons = Object.values(await world.reasons(run));
+  expect(reasons.filter((reason) => reason === 'unknown-effect')).toHaveLength(run.counts.failed);
+  expect(effectsOf('syncSite')).toBe(run.counts.succeeded + run.counts.failed);
+});
+
+test.each([-7, 7])(
+  'a task is followed by the lists alone with a service whose clock is %i minutes off',
+  async (minutes) => {
+    world = await startWorld({ sites: SITES, speedUp: 300, serviceAheadMs: minutes * 60_000 });
+    const run = await world.ended(await world.fire(aPolicy(calls[3]?.[2])));
+
+    expect(run.counts.succeeded).toBe(effectsOf('startSiteBackupDownload'));
+    expect(run.requestsByOperation?.['showTask'] ?? 0).toBe(0);
+  },
+);
