@@ -234,13 +234,16 @@ async function* listed(planning: Planning): AsyncGenerator<unknown> {
   const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
   const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
   const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
-  if (only && only.length <= FEW && byId) {
+  // A policy that filters by id itself selects no other.
+  if (only && only.length <= FEW && byId && !filters['id']) {
     for (const one of only) {
       yield* allItems(id, (page) => call({ ...asked, ...page, filters: { ...filters, id: { eq: one } } }));
     }
     return;
   }
-  yield* allItems(id, (page) => call({ ...asked, ...page, filters }));
+  // Some lists take no filters, not even none.
+  const filtered = Object.keys(filters).length > 0 ? { ...asked, filters } : asked;
+  yield* allItems(id, (page) => call({ ...filtered, ...page }));
 }
 
 /**
