@@ -50,6 +50,8 @@ export interface Planning {
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
+  /** Told of each item that the list gives, before it is judged. */
+  onCandidate?: (candidate: unknown) => void;
   signal?: AbortSignal;
 }
 
@@ -77,6 +79,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const nameOf = namerOf(planning);
   let found = 0;
   for await (const candidate of listed(planning)) {
+    planning.onCandidate?.(candidate);
     const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
     const planned = withoutSecrets(await judge(candidate, named));
@@ -220,7 +223,8 @@ export function memoOf(job: AnyJob, memo: unknown): { memo?: string } {
   return { memo: text };
 }
 
-const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions => ({
+/** How planning calls the service. */
+export const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions => ({
   priority,
   onRequest,
   ...(signal ? { signal } : {}),

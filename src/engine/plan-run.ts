@@ -21,6 +21,7 @@ import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import { turnOf } from './fire.ts';
 import { type Parts, policyOf } from './parts.ts';
 import { earlierTargets, previousAt } from './reading.ts';
+import { Selection } from './selection.ts';
 import { Spending } from './spending.ts';
 
 /** What the plan keeps of a target besides its name. */
@@ -110,6 +111,7 @@ class PlanMaking {
   private leftOut: LeftOut[] = [];
   private found = 0;
   private readonly planning: Planning;
+  private readonly selection: Selection;
 
   constructor(
     private readonly parts: Parts,
@@ -120,6 +122,7 @@ class PlanMaking {
     { only, previous }: { only: readonly string[]; previous: number | undefined },
     stopping: AbortSignal,
   ) {
+    this.selection = new Selection(policyOf(run), job);
     this.planning = {
       policy: policyOf(run),
       job,
@@ -132,6 +135,7 @@ class PlanMaking {
       earlier: () => earlierTargets(parts, policyOf(run), run),
       priority: 'action',
       onRequest: this.spent.count,
+      onCandidate: this.selection.see,
       signal: stopping,
     };
   }
@@ -140,6 +144,7 @@ class PlanMaking {
     const { records } = this.parts;
     const { limits } = this.planning.policy;
     let tooMany: string | undefined;
+    let warnings: string[] = [];
     try {
       for await (const planned of candidates(this.planning)) {
         if (this.note(planned) > limits.maxTargets) {
@@ -149,6 +154,7 @@ class PlanMaking {
         if (this.targets.length >= PAGE && !(await this.store())) return;
       }
       tooMany ??= await this.overShare();
+      if (tooMany === undefined) warnings = await this.selection.warnings(this.planning);
     } finally {
       const spent = this.spent.take();
       await records.runs.countRequests(this.run.id, spent);
@@ -157,7 +163,7 @@ class PlanMaking {
     }
     if (!(await this.store())) return;
     if (tooMany !== undefined) await this.stop(tooMany);
-    else await this.letGo();
+    else await this.letGo(warnings);
   }
 
   /** Takes a candidate into the plan; gives how many targets are to be worked on so far. */
@@ -201,9 +207,13 @@ class PlanMaking {
     await concludeRun(this.parts, this.run, 'stopped', { detail, planStep });
   }
 
-  private async letGo(): Promise<void> {
-    const { records, clock } = this.parts;
-    if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
+  private async letGo(warnings: readonly string[]): Promise<void> {
+    const { records, clock, log } = this.parts;
+    const detail = warnings.join(' ');
+    if (detail !== '') {
+      await records.runs.note(this.run.id, detail);
+      log.warn({ run: this.run.id }, detail);
+    } else if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
     const at = clock.now();
     const ms = spreadOf(this.planning.policy, this.run);
     if (ms !== undefined) await records.targets.spread(this.run.id, this.step, { from: at, ms });

@@ -7,6 +7,7 @@ import { candidates, countAll, type Planned, type Planning } from './candidates.
 import { costOf, pastCost, shareOf, timeFor } from './cost.ts';
 import type { Parts } from './parts.ts';
 import { earlierTargets, previousAt } from './reading.ts';
+import { Selection } from './selection.ts';
 
 export interface Preview {
   policy: string;
@@ -19,6 +20,8 @@ export interface Preview {
   leftOut: { id: string; label: string; why: string }[];
   /** Over how long a scheduled run would start them; missing: at once. */
   spreadMs?: number;
+  /** What the selection names that is not in the account, and that it finds nothing at all. */
+  warnings: string[];
   /** The sentence about the limit that would stop the run, if one would. */
   stoppedBy?: string;
   cost: {
@@ -46,6 +49,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
   if (!job) throw new Error(`There is no job "${policy.job}".`);
   const { client, budget } = parts.link(policy.account);
   let planning = 0;
+  const selection = new Selection(policy, job);
   const asked: Planning = {
     policy,
     job,
@@ -60,11 +64,13 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     onRequest: () => {
       planning += 1;
     },
+    onCandidate: selection.see,
   };
   const all: Planned[] = [];
   for await (const planned of candidates(asked)) all.push(planned);
   const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
   const stoppedBy = await limitTripped(asked, targets.length);
+  const warnings = await selection.warnings(asked);
   const past = await pastCost(parts, policy);
   const { acting, following } = costOf(job, policy, targets.length, past);
   const [usage, active] = await Promise.all([budget.usage(), parts.records.runs.active(policy.account)]);
@@ -82,6 +88,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
       one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
     ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
+    warnings,
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
     cost: {
       planning,

@@ -10,33 +10,52 @@ type Scope = Readonly<Record<string, Field | undefined>>;
 
 const whole = { nullable: false, optional: false };
 
+/** A text that an expression compares with a field of the service. */
+interface Comparison {
+  field: Field;
+  subject: ASTNode;
+  text: string;
+  offset: number;
+}
+
+type Variables = Readonly<Record<string, FieldTree>>;
+
 /** The first comparison that can only ever be answered in one way, since the field has none of these values. */
-export function impossibleValue(
-  root: ASTNode,
-  variables: Readonly<Record<string, FieldTree>>,
-): Fault | undefined {
-  const scope = Object.fromEntries(
+export function impossibleValue(root: ASTNode, variables: Variables): Fault | undefined {
+  for (const { field, subject, text, offset } of comparisonsIn(root, scopeOf(variables))) {
+    // What is missing is "".
+    if (field.kind !== 'string' || !field.values || text === '' || field.values.includes(text)) continue;
+    return {
+      message: `"${text}" is not one of the values of ${subject.input.slice(subject.start, subject.end)}.`,
+      offset,
+      suggestion: suggestionFor(text, field.values),
+    };
+  }
+  return undefined;
+}
+
+/** The texts that an expression compares with this very field of one of its variables. */
+export function textsComparedWith(field: Field, root: ASTNode, variables: Variables): string[] {
+  const texts = new Set<string>();
+  for (const one of comparisonsIn(root, scopeOf(variables))) if (one.field === field) texts.add(one.text);
+  return [...texts];
+}
+
+const scopeOf = (variables: Variables): Scope =>
+  Object.fromEntries(
     Object.entries(variables).map(([name, fields]): [string, Field] => [
       name,
       { kind: 'object', fields, ...whole },
     ]),
   );
-  return faultIn(root, scope);
-}
 
-function faultIn(value: unknown, scope: Scope): Fault | undefined {
-  if (Array.isArray(value)) return firstOf(value, (inner) => faultIn(inner, scope));
-  if (!isNode(value)) return undefined;
-  const inner = value.op === 'rcall' ? scopeWithin(value, scope) : scope;
-  return compared(value, scope) ?? faultIn(value.args, inner);
-}
-
-function firstOf<T>(all: readonly T[], look: (one: T) => Fault | undefined): Fault | undefined {
-  for (const one of all) {
-    const fault = look(one);
-    if (fault) return fault;
+function* comparisonsIn(value: unknown, scope: Scope): Generator<Comparison> {
+  if (Array.isArray(value)) {
+    for (const inner of value) yield* comparisonsIn(inner, scope);
+  } else if (isNode(value)) {
+    yield* comparisonsOf(value, scope);
+    yield* comparisonsIn(value.args, value.op === 'rcall' ? scopeWithin(value, scope) : scope);
   }
-  return undefined;
 }
 
 const macros = ['all', 'exists', 'exists_one', 'map', 'filter'];
@@ -52,31 +71,23 @@ function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Sco
   return name === 'bind' && value ? { ...scope, [variable.args]: fieldOf(value, scope) } : scope;
 }
 
-function compared(node: ASTNode, scope: Scope): Fault | undefined {
+function* comparisonsOf(node: ASTNode, scope: Scope): Generator<Comparison> {
   if (node.op === '==' || node.op === '!=') {
     const [left, right] = node.args;
-    return notAmong(left, right, scope) ?? notAmong(right, left, scope);
+    yield* comparison(fieldOf(left, scope), left, right);
+    yield* comparison(fieldOf(right, scope), right, left);
+  } else if (node.op === 'in') {
+    const [value, list] = node.args;
+    const field = fieldOf(value, scope);
+    if (list.op === 'list') for (const one of list.args) yield* comparison(field, value, one);
+    const holder = fieldOf(list, scope);
+    if (holder?.kind === 'list') yield* comparison(holder.of, list, value);
   }
-  if (node.op !== 'in') return undefined;
-  const [value, list] = node.args;
-  if (list.op === 'list') return firstOf(list.args, (one) => notAmong(value, one, scope));
-  const field = fieldOf(list, scope);
-  return field?.kind === 'list' ? judged(field.of, list, value) : undefined;
 }
 
-const notAmong = (subject: ASTNode, literal: ASTNode, scope: Scope): Fault | undefined =>
-  judged(fieldOf(subject, scope), subject, literal);
-
-function judged(field: Field | undefined, subject: ASTNode, literal: ASTNode): Fault | undefined {
-  if (field?.kind !== 'string' || !field.values) return undefined;
-  // What is missing is "".
-  if (literal.op !== 'value' || typeof literal.args !== 'string' || literal.args === '') return undefined;
-  if (field.values.includes(literal.args)) return undefined;
-  return {
-    message: `"${literal.args}" is not one of the values of ${subject.input.slice(subject.start, subject.end)}.`,
-    offset: literal.start,
-    suggestion: suggestionFor(literal.args, field.values),
-  };
+function* comparison(field: Field | undefined, subject: ASTNode, literal: ASTNode): Generator<Comparison> {
+  if (field && literal.op === 'value' && typeof literal.args === 'string')
+    yield { field, subject, text: literal.args, offset: literal.start };
 }
 
 /** The field of the service that a node stands for. */

@@ -10,13 +10,13 @@
 
 import { RE2JS } from '@bufbuild/re2';
 import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
-import type { FieldTree } from '../contract/fields.ts';
+import type { Field, FieldTree } from '../contract/fields.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './expression-errors.ts';
 import { addConversions } from './expression-functions.ts';
 import { nodesIn, refuse } from './expression-rules.ts';
 import { declareVariables } from './expression-types.ts';
-import { impossibleValue } from './expression-values.ts';
+import { impossibleValue, textsComparedWith } from './expression-values.ts';
 import { NotShownError } from './shown.ts';
 
 /** An expression cannot be used: it is written wrongly, or it failed on an item. */
@@ -41,6 +41,8 @@ export interface Expression {
   type: string;
   /** Nothing in it depends on an item or the moment: its value is always the same. */
   isConstant: boolean;
+  /** The texts that it compares with this very field of one of its variables. */
+  textsFor(field: Field): string[];
   /**
    * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
    *
@@ -74,6 +76,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
   const { environment, read } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
+    textsFor: (field) => textsComparedWith(field, evaluate.ast, variables),
     isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
     of(items, now) {

@@ -1,5 +1,5 @@
 /** `select.where`: a condition in CEL over one candidate, what is related to it, and the moment of planning. */
-import { fieldsOfItem } from '../contract/fields.ts';
+import { type Field, type FieldTree, fieldsOfItem } from '../contract/fields.ts';
 import { type CandidateList, candidateLists, candidatesOf } from '../job/candidates.ts';
 import { compileExpression, ExpressionError, type Variables } from '../job/expression.ts';
 import type { AnyJob } from '../job/job.ts';
@@ -12,6 +12,8 @@ export interface Where {
    * @throws {NotShownError} when the answer depends on a field that the service did not show.
    */
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
+  /** The names and ids that tags of sites are compared with. */
+  tags: { names: string[]; ids: string[] };
 }
 
 /**
@@ -29,7 +31,18 @@ export function compileWhere(source: string, variables: Variables): Where {
     const message = 'The condition never holds: it asks nothing of the candidate.';
     throw new ExpressionError({ message, offset: 0 });
   }
-  return { test: (items, now) => condition.of(items, now) === true };
+  const { name, id } = tagFields();
+  const textsFor = (field: Field | undefined) => (field ? condition.textsFor(field) : []);
+  return {
+    test: (items, now) => condition.of(items, now) === true,
+    tags: { names: textsFor(name), ids: textsFor(id) },
+  };
+}
+
+/** What conditions know of one tag of a site. */
+function tagFields(): FieldTree {
+  const tags = fieldsOfItem('listSites')['tags'];
+  return tags?.kind === 'list' && tags.of.kind === 'object' ? tags.of.fields : {};
 }
 
 /** Compiles a condition over the candidates that a policy selects for a job. Throws as `compileWhere` does. */

@@ -27,7 +27,7 @@ export async function plan(
   return exit.ok;
 }
 
-function asJson({ policy, job, targets, settled, leftOut, spreadMs, stoppedBy, cost }: Preview) {
+function asJson({ policy, job, targets, settled, leftOut, spreadMs, warnings, stoppedBy, cost }: Preview) {
   return {
     policy,
     job,
@@ -35,6 +35,7 @@ function asJson({ policy, job, targets, settled, leftOut, spreadMs, stoppedBy, c
     settled,
     left_out: leftOut,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
+    warnings,
     stopped_by: stoppedBy ?? null,
     cost: {
       planning: cost.planning,
@@ -49,7 +50,7 @@ function asJson({ policy, job, targets, settled, leftOut, spreadMs, stoppedBy, c
 }
 
 function print(
-  { policy, job, targets, settled, leftOut, spreadMs, stoppedBy, cost }: Preview,
+  { policy, job, targets, settled, leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
@@ -99,6 +100,7 @@ function print(
   data(
     `\nIt cost ${countOf(cost.planning, 'request')} to plan and would cost about ${rest} more${from}${time}.`,
   );
+  for (const one of warnings) data(`${paint('yellow', 'warning')}: ${one}`);
   if (stoppedBy !== undefined)
     data(paint('red', `It would be stopped before anything is sent: ${stoppedBy}`));
 }
