@@ -10,6 +10,7 @@ import { createNotifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type AccountLinks, openAccountLinks } from './account-links.ts';
+import { openContinuity } from './continuity.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
 
@@ -41,6 +42,11 @@ const CLOSE_MS = 5_000;
 export async function openCaretaker({ settings, log, clock: given }: CaretakerOptions): Promise<Caretaker> {
   const [remembered, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
   const { records, clock, owner, redis } = remembered;
+  // Before anything of it is worked on: what Redis holds may be older than what was done.
+  const continuity = await openContinuity({ records, dataDir: settings.dataDir, clock, log });
+  const back = () =>
+    continuity.look().catch((error: unknown) => log.debug({ err: error }, 'Redis was away again at once'));
+  redis.store.on('ready', back);
   const queues = openQueues(redis.store, log);
   const links = openAccountLinks(settings, remembered);
 
@@ -89,6 +95,8 @@ export async function openCaretaker({ settings, log, clock: given }: CaretakerOp
     registry,
     async close() {
       await Promise.all(tellings);
+      redis.store.off('ready', back);
+      await continuity.close();
       await links.close();
       // Whatever a queue still waits for in a Redis that is away, the connection is hung up.
       await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_MS).unref())]);

@@ -117,9 +117,11 @@ async function watch(
   }
 }
 
-/** The account refuses us, or the service was not there when the plan was to be made. */
+/** The account refuses us, a person has to release it, or the service was not there when the plan was to be made. */
 const standsStill = (run: Run): boolean =>
-  run.status === 'blocked' || (run.status === 'planning' && run.detail !== undefined);
+  run.status === 'blocked' ||
+  run.held !== undefined ||
+  (run.status === 'planning' && run.detail !== undefined);
 
 /** What became of each target of a run. */
 export async function targetsOf({ records }: Caretaker, { id }: Run): Promise<Target[]> {
@@ -203,7 +205,8 @@ async function standstill(
   attending: Attending,
 ): Promise<number> {
   terminal.say(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
-  if (attending.callOffIfRefused && !run.planComplete) {
+  if (run.held) terminal.say('The run waits until a person decides.');
+  else if (attending.callOffIfRefused && !run.planComplete) {
     await caretaker.engine.cancel(run.id);
     terminal.say('Nothing was begun; the run was called off.');
   } else terminal.say(`The run waits. When the cause is mended: caretaker runs continue ${run.id}`);

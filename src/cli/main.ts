@@ -208,6 +208,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     .addOption(json())
     .action(does(async () => (await import('./commands/runs-act.ts')).continueRun));
   runs
+    .command('release')
+    .argument('<run>', aRun)
+    .description('let a run go on that is held because Redis was put back to an older state')
+    .action(does(async () => (await import('./commands/runs-act.ts')).releaseRun));
+  runs
     .command('export')
     .argument('<run>', aRun)
     .description('print what became of each target, one a line')

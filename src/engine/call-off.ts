@@ -3,6 +3,7 @@ import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { callingOff } from './decide.ts';
 import { drain, hurry } from './drain.ts';
+import { endOpen } from './end-open.ts';
 import { concludeRun, finishIfDone, handOut } from './finish.ts';
 import type { Parts } from './parts.ts';
 
@@ -39,7 +40,8 @@ export async function carryOutEnding(parts: Parts, run: Run): Promise<void> {
     const now = await records.runs.get(run.id);
     if (!now || isFinal(now.status)) return;
   }
-  await drain(parts, run);
+  if (run.held) await endOpen(parts, run, ({ state, callOff }) => state !== 'following' && !callOff);
+  else await drain(parts, run);
   if (run.cancelTasks && run.status !== 'blocked') await callOffTasks(parts, run);
   await finishIfDone(parts, run.id);
 }

@@ -11,13 +11,14 @@ import {
   UnavailableError,
 } from '../client/errors.ts';
 import { InvalidInputError } from '../client/invalid-input.ts';
+import { isoMinute } from '../clock.ts';
 import { ContractError } from '../contract/answers.ts';
 import { messageOf } from '../errors.ts';
 import type { Answer, End } from '../job/job.ts';
 import { NotShownError } from '../job/shown.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Reason } from '../run/reasons.ts';
-import type { Finding, Outcome, Run, Target, Watch } from '../run/run.ts';
+import type { Finding, Held, Outcome, Run, Target, Watch } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 
 /** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
@@ -206,6 +207,16 @@ export function timedOut(target: Target, now: number): Target {
   const detail = target.detail ?? (state === 'following' && watch ? stillUnderWay(watch) : undefined);
   return ended(target, 'failed', 'timeout', detail, now);
 }
+
+/** A target that ends while its run is held: what was done to it since the state that Redis was put back to is not known. */
+export const inDoubt = (target: Target, { since }: Held, now: number): Target =>
+  ended(
+    target,
+    'failed',
+    'unknown-effect',
+    `Redis was put back to its state of ${isoMinute(since)}: whether the target was changed after that is not known.`,
+    now,
+  );
 
 /** A target that will not be worked on (any further) because its run was called off. */
 export function calledOff(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {

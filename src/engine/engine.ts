@@ -61,6 +61,13 @@ export interface Engine {
    * @throws {RunError} when there is no such run or it has ended.
    */
   nudge(runId: string): Promise<void>;
+  /**
+   * Lets a run go on that is held because Redis was put back to an older state: what it shows as open is worked on, though it may have
+   * been done already.
+   *
+   * @throws {RunError} when there is no such run, it has ended, or it is not held.
+   */
+  release(runId: string): Promise<void>;
   /** What a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
   /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
@@ -127,10 +134,18 @@ export function createEngine(parts: Parts): Engine {
     },
     async nudge(runId) {
       const run = await unended(runId);
+      if (run.held) return;
       if (run.status === 'blocked') return probeAccount(parts, run.account);
       if (run.planComplete) return;
       await records.runs.clearDetail(runId);
       await parts.queues.put([{ kind: 'plan', run: runId }]);
+    },
+    async release(runId) {
+      const run = await unended(runId);
+      if (!(await records.runs.releaseHeld(run, parts.clock.now())))
+        throw new RunError(`The run ${runId} is not held: there is nothing to release.`);
+      parts.log.info({ run: runId }, 'a held run was released');
+      if (!run.planComplete) await parts.queues.put([{ kind: 'plan', run: runId }]);
     },
     preview: (policy, only) => previewPlan(parts, policy, only),
     work(concurrency) {

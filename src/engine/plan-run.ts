@@ -48,7 +48,7 @@ export async function planRun(
 ): Promise<void> {
   const { records } = parts;
   const run = await records.runs.get(entry.run);
-  if (!run || run.ending || !parts.serves(run.account)) return;
+  if (!run || run.ending || run.held || !parts.serves(run.account)) return;
   const job = parts.registry.get(run.job);
   // Perhaps a newer process knows it: that one makes the plan. The steward tells when nobody does.
   if (!job || !(await begins(parts, run))) return;

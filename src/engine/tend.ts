@@ -1,11 +1,12 @@
 /** What a steward does for one run, once a second: it goes on, or it ends. */
-import type { Run, Target } from '../run/run.ts';
-import { endOpen } from './abandon.ts';
+import type { Held, Run, Target } from '../run/run.ts';
 import { carryOutEnding } from './call-off.ts';
-import { timedOut } from './decide.ts';
+import { inDoubt, timedOut } from './decide.ts';
 import { endPending } from './drain.ts';
+import { endOpen } from './end-open.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from './finish.ts';
 import { turnOf } from './fire.ts';
+import { heldSince } from './hold.ts';
 import { type Parts, policyOf } from './parts.ts';
 import type { Charge } from './steward.ts';
 
@@ -19,6 +20,7 @@ const CLAIMED_MS = 20_000;
 /** So long after its deadline, followed work is called late although no sweep could look at it since. */
 const UNSEEN_MS = 5 * 60_000;
 const PAGE = 200;
+const OVER = 'The time limit of the run passed (timeout.run).';
 
 /** Looks after a run; `active` are all runs of its account that have not ended. */
 export async function tend(parts: Parts, run: Run, active: readonly Run[], charge: Charge): Promise<void> {
@@ -26,6 +28,7 @@ export async function tend(parts: Parts, run: Run, active: readonly Run[], charg
   if (run.ending) await carryOutEnding(parts, run);
   if (run.ending && !run.planComplete) return;
   if (run.deadline !== undefined && now > run.deadline) return callTime(parts, run, charge);
+  if (run.held && !run.ending) return tendHeld(parts, run, run.held);
   if (run.status === 'queued' || run.status === 'planning') return replan(parts, run, active, charge);
   charge.replans.delete(run.id);
   if (run.status === 'blocked') {
@@ -36,6 +39,13 @@ export async function tend(parts: Parts, run: Run, active: readonly Run[], charg
   await stopIfTooManyFailed(parts, run.id);
   await rescue(parts, run);
   await finishIfDone(parts, run.id);
+}
+
+/** A run that is held waits for a person: nothing of it is begun, and what is followed may come to its end. It has its time limit too. */
+async function tendHeld(parts: Parts, run: Run, held: Held): Promise<void> {
+  if (run.planComplete) return finishIfDone(parts, run.id);
+  if (parts.clock.now() <= held.at + policyOf(run).timeout.runMs) return;
+  await concludeRun(parts, run, 'failed', { detail: `${OVER} It was held (${heldSince(held)}).` });
 }
 
 /** Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service away. */
@@ -61,18 +71,23 @@ async function replan(parts: Parts, run: Run, active: readonly Run[], charge: Ch
 /** The run's time is up: everything gets its outcome now. */
 async function callTime(parts: Parts, run: Run, charge: Charge): Promise<void> {
   const { records, clock } = parts;
-  const detail = 'The time limit of the run passed (timeout.run).';
+  const detail = OVER;
   if (!run.planComplete) {
     const last = run.detail === undefined ? '' : ` It could not be planned: ${run.detail}`;
     await concludeRun(parts, run, 'failed', { detail: `${detail}${last}` });
     return;
   }
-  await endPending(parts, run, (target) => ({ ...timedOut(target, clock.now()), detail }));
+  const { held } = run;
+  const late = (target: Target, at: number) =>
+    held && target.state !== 'following' ? inDoubt(target, held, at) : timedOut(target, at);
+  await endPending(parts, run, (target) =>
+    held ? late(target, clock.now()) : { ...timedOut(target, clock.now()), detail },
+  );
   for (const state of ['acting', 'following', 'waiting'] as const) {
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
       if (mayHaveEnded(parts, target, run.deadline ?? 0, charge)) continue;
       const at = clock.now();
-      await records.targets.settle(run, timedOut(target, at), { from: [state], at });
+      await records.targets.settle(run, late(target, at), { from: [state], at });
     }
   }
   await finishIfDone(parts, run.id);

@@ -2,7 +2,7 @@ import { isoMinute } from '../clock.ts';
 import { runScript } from '../redis-script.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
-import { END_PAUSE, type Pause, pauseAt, pausesOf } from './policy-store.ts';
+import { END_PAUSE, NOTE_PAUSE, type Pause, pauseAt, pausesOf } from './policy-store.ts';
 import { type Store, toJson } from './redis.ts';
 
 /** Who froze everything, when and why, and when that ends by itself. */
@@ -21,6 +21,12 @@ export class FreezeStore {
   async begin(freeze: Freeze): Promise<void> {
     await runScript(this.store, END_PAUSE, [keys.freeze], [freeze.at, toJson(freeze)]);
     await this.tell(freeze.at);
+  }
+
+  /** Notes a freeze that is over already: what was due meanwhile is left out, as by any other. */
+  async note(freeze: Freeze): Promise<void> {
+    await runScript(this.store, NOTE_PAUSE, [keys.freeze], [toJson(freeze)]);
+    await this.tell(freeze.until);
   }
 
   /** Ends a freeze before its time. */

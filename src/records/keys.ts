@@ -38,6 +38,8 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
+  /** How far these records have come. */
+  generation: `${PREFIX}:generation`,
   events: `${PREFIX}:events`,
 } as const;
 

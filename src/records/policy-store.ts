@@ -56,6 +56,14 @@ end
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'pause', ARGV[2]) end
 return text and 1 or 0`;
 
+/** Notes a pause that is over already. ARGV: the pause. */
+export const NOTE_PAUSE = `
+local over = cjson.decode(redis.call('HGET', KEYS[1], 'pauses') or '[]')
+table.insert(over, cjson.decode(ARGV[1]))
+while #over > 10 do table.remove(over, 1) end
+redis.call('HSET', KEYS[1], 'pauses', cjson.encode(over))
+return 1`;
+
 export class PolicyStore {
   constructor(private readonly store: Store) {}
 

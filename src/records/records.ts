@@ -4,6 +4,7 @@ import { AccountStore } from './account-store.ts';
 import { EffectStore } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { FreezeStore } from './freeze-store.ts';
+import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
@@ -25,15 +26,17 @@ export interface Records {
   ledger: LedgerStore;
   locks: LockStore;
   presence: PresenceStore;
+  generation: GenerationStore;
   /** Listens to the events of every process; the listening ends with what it gives back. */
   listen(listener: (event: CaretakerEvent) => void): Promise<() => Promise<void>>;
 }
 
 /** Opens the records over a connection, which stays the caller's to close. */
 export function openRecords(store: Store): Records {
+  const generation = new GenerationStore(store);
   return {
     runs: new RunStore(store),
-    targets: new TargetStore(store),
+    targets: new TargetStore(store, generation),
     totals: new TotalsStore(store),
     policies: new PolicyStore(store),
     freeze: new FreezeStore(store),
@@ -42,6 +45,7 @@ export function openRecords(store: Store): Records {
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     presence: new PresenceStore(store),
+    generation,
     async listen(listener) {
       // A connection that listens can do nothing else.
       const ear = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();

@@ -101,3 +101,18 @@ export const SET_FIELDS = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1`;
+
+/** KEYS: run, events. ARGV: why it is held as JSON, detail, event. */
+export const HOLD = `
+if not redis.call('HGET', KEYS[1], 'status') then return 0 end
+if redis.call('HSETNX', KEYS[1], 'held', ARGV[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'detail', ARGV[2])
+redis.call('PUBLISH', KEYS[2], ARGV[3])
+return 1`;
+
+/** KEYS: run, events. ARGV: event. */
+export const RELEASE_HELD = `
+if redis.call('HDEL', KEYS[1], 'held') == 0 then return 0 end
+redis.call('HDEL', KEYS[1], 'detail')
+redis.call('PUBLISH', KEYS[2], ARGV[1])
+return 1`;

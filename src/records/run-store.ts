@@ -7,13 +7,14 @@
 import { randomUUID } from 'node:crypto';
 import { runScript } from '../redis-script.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
-import { type Counts, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
+import { type Held, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
-import { COUNT_REQUESTS, OPERATION, type Store, toJson } from './redis.ts';
-import { CREATE, creations, END, MOVE, SET_FIELDS } from './run-scripts.ts';
+import { COUNT_REQUESTS, type Store, toJson } from './redis.ts';
+import { flat, fromHash } from './run-hash.ts';
+import { CREATE, creations, END, HOLD, MOVE, RELEASE_HELD, SET_FIELDS } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
@@ -259,6 +260,35 @@ export class RunStore {
     await runScript(this.store, END, [keys.run(run.id)], [ending, scrub(detail), cancelTasks ? 1 : 0]);
   }
 
+  /** Holds a run that has not ended: nothing of it is begun until it is released. False when it is held, or gone, already. */
+  async hold(run: Run, held: Held, detail: string): Promise<boolean> {
+    const event = movedEvent(run, run.status, held.at);
+    return (
+      (await runScript(
+        this.store,
+        HOLD,
+        [keys.run(run.id), keys.events],
+        [JSON.stringify(held), detail, event],
+      )) === 1
+    );
+  }
+
+  /** Lets a run that is held go on. False when it is not held (any more). */
+  async releaseHeld(run: Run, at: number): Promise<boolean> {
+    const event = movedEvent(run, run.status, at);
+    return (await runScript(this.store, RELEASE_HELD, [keys.run(run.id), keys.events], [event])) === 1;
+  }
+
+  /** The runs of an account that are held. */
+  async held(account: string): Promise<string[]> {
+    const ids = await this.store.smembers(keys.activeRuns(account));
+    if (ids.length === 0) return [];
+    const reads = this.store.pipeline();
+    for (const id of ids) reads.hexists(keys.run(id), 'held');
+    const answers = (await reads.exec()) ?? [];
+    return ids.filter((_, index) => answers[index]?.[1] === 1).sort();
+  }
+
   /** Notes why a run stands still although nobody called it off. */
   async note(id: string, detail: string): Promise<void> {
     await runScript(this.store, SET_FIELDS, [keys.run(id)], ['detail', scrub(detail)]);
@@ -310,89 +340,6 @@ export class RunStore {
   }
 }
 
-const countNames = [
-  'planned',
-  'succeeded',
-  'failed',
-  'skipped',
-  'cancelled',
-] as const satisfies (keyof Counts)[];
-
 /** The event that tells of a run in a new status; being made is its first move. */
 const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string =>
   JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);
-
-/** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
-function flat({
-  counts,
-  planComplete,
-  cancelTasks,
-  requestsByOperation,
-  plan,
-  spread: _written,
-  ...rest
-}: Run): Record<string, string | number> {
-  const fields: Record<string, string | number> = { ...counts };
-  for (const [name, value] of Object.entries(rest)) if (value !== undefined) fields[name] = value;
-  if (planComplete) fields['planComplete'] = 1;
-  if (cancelTasks) fields['cancelTasks'] = 1;
-  if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
-  for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
-    fields[`${OPERATION}${operation}`] = count;
-  return fields;
-}
-
-function fromHash(hash: Record<string, string>): Run | undefined {
-  if (!hash['id']) return undefined;
-  const text = (name: string) => hash[name] ?? '';
-  const number = (name: string) => Number(hash[name] ?? 0);
-  const counts = Object.fromEntries(countNames.map((name) => [name, number(name)])) as unknown as Counts;
-  const optional = {
-    ...numbers(hash, 'startedAt', 'finishedAt', 'deadline'),
-    ...(hash['planComplete'] ? { planComplete: true as const } : {}),
-    ...(hash['detail'] ? { detail: hash['detail'] } : {}),
-    ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
-    ...(hash['cancelTasks'] ? { cancelTasks: true as const } : {}),
-    ...(hash['spreadMs']
-      ? { spread: { from: number('spreadFrom'), ms: number('spreadMs'), targets: number('spreadOf') } }
-      : {}),
-    ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
-  };
-  return {
-    id: text('id'),
-    policy: text('policy'),
-    job: text('job'),
-    account: text('account'),
-    status: text('status') as RunStatus,
-    trigger: text('trigger') as Run['trigger'],
-    scheduledFor: number('scheduledFor'),
-    createdAt: number('createdAt'),
-    requests: number('requests'),
-    ...spentOf(hash),
-    ...planOf(hash),
-    counts,
-    policyJson: text('policyJson'),
-    policyHash: text('policyHash'),
-    ...optional,
-  };
-}
-
-function planOf(hash: Record<string, string>): { plan?: { requests: number; targets: number } } {
-  const { planRequests, planTargets } = hash;
-  if (planRequests === undefined || planTargets === undefined) return {};
-  return { plan: { requests: Number(planRequests), targets: Number(planTargets) } };
-}
-
-function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {
-  const spent = Object.entries(hash)
-    .filter(([field]) => field.startsWith(OPERATION))
-    .map(([field, count]) => [field.slice(OPERATION.length), Number(count)] as const)
-    .sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
-  return spent.length === 0 ? {} : { requestsByOperation: Object.fromEntries(spent) };
-}
-
-function numbers<N extends string>(hash: Record<string, string>, ...names: N[]): { [K in N]?: number } {
-  const found: { [K in N]?: number } = {};
-  for (const name of names) if (hash[name] !== undefined) found[name] = Number(hash[name]);
-  return found;
-}

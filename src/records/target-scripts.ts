@@ -73,8 +73,8 @@ export const ALLOT = `
 local now, room, runs = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
 for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   local key = ARGV[3] .. id
-  local run = redis.call('HMGET', key, 'status', 'concurrency', 'weight', 'ending', 'createdAt')
-  if run[1] == 'running' then
+  local run = redis.call('HMGET', key, 'status', 'concurrency', 'weight', 'ending', 'createdAt', 'held')
+  if run[1] == 'running' and (run[4] or not run[6]) then
     local acting = redis.call('ZCARD', key .. ':acting')
     local busy = acting + redis.call('ZCARD', key .. ':following')
     local wants = redis.call('ZCOUNT', key .. ':waiting', '-inf', now)
@@ -112,13 +112,14 @@ return allotted`;
 /**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many were acting when
  * that was decided (or ''): what somebody else handed out since then counts. Gives id, step, id, step, ... With `begun`, nothing
- * new is handed out unless nothing of the run is under way. Of a run that is spread, no more targets are begun than its window
+ * new is handed out unless nothing of the run is under way. Of a run that is held, only the cancelling of
+ * its tasks is handed out, once it was called off. Of a run that is spread, no more targets are begun than its window
  * has come to.
  */
 export const RELEASE = `
 local now = tonumber(ARGV[1])
-local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf')
-if run[1] ~= 'running' then return {} end
+local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf', 'held')
+if run[1] ~= 'running' or run[8] and not run[4] then return {} end
 local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
 local since = ARGV[4] == '' and 0 or math.max(0, redis.call('ZCARD', KEYS[4]) - tonumber(ARGV[4]))
 free = math.min(free, tonumber(ARGV[2]) - since)
@@ -137,10 +138,11 @@ if fresh and not run[4] and new > 0 then
 end
 local released = {}
 for _, id in ipairs(ids) do
-  redis.call('ZREM', KEYS[6], id)
   local json = redis.call('HGET', KEYS[2], id)
   local target = json and cjson.decode(json)
-  if target and (target.state == 'pending' or target.state == 'waiting') then
+  local held = run[8] and target and not target.callOff
+  if not held then redis.call('ZREM', KEYS[6], id) end
+  if target and not held and (target.state == 'pending' or target.state == 'waiting') then
     target.state = 'acting'
     target.claimed = nil
     target.step = target.step + 1
@@ -166,8 +168,8 @@ return released`;
  * tag, so that they are where the script runs on a Cluster too.)
  */
 export const CLAIM = `
-local status, ending = unpack(redis.call('HMGET', KEYS[4], 'status', 'ending'))
-if status ~= 'running' then return false end
+local status, ending, held = unpack(redis.call('HMGET', KEYS[4], 'status', 'ending', 'held'))
+if status ~= 'running' or held and not ending then return false end
 local json = redis.call('HGET', KEYS[1], ARGV[1])
 if not json then return false end
 local target = cjson.decode(json)
@@ -209,26 +211,31 @@ redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
 return 1`;
 
 /**
- * KEYS: targets, run. ARGV: id, step, intent JSON. Gives the target's new step: a copy that was read before the intent can
- * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile, and -1 when the run was
- * called off: then nothing new may be begun, but the cancelling of its tasks.
+ * KEYS: targets, run, generation. ARGV: id, step, intent JSON, generation remembered: its name and number. Gives the target's new step
+ * and the number raised: a copy that was read before the intent can no longer be written over it. Gives 0 when the target was
+ * handed to somebody else meanwhile, its run is held, or Redis was put back to an older state; and -1 when the run was called
+ * off: then nothing new may be begun, but the cancelling of its tasks.
  */
 export const NOTE_INTENT = `
 local json = redis.call('HGET', KEYS[1], ARGV[1])
-if not json then return 0 end
+if not json then return {0} end
 local target, intent, step = cjson.decode(json), cjson.decode(ARGV[3]), tonumber(ARGV[2])
-if target.state ~= 'acting' then return 0 end
+if target.state ~= 'acting' then return {0} end
 local noted = target.intent
 -- Noted already: the answer was lost with the connection, and the command is here for the second time.
 if target.step == step + 1 and noted and noted.at == intent.at and noted.operation == intent.operation then
-  return target.step
+  return {target.step}
 end
-if target.step ~= step then return 0 end
-if not target.callOff and redis.call('HGET', KEYS[2], 'ending') then return -1 end
+if target.step ~= step then return {0} end
+local ending, held = unpack(redis.call('HMGET', KEYS[2], 'ending', 'held'))
+if not target.callOff and ending then return {-1} end
+if not target.callOff and held then return {0} end
+local name, number = unpack(redis.call('HMGET', KEYS[3], 'id', 'number'))
+if name and name == ARGV[4] and tonumber(number or 0) < tonumber(ARGV[5]) then return {0} end
 target.intent = intent
 target.step = step + 1
 redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
-return target.step`;
+return {target.step, redis.call('HINCRBY', KEYS[3], 'number', 1)}`;
 
 /**
  * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons, effects of today.

@@ -11,6 +11,7 @@ import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '.
 import { redact } from '../secrets.ts';
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
+import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
 import { type Store, toJson } from './redis.ts';
 import {
@@ -68,7 +69,11 @@ const PAGE = 500;
 const SITE_BUSY_MS = 5_000;
 
 export class TargetStore {
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    /** Raised with every intent: an older state of Redis then shows a smaller number. */
+    private readonly generation = new GenerationStore(store),
+  ) {}
 
   /**
    * Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any more. Gives
@@ -207,21 +212,21 @@ export class TargetStore {
 
   /**
    * Writes the note that stands before an effect, and gives the target's new step. When the target is no longer ours
-   * (`fenced`), or its run was called off meanwhile, nothing may be sent.
+   * (`fenced`; also when Redis was put back to an older state), or its run was called off meanwhile, nothing may be sent.
    */
   async noteIntent(
     run: string,
     { id, step }: Released,
     intent: Intent,
   ): Promise<number | 'fenced' | 'called-off'> {
-    const raised = Number(
-      await runScript(
-        this.store,
-        NOTE_INTENT,
-        [keys.targets(run), keys.run(run)],
-        [id, step, toJson(intent)],
-      ),
-    );
+    const { id: generation, number } = this.generation.remembered;
+    const [raised = 0, reached = 0] = (await runScript(
+      this.store,
+      NOTE_INTENT,
+      [keys.targets(run), keys.run(run), keys.generation],
+      [id, step, toJson(intent), generation, number],
+    )) as number[];
+    if (reached > 0) this.generation.saw(reached);
     if (raised > 0) return raised;
     return raised === 0 ? 'fenced' : 'called-off';
   }

@@ -48,6 +48,8 @@ export interface Run {
   deadline?: number;
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail?: string;
+  /** Redis was put back to an older state, in which the run had not ended: it goes on when a person releases it. */
+  held?: Held;
   /** Why nothing new is released any more, while what is in flight comes to its end. */
   ending?: 'cancelled' | 'safety-limit';
   /** Whether the tasks that the run has started in the service are to be cancelled with it. */
@@ -65,6 +67,14 @@ export interface Run {
   retryOf?: string;
   policyJson: string;
   policyHash: string;
+}
+
+/** Why a run is held: what it did after `since` is not known. */
+export interface Held {
+  /** When that was noticed. */
+  at: number;
+  /** When the state that Redis holds was written last. */
+  since: number;
 }
 
 /** The window over which a run starts its targets. */

@@ -27,7 +27,7 @@ export interface SchedulerParts {
   policies: () => readonly Policy[];
   /** Makes the run of a firing; of one that was made already it makes none. The engine's `fire`. */
   fire: (policy: Policy, firing: ScheduledFiring) => Promise<unknown>;
-  records: Pick<Records, 'policies' | 'ledger' | 'runs' | 'locks'>;
+  records: Pick<Records, 'policies' | 'ledger' | 'runs' | 'locks' | 'generation'>;
   clock: Clock;
   log: Log;
 }
@@ -76,8 +76,12 @@ export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Sch
     watch.over.abort();
     await watch.ended;
   };
+  let era: string | undefined;
   const answer = async () => {
     await endWatch();
+    // Of a Redis that was emptied or put back, nothing that is known of its cursors holds.
+    if (era !== records.generation.era) agenda.clear();
+    era = records.generation.era;
     await tickOnce(parts, agenda);
     onBeat();
     const over = new AbortController();

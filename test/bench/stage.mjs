@@ -3,7 +3,7 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
@@ -74,7 +74,7 @@ export async function onStage(
       },
       redis: { kind: 'url', url: socket },
       policiesDir: '/nowhere',
-      dataDir: '/nowhere',
+      dataDir: dirname(socket),
       daemon: { concurrency },
       dashboard: { host: '127.0.0.1', port: 0 },
       notifications: {},

@@ -8,6 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -299,7 +300,7 @@ const settingsFor = (redis: TestRedis, sandbox: Sandbox, baseUrl: string): Setti
   },
   redis: { kind: 'url', url: redis.socketPath },
   policiesDir: '/nowhere',
-  dataDir: '/nowhere',
+  dataDir: dirname(redis.socketPath),
   daemon: { concurrency: 20 },
   dashboard: { host: '127.0.0.1', port: 0 },
   notifications: {},

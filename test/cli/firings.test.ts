@@ -48,7 +48,7 @@ beforeAll(async () => {
       },
       redis: { kind: 'url', url: redis.socketPath },
       policiesDir: '/nowhere',
-      dataDir: '/nowhere',
+      dataDir: join(desk.folder, '.caretaker'),
       daemon: { concurrency: 5 },
       dashboard: { host: '127.0.0.1', port: 0 },
       notifications: {},

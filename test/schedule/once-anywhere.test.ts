@@ -1,6 +1,7 @@
 /** Daemons in processes of their own, on machines whose clocks differ and jump, killed while they fire. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
@@ -111,7 +112,7 @@ const facts = (socketPath: string, began: number, wrongByMs: number): string =>
       accounts: {},
       redis: { kind: 'url', url: socketPath },
       policiesDir: '/nowhere',
-      dataDir: '/nowhere',
+      dataDir: dirname(socketPath),
       daemon: { concurrency: 1 },
       dashboard: { host: '127.0.0.1', port: 0 },
       calendars: {},

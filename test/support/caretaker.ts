@@ -2,6 +2,7 @@
  * A whole small world for a test: a Redis of its own, the service, and a Caretaker at work on both, all real. One clock
  * runs through it, sped up, so that a sync of a minute ends in a fraction of a second and nothing has to sleep.
  */
+import { dirname } from 'node:path';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import type { Clock } from '../../src/clock.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -92,7 +93,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     redis: { kind: 'url', url: redis.socketPath },
     policiesDir: options.policiesDir ?? '/nowhere',
-    dataDir: '/nowhere',
+    dataDir: dirname(redis.socketPath),
     daemon: { concurrency: 50 },
     dashboard: { host: '127.0.0.1', port: 0 },
     notifications: {},

@@ -16,6 +16,7 @@ import { loadPolicies } from '../../policy/load-policies.ts';
 import { FreezeStore, freezeWords } from '../../records/freeze-store.ts';
 import { type Presence, PresenceStore } from '../../records/presence-store.ts';
 import type { Store } from '../../records/redis.ts';
+import { RunStore } from '../../records/run-store.ts';
 import { differencesOf, differenceWords } from '../../schedule/versions.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import { InvalidFilesError } from '../../settings/finding.ts';
@@ -151,6 +152,7 @@ async function checkRedisAndAccounts(
     tell(...(await checkRedis(redis.store, redis.where)));
     tell(...(await checkDaemons(redis.store)));
     tell(...(await checkFreeze(redis.store)));
+    tell(...(await checkHeldRuns(redis.store)));
     for (const name of names) {
       terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
       await checkAccount(settings, name, redis.store, log, tell);
@@ -193,6 +195,16 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   return [{ what: 'freeze', state: 'warning', says }];
 }
 
+async function checkHeldRuns(store: Store): Promise<Check[]> {
+  const runs = new RunStore(store);
+  const held = await Promise.all((await runs.activeAccounts()).map((account) => runs.held(account)));
+  return held.flat().map((run) => ({
+    what: 'held run',
+    state: 'warning',
+    says: `${run} waits, since Redis was put back to an older state: "caretaker runs release ${run}" lets it go on, which may change targets a second time; "caretaker runs cancel ${run}" ends it`,
+  }));
+}
+
 async function checkRedis(store: Store, where: string): Promise<Check[]> {
   const info = await store.info();
   const fact = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
@@ -200,6 +212,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const old = major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1]);
   const persistent = fact('aof_enabled') === '1';
+  const fsync = persistent ? await fsyncOf(store) : undefined;
   const policy = fact('maxmemory_policy');
   return [
     old
@@ -210,7 +223,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
         }
       : { what: 'Redis', state: 'ok', says: `${version}, ${where}` },
     persistent
-      ? { what: 'Redis persistence', state: 'ok', says: 'append-only file' }
+      ? persistence(fsync)
       : {
           what: 'Redis persistence',
           state: 'warning',
@@ -224,6 +237,26 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
           says: `${policy} may throw our records away: set maxmemory-policy noeviction`,
         },
   ];
+}
+
+/** When Redis puts its append-only file on the disk; nothing where it does not tell, as with a hosted one. */
+async function fsyncOf(store: Store): Promise<string | undefined> {
+  const answer = await store.config('GET', 'appendfsync').catch(() => undefined);
+  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
+}
+
+function persistence(fsync: string | undefined): Check {
+  const what = 'Redis persistence';
+  if (fsync === undefined) return { what, state: 'ok', says: 'append-only file' };
+  if (fsync === 'always') return { what, state: 'ok', says: 'append-only file, on disk before every answer' };
+  if (fsync === 'no') {
+    const says =
+      'append-only file, put on disk when the system likes to: a power loss may forget half a minute of what was done (appendfsync always)';
+    return { what, state: 'warning', says };
+  }
+  const says =
+    'append-only file, put on disk every second: a power loss forgets up to two seconds of what was done, and what was under way is then held (appendfsync always loses nothing)';
+  return { what, state: 'ok', says };
 }
 
 async function checkAccount(

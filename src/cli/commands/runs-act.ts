@@ -84,6 +84,21 @@ export async function retryRun(
   });
 }
 
+/** Lets a run go on that is held; the work is left to whoever is at it. */
+export async function releaseRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
+  return withCaretaker(options, settingsOf(options), async (caretaker) => {
+    const { id, account } = await runNamed(caretaker.records, word);
+    await caretaker.engine.release(id);
+    const attendant = await atWorkOn(caretaker, account);
+    terminal.say(
+      attendant
+        ? `${id} is released; ${attendant} goes on with it.`
+        : `${id} is released. Nobody is at work on it: caretaker runs continue ${id}`,
+    );
+    return exit.ok;
+  });
+}
+
 /**
  * Takes part in the work until a run that was interrupted has ended.
  *

@@ -27,6 +27,26 @@ export async function cancel(c: Exchange, { engine, log }: Parts): Promise<Respo
   return c.redirect(runPath(id), 303);
 }
 
+/** As `runs release`: for a run that is held because Redis was put back to an older state. */
+export async function askToRelease(c: Exchange, parts: Parts): Promise<Response> {
+  const run = await parts.reader.run(idIn(c));
+  if (!run) return sendProblem(c, parts, 404, NO_RUN);
+  if (!run.held) return sendProblem(c, parts, 409, 'The run is not held: there is nothing to release.');
+  return ask(c, parts, {
+    title: `Release ${run.policy}?`,
+    says: `${run.id} goes on with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: look in the account first.`,
+    button: 'Release the run',
+    back: runPath(run.id),
+  });
+}
+
+export async function release(c: Exchange, { engine, log }: Parts): Promise<Response> {
+  const id = idIn(c);
+  await engine.release(id);
+  log.info({ run: id }, 'released from the dashboard');
+  return c.redirect(runPath(id), 303);
+}
+
 /** As `cancel --force`: for a run that nobody works on, or whose calling off takes too long. */
 export async function askToEnd(c: Exchange, parts: Parts): Promise<Response> {
   const run = await parts.reader.run(idIn(c));

@@ -1,7 +1,16 @@
 /** Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own (`board.ts`). */
 import type { Access } from '../access/guard.tsx';
 import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
-import { askToCancel, askToEnd, askToRetry, cancel, endAtOnce, retry } from '../actions/run.tsx';
+import {
+  askToCancel,
+  askToEnd,
+  askToRelease,
+  askToRetry,
+  cancel,
+  endAtOnce,
+  release,
+  retry,
+} from '../actions/run.tsx';
 import { sendPolicies, sendPolicy } from '../api/policies.ts';
 import { sendRun } from '../api/run.ts';
 import { sendRuns } from '../api/runs.ts';
@@ -58,6 +67,8 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/runs/:id/cancel', access: 'person', handle: cancel },
   { method: 'GET', path: '/runs/:id/end', access: 'person', handle: askToEnd },
   { method: 'POST', path: '/runs/:id/end', access: 'person', handle: endAtOnce },
+  { method: 'GET', path: '/runs/:id/release', access: 'person', handle: askToRelease },
+  { method: 'POST', path: '/runs/:id/release', access: 'person', handle: release },
   { method: 'GET', path: '/runs/:id/retry', access: 'person', handle: askToRetry },
   { method: 'POST', path: '/runs/:id/retry', access: 'person', handle: retry },
 

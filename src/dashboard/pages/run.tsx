@@ -145,6 +145,7 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
   if (!isFinal(run.status)) {
     return (
       <p class="actions">
+        {run.held && !run.ending && <Action to={runPath(run.id, '/release')}>Release this run</Action>}
         {!run.ending && <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>}
         {(run.ending || !attended) && <Action to={runPath(run.id, '/end')}>End it at once</Action>}
       </p>

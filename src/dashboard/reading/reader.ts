@@ -22,6 +22,8 @@ export interface AccountFacts {
   blocked?: Blocked;
   /** Runs that have not ended. */
   activeRuns: number;
+  /** Those of them that are held until a person releases them. */
+  heldRuns: readonly string[];
   /** Who looks after them at this moment. */
   steward?: string;
   /** When somebody last did. */
@@ -93,15 +95,17 @@ export function openReader(records: Records): Reader {
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
     async account(name) {
-      const [blocked, activeRuns, steward, attended] = await Promise.all([
+      const [blocked, activeRuns, heldRuns, steward, attended] = await Promise.all([
         records.accounts.blocked(name),
         records.runs.countActive(name),
+        records.runs.held(name),
         records.locks.holder(stewardLease(name)),
         records.accounts.attendedAt(),
       ]);
       const attendedAt = attended.get(name);
       return {
         activeRuns,
+        heldRuns,
         ...(blocked ? { blocked: clean(blocked) } : {}),
         ...(steward === undefined ? {} : { steward }),
         ...(attendedAt === undefined ? {} : { attendedAt }),

@@ -131,12 +131,18 @@ function nobody(standing: Standing): Obstacle[] {
 }
 
 function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean): Obstacle[] {
-  const { account: name, blocked, failingSince, activeRuns, attendedAt } = account;
+  const { account: name, blocked, failingSince, activeRuns, attendedAt, heldRuns } = account;
+  const held = heldRuns.map(
+    (run): Obstacle => ({
+      is: 'blocked',
+      sentence: `The run ${run} is held, since Redis was put back to an older state: release it or cancel it.`,
+    }),
+  );
   if (blocked) {
     const sentence = `The account ${name} refuses us, and its runs wait: ${blocked.why}`;
-    return [{ is: 'blocked', sentence, since: blocked.since }];
+    return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
   }
-  const found: Obstacle[] = [];
+  const found: Obstacle[] = held;
   if (failingSince !== undefined && now - failingSince > PATIENCE_MS) {
     const sentence = `The service does not answer for the account ${name}; its runs go on when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });

@@ -1,0 +1,153 @@
+/** A Redis that is put back to an older state, or emptied, while runs are under way. */
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { apiCall } from '../../jobs/api-call.ts';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { systemClock } from '../../src/clock.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+
+const SITES = 12;
+let world: World;
+let folder: string;
+let daemons: Daemon[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-restored-'));
+});
+afterEach(async () => {
+  for (const daemon of daemons) await daemon.stop();
+  daemons = [];
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What Redis has on its disk; it is killed for that and started again. */
+const data = () => join(dirname(world.redis.socketPath), 'appendonlydir');
+async function takeSnapshot(): Promise<void> {
+  await world.redis.kill();
+  cpSync(data(), join(folder, 'snapshot'), { recursive: true });
+  await world.redis.restart();
+}
+async function putBack(): Promise<void> {
+  await world.redis.kill();
+  rmSync(data(), { recursive: true });
+  cpSync(join(folder, 'snapshot'), data(), { recursive: true });
+  await world.redis.restart();
+}
+
+const notes = aPolicy({
+  name: 'notes',
+  job: 'api-call',
+  select: { from: 'listSites', filters: {} },
+  options: apiCall.options.parse({
+    operation: 'createSiteNote',
+    body: { note: { content: 'Looked after.' } },
+  }),
+  limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 },
+});
+const noted = () => world.sandbox.journal.effectsOf('createSiteNote').length;
+const logged = (pattern: RegExp) => world.log.lines.filter((line) => pattern.test(JSON.stringify(line)));
+const statusOf = async (id: string) => (await world.caretaker.records.runs.get(id))?.status;
+
+/** A run that has ended, of which Redis was put back to a state in the middle of it. */
+async function putBackInTheMiddle() {
+  const run = await world.fire(notes);
+  await until(world, () => noted() >= 3);
+  await takeSnapshot();
+  expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: SITES } });
+  expect(noted()).toBe(SITES);
+  await putBack();
+  return run;
+}
+
+test('a run that was under way in the older state is held: nothing of it is sent again, and whoever cancels it learns which targets are in doubt', async () => {
+  world = await startWorld({ sites: SITES });
+  const { records, engine } = world.caretaker;
+  const run = await putBackInTheMiddle();
+
+  await until(world, async () => (await records.runs.get(run.id))?.held !== undefined);
+  const held = await records.runs.get(run.id);
+  expect(held?.detail).toContain(`"caretaker runs release ${run.id}" lets it go on`);
+  await until(world, () => logged(/Runs that had not ended are held: 1/).length > 0);
+  // Half a minute of the world's time, in which a worker would have gone on with it.
+  await systemClock.sleep(500);
+  expect(noted()).toBe(SITES);
+
+  expect(logged(/Redis was put back to its state of .*: what was done/)).toHaveLength(1);
+
+  await engine.cancel(run.id);
+  const ended = await world.ended(run);
+  const reasons = Object.values(await world.reasons(run));
+  expect(ended).toMatchObject({ status: 'cancelled', counts: { planned: SITES, cancelled: 0 } });
+  expect(new Set(reasons)).toEqual(new Set(['done', 'unknown-effect']));
+  expect(noted()).toBe(SITES);
+  // What is fired after that goes its way.
+  const next = await world.fire({
+    ...notes,
+    options: { ...(notes.options as object), body: { note: { content: 'Again.' } } },
+  });
+  expect(await world.ended(next)).toMatchObject({ status: 'succeeded' });
+});
+
+test('a held run goes on with what is open once a person releases it', async () => {
+  world = await startWorld({ sites: SITES });
+  const { records, engine } = world.caretaker;
+  const run = await putBackInTheMiddle();
+  await until(world, async () => (await records.runs.get(run.id))?.held !== undefined);
+
+  await engine.release(run.id);
+
+  expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: SITES } });
+  expect((await records.runs.get(run.id))?.held).toBeUndefined();
+  await expect(engine.release(run.id)).rejects.toThrow('has already ended');
+});
+
+test('a scheduled time that may have had its run is left out, and its record says why', async () => {
+  writeFileSync(
+    join(folder, 'hourly.yaml'),
+    'policies:\n  - { name: hourly, job: site-sync, schedule: { cron: "0 * * * *", catchup: 12h } }\n',
+  );
+  // An hour passes in six seconds.
+  world = await startWorld({ sites: 1, speedUp: 600, work: false, policiesDir: folder });
+  const { caretaker, clock } = world;
+  const { records } = caretaker;
+  const start = async () => {
+    const daemon = await startDaemon({ caretaker, roles: ['scheduler', 'worker'] });
+    daemons.push(daemon);
+    return daemon;
+  };
+  await start();
+  await until(world, async () => (await records.policies.state('hourly')).cursor !== undefined);
+  await takeSnapshot();
+  const ledger = () => records.ledger.latest('hourly', 10);
+  await until(world, async () => (await ledger()).some(({ is }) => is === 'ran'));
+  const [ran] = (await ledger()).filter(({ is }) => is === 'ran');
+  await until(world, async () => (await statusOf(ran?.run ?? '')) === 'succeeded');
+  await putBack();
+
+  await until(world, async () => (await ledger()).some(({ moment }) => moment === ran?.moment));
+  const record = (await ledger()).find(({ moment }) => moment === ran?.moment);
+
+  expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
+  expect(record?.note).toMatch(/^by caretaker: Redis was put back to its state of 20/);
+  // Later times fire.
+  const now = clock.now();
+  await until(world, async () => (await ledger()).some(({ is, moment }) => is === 'ran' && moment > now));
+});
+
+test('that Redis was emptied in the middle of a run is said once, no key of the run comes back, and work goes on', async () => {
+  world = await startWorld({ sites: SITES });
+  const { redis } = world.caretaker;
+  const run = await world.fire(notes);
+  await until(world, () => noted() >= 3);
+
+  await redis.store.flushall();
+
+  await until(world, () => logged(/Redis was emptied/).length > 0);
+  const next = await world.fire(aPolicy({ name: 'next' }));
+  expect(await world.ended(next)).toMatchObject({ status: 'succeeded' });
+  expect(logged(/Redis was emptied/)).toHaveLength(1);
+  expect(await redis.store.keys(`{caretaker}:run:${run.id}*`)).toEqual([]);
+});
