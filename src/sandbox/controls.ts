@@ -43,6 +43,8 @@ export interface SiteControl {
   cancelSync(): void;
   /** What its core is from now on; what is left out stays. */
   coreIs(core: Partial<Site['core']>): void;
+  /** What its address and title are from now on; what is left out stays. */
+  isCalled(names: Partial<Pick<Site, 'url' | 'title'>>): void;
   /** Its plugins and themes are those of months ago, and have updates waiting. */
   fallBehind(): void;
   state(): SiteState;
@@ -131,6 +133,9 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     }),
     coreIs: change((site, _at, core: Partial<Site['core']>) => {
       Object.assign(site.core, core);
+    }),
+    isCalled: change((site, _at, names: Partial<Pick<Site, 'url' | 'title'>>) => {
+      Object.assign(site, names);
     }),
     fallBehind: change((site) => fallBack(world, site)),
     state: change(stateOf),

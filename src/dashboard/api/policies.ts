@@ -1,18 +1,18 @@
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import { refuse } from './problem.ts';
+import { refuse, sendJson } from './problem.ts';
 
 /** The policies in force: the objects of `policies --json`. */
 export async function sendPolicies(c: Exchange, parts: Parts): Promise<Response> {
-  return c.json({ policies: await reportsOf(parts, parts.policies()) });
+  return sendJson(c, { policies: await reportsOf(parts, parts.policies()) });
 }
 
 /** One policy in force. */
 export async function sendPolicy(c: Exchange, parts: Parts): Promise<Response> {
   const found = parts.policies().filter(({ name }) => name === c.req.param('name'));
   const [report] = await reportsOf(parts, found);
-  return report ? c.json(report) : refuse(c, 404, 'not_found', 'No policy of this name is in force.');
+  return report ? sendJson(c, report) : refuse(c, 404, 'not_found', 'No policy of this name is in force.');
 }
 
 async function reportsOf({ reader, clock }: Parts, policies: readonly Policy[]): Promise<PolicyReport[]> {

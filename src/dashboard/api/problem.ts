@@ -1,6 +1,11 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
+import { visibleJson } from '../../visible.ts';
 import type { Exchange } from '../http/parts.ts';
+
+/** An answer as JSON in which nothing stands that steers the terminal of whoever asked by hand. */
+export const sendJson = (c: Exchange, value: object): Response =>
+  c.body(visibleJson(value), 200, { 'Content-Type': 'application/json' });
 
 /** What programs are told when they cannot have what they ask for: a code that stays, and a sentence. */
 export const refuse = (c: Exchange, status: ContentfulStatusCode, code: string, message: string): Response =>

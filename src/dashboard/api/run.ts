@@ -1,5 +1,6 @@
 import { stream } from 'hono/streaming';
 import { toSummary, toTargetReport } from '../../run/report.ts';
+import { visibleJson } from '../../visible.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import { refuse } from './problem.ts';
 
@@ -10,10 +11,10 @@ export async function sendRun(c: Exchange, { reader }: Parts): Promise<Response>
   if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
   c.header('Content-Type', 'application/json; charset=UTF-8');
   return stream(c, async (body) => {
-    await body.write(`${JSON.stringify(toSummary(run)).slice(0, -1)},"targets":[`);
+    await body.write(`${visibleJson(toSummary(run)).slice(0, -1)},"targets":[`);
     let between = '';
     for await (const target of reader.allTargets(run.id)) {
-      await body.write(between + JSON.stringify(toTargetReport(target)));
+      await body.write(between + visibleJson(toTargetReport(target)));
       between = ',';
     }
     await body.write(']}\n');

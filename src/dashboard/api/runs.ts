@@ -3,7 +3,7 @@ import { toSummary } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
-import { refuseQuery } from './problem.ts';
+import { refuseQuery, sendJson } from './problem.ts';
 
 /** A moment, or how long ago: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as the command line takes it. */
 const Since = (now: number) =>
@@ -31,5 +31,5 @@ export async function sendRuns(c: Exchange, { reader, clock }: Parts): Promise<R
   const { limit, ...rest } = query.data;
   const wanted = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const runs = await reader.runs({ ...wanted, limit });
-  return c.json({ runs: runs.map(toSummary) });
+  return sendJson(c, { runs: runs.map(toSummary) });
 }

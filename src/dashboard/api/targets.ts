@@ -3,7 +3,7 @@ import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
 import type { TargetQuery } from '../reading/target-page.ts';
-import { refuse, refuseQuery } from './problem.ts';
+import { refuse, refuseQuery, sendJson } from './problem.ts';
 
 const Query = z.strictObject({
   outcome: z.enum([...outcomes, 'open']).optional(),
@@ -25,13 +25,13 @@ export async function sendTargets(c: Exchange, { reader }: Parts): Promise<Respo
   const wanted: TargetQuery = { from, limit, ...(outcome ? { outcome } : {}), ...(search ? { search } : {}) };
   const { targets, next } = await reader.targets(run.id, wanted);
   const more = next !== undefined && next < run.counts.planned;
-  return c.json({ targets: targets.map(toTargetReport), next: more ? next : null });
+  return sendJson(c, { targets: targets.map(toTargetReport), next: more ? next : null });
 }
 
 /** What became of one target in its last runs, the newest first. */
 export async function sendTarget(c: Exchange, { reader }: Parts): Promise<Response> {
   const visits = await reader.visits(c.req.param('account') ?? '', c.req.param('id') ?? '');
-  return c.json({
+  return sendJson(c, {
     runs: visits.map(({ run, target }) => ({
       run: run.id,
       policy: run.policy,
