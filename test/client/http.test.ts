@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type CallOptions, type Client, openClient } from '../../src/client/client.ts';
 import { UnavailableError } from '../../src/client/errors.ts';
+import { Connection } from '../../src/client/http.ts';
 import type { Drift } from '../../src/contract/answers.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { fastClock } from '../support/caretaker.ts';
@@ -45,6 +46,24 @@ afterEach(async () => {
 const listTags = (options: Partial<CallOptions> = {}) =>
   client.call('listTags', {}, { priority: 'person', ...options });
 const syncSite = () => client.call('syncSite', { site_id: 'a' }, { priority: 'person' });
+
+describe('a service with several addresses', () => {
+  const failed = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
+  const refused = failed('ECONNREFUSED', 'connect');
+
+  test.each([
+    ['none of them let us connect', [refused, refused], false],
+    ['one of them cut the connection', [refused, failed('ECONNRESET', 'read')], true],
+  ])('has got nothing, provably, only when %s', async (_, errors, sent) => {
+    const connection = new Connection({ name: 'agency', baseUrl: service.url, token: TOKEN });
+    // Each address fails in its own way: no machine can be had that does so when asked to.
+    Reflect.set(connection, 'pool', { request: () => Promise.reject(new AggregateError(errors)) });
+
+    const exchange = connection.exchange({ operation: 'syncSite', method: 'POST', path: '/sites/a/sync' });
+
+    await expect(exchange).rejects.toMatchObject({ code: 'UNAVAILABLE', sent });
+  });
+});
 
 describe('redirects', () => {
   test('of a read are followed within the service, each as a request that is counted', async () => {

@@ -65,6 +65,29 @@ describe('a process that is held up', () => {
   });
 });
 
+describe('a change whose answer was lost and whose effect is not there', () => {
+  test('is sent again no sooner than 45 s after its intent: until then it may still be on its way', async () => {
+    world = await startWorld({ sites: 1, speedUp: 20 });
+    world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
+    const retry = { ...aPolicy().retry, delayMs: 1_000, maxDelayMs: 1_000 };
+
+    const run = await world.fire(aPolicy({ retry }));
+    let intent: number | undefined;
+    await until(world, async () => {
+      const [target] = await world.targets(run);
+      intent ??= target?.intent?.at;
+      return intent !== undefined;
+    });
+    const end = await world.ended(run);
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
+    const sent = world.sandbox.journal.requests.filter(({ operation }) => operation === 'syncSite');
+    expect(sent).toHaveLength(2);
+    expect((sent[1]?.at ?? 0) - (intent ?? 0)).toBeGreaterThanOrEqual(45_000);
+    expect(syncs()).toHaveLength(1);
+  });
+});
+
 describe('a step that takes long', () => {
   test('is left alone as long as its process is alive', async () => {
     world = await startWorld({ sites: 1, work: false, speedUp: 20 });

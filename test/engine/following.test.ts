@@ -38,3 +38,20 @@ test('a list that cannot be read leaves what is in flight to be looked at one by
   expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
   expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(0);
 });
+
+test('how long syncs take is learned from those that the run began, never from one that it found under way', async () => {
+  world = await startWorld({ sites: 1, speedUp: 20 });
+  const [id = ''] = world.sandbox.siteIds();
+  const { accounts } = world.caretaker.records;
+  const site = world.sandbox.site(id);
+  site.syncTakes(20_000);
+  site.startSync();
+
+  const adopted = await world.ended(await world.fire(aPolicy()));
+  const afterAdopted = await accounts.usualMs('default', 'sync');
+  await world.ended(await world.fire(aPolicy()));
+
+  expect(await world.reasons(adopted)).toEqual({ [id]: 'adopted' });
+  expect(afterAdopted).toBeUndefined();
+  expect(await accounts.usualMs('default', 'sync')).toBeGreaterThan(0);
+});

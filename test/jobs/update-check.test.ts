@@ -162,7 +162,7 @@ describe('a run of a schedule', () => {
     const before = await runToTheEnd(id);
     world.sandbox.site('site-0003').failNextSync('Disk full.');
     const other = await addSchedule(['site-0003', 'site-0004'], { name: 'Others' });
-    const going = runNow(other);
+    const going = runNow(other, 120_000);
 
     const first = await check();
     const second = await check();
@@ -191,6 +191,39 @@ describe('a run of a schedule', () => {
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(linesOf(second[id])[1]).toMatch(/^warning run of .*: It was cancelled: 1 cancelled of 1 site\.$/);
     expect(linesOf(third[id])).toHaveLength(1);
+  });
+
+  test('is followed for so long as follow_for says, all runs together, and no longer', async () => {
+    await startAccount();
+    const [one, other] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Others' }),
+    ];
+    for (const schedule of [one, other]) runNow(schedule, 24 * HOUR);
+
+    const run = await world.ended(await world.fire(policyWith({ follow_for: '2m' })));
+
+    for (const id of [one, other]) {
+      const { reason, finishedAt = 0 } = (await targetsOf(run))[id] ?? {};
+      expect(reason).toBe('timeout');
+      expect(finishedAt - (run.startedAt ?? 0)).toBeGreaterThanOrEqual(120_000);
+      expect(finishedAt - (run.startedAt ?? 0)).toBeLessThan(HOUR / 2);
+    }
+  });
+
+  test('is the work of the service: cancelling the check leaves it to its end', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    const task = runNow(id, 120_000);
+    const run = await world.fire(policyWith());
+    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
+
+    await world.caretaker.engine.cancel(run.id);
+    await world.ended(run);
+    await ended(task);
+
+    expect(world.sandbox.journal.effectsOf('cancelTask')).toEqual([]);
+    expect((await client().call('showTask', { task_id: task }, PERSON)).task.status).not.toBe('cancelled');
   });
 
   test('of which a check that was called off told nothing is told by the next', async () => {

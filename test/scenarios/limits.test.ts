@@ -9,6 +9,19 @@ afterEach(() => world.stop());
 
 const limits = { concurrency: 20, maxTargets: 1000, maxPercent: 100 };
 
+/** A world in which every site can be synced, quickly. */
+async function worldOfHealthySites(sites: number): Promise<World> {
+  const started = await startWorld({ sites });
+  for (const id of started.sandbox.siteIds()) {
+    const site = started.sandbox.site(id);
+    site.connect();
+    site.lock(false);
+    site.pause(false);
+    site.syncTakes(2_000);
+  }
+  return started;
+}
+
 describe('safety limits', () => {
   test('a plan over max_targets stops the run before anything is sent', async () => {
     world = await startWorld({ sites: 30 });
@@ -21,6 +34,59 @@ describe('safety limits', () => {
     const outcomes = (await world.targets(run)).map(({ outcome }) => outcome);
     expect(outcomes).not.toContain(undefined);
     expect(outcomes).not.toContain('succeeded');
+  });
+
+  test.each([
+    [3, 'succeeded', 3],
+    [2, 'stopped', 0],
+  ])('of three targets, max_targets: %i lets the run be %s', async (maxTargets, status, synced) => {
+    world = await worldOfHealthySites(3);
+    const policy = aPolicy({ limits: { ...limits, maxTargets } });
+
+    const preview = await world.caretaker.engine.preview(policy);
+    const run = await world.ended(await world.fire(policy));
+
+    expect(run.status).toBe(status);
+    expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
+  });
+
+  test.each([
+    [33, 'stopped', 0],
+    [34, 'succeeded', 1],
+    [50, 'succeeded', 1],
+  ])('of one target in three, max_percent: %i lets the run be %s', async (maxPercent, status, synced) => {
+    world = await worldOfHealthySites(3);
+    const select = { filters: { id: { eq: 'site-0001' } } };
+    const policy = aPolicy({ select, limits: { ...limits, maxPercent } });
+
+    const preview = await world.caretaker.engine.preview(policy);
+    const run = await world.ended(await world.fire(policy));
+
+    expect(run.status).toBe(status);
+    expect(preview.stoppedBy === undefined).toBe(status === 'succeeded');
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
+  });
+
+  test.each([
+    [2, 'partial', 6],
+    [3, 'stopped', 3],
+  ])('with stop_after_failures: 3, %i failures let the run be %s', async (failing, status, synced) => {
+    world = await worldOfHealthySites(6);
+    const policy = aPolicy({
+      select: { filters: {}, sort: 'created_at,asc' },
+      limits: { ...limits, concurrency: 1, stopAfterFailures: { count: 3 } },
+    });
+    const { client } = world.caretaker.link('default');
+    const listed = await client.call('listSites', { sort: 'created_at,asc' }, { priority: 'person' });
+    for (const { id } of listed.sites.slice(0, failing))
+      world.sandbox.site(id).failNextSync('The disk is full.');
+
+    const run = await world.ended(await world.fire(policy));
+
+    expect(run.status).toBe(status);
+    expect(run.counts.failed).toBe(failing);
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(synced);
   });
 
   test('a plan over max_percent of the account stops the run before anything is sent', async () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
+import { freezeAt } from '../../src/records/freeze-store.ts';
+import { pauseAt } from '../../src/records/policy-store.ts';
 import { dueAt } from '../../src/schedule/calendar.ts';
 import { cursorFor, type Decision, nameOfMoments, whatIsDue } from '../../src/schedule/due.ts';
 import { aSchedule } from '../support/builders.ts';
@@ -121,6 +123,28 @@ test('a pause with an end leaves out what was due before it, and nothing after i
     { is: 'skip', moment: at('12:00:00'), why: 'paused', note: 'by anna: sale' },
     { is: 'fire', moment: at('13:00:00'), trigger: 'schedule' },
   ]);
+});
+
+test('a time at the very end of a pause or a freeze fires, and one at its very beginning does not', () => {
+  const over = (until: string) => ({ at: at('11:00:00'), by: 'anna', until: at(until) });
+  const whys = (state: object) =>
+    whatIsDue('sweep', aSchedule(), { cursor: at('10:30:00'), now: at('12:00:00'), ...state }).decisions.map(
+      (one) => `${new Date(one.moment).getUTCHours()} ${one.is === 'skip' ? one.why : one.is}`,
+    );
+
+  expect(whys({ pause: over('12:00:00') })).toEqual(['11 paused', '12 fire']);
+  expect(whys({ pause: over('12:00:01') })).toEqual(['11 paused', '12 paused']);
+  expect(whys({ pauses: [over('12:00:00')] })).toEqual(['11 paused', '12 fire']);
+  expect(whys({ freezes: { pause: over('12:00:00') } })).toEqual(['11 frozen', '12 fire']);
+});
+
+test('a pause and a freeze are over at the very time that they end at', () => {
+  const pause = { at: at('11:00:00'), by: 'anna', until: at('12:00:00') };
+
+  expect(pauseAt({ pause }, at('12:00:00') - 1)).toEqual(pause);
+  expect(pauseAt({ pause }, at('12:00:00'))).toBeUndefined();
+  expect(freezeAt({ freezes: { pause } }, at('12:00:00') - 1)).toEqual(pause);
+  expect(freezeAt({ freezes: { pause } }, at('12:00:00'))).toBeUndefined();
 });
 
 test('a paused policy leaves every moment out and its cursor goes on', () => {
