@@ -11,7 +11,6 @@ import { findSites, readCores, type SiteCores } from '../src/job/core-coverage.t
 import { type Answer, type Api, defineJob, type Reading } from '../src/job/job.ts';
 import { duration, notWithin, percent } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
-import { shown } from '../src/job/shown.ts';
 import {
   allConditions,
   type Effect,
@@ -108,12 +107,9 @@ export const updateCheck = defineJob({
     return { looked, suspicious, cores: await readCores({ api, all }) };
   },
 
-  judge(schedule, { options, survey: { looked, suspicious, cores }, now }) {
-    const surveyed = looked.get(schedule.id);
-    if (!surveyed) return { is: 'left-out', why: 'It was created while the plan was made' };
-    const status = shown(schedule.status, 'schedule.status');
-    if (status === 'active') shown(schedule.next_update_at, 'schedule.next_update_at');
-    const one = { ...surveyed, schedule };
+  judge({ id }, { options, survey: { looked, suspicious, cores }, now }) {
+    const one = looked.get(id);
+    if (!one) return { is: 'left-out', why: 'It was created while the plan was made' };
     const going = taskIds(one.entries.filter(isGoing));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
@@ -233,9 +229,6 @@ async function lookAgain(
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
     auto_update_schedule_id: id,
   });
-  // What this check did is known, also where the service does not show it.
-  const status = schedule.status ?? (did && refused === undefined ? effects[did] : undefined);
-  const known = { ...schedule, status: shown(status, 'schedule.status') };
   const own: HistoryEntry[] = [];
   const filters = {
     auto_update_schedule_id: { eq: id },
@@ -246,7 +239,7 @@ async function lookAgain(
     task_id ? tells.includes(task_id) : Date.parse(performed_on ?? '') >= since,
   );
   const [latest] = own;
-  const history = { schedule: known, since, untold, entries, ...(latest ? { latest } : {}) };
+  const history = { schedule, since, untold, entries, ...(latest ? { latest } : {}) };
   const suspicious = new Set(closely);
   const looked = await lookAt(api, history, (entry) => deservesLook(entry, history, options, suspicious));
   return { ...looked, did, refused };
