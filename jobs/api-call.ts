@@ -72,8 +72,8 @@ export const apiCall = defineJob({
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
   survey: async ({ options, from }) => compileCall(callOf(options), from),
-  judge(item: Item, { survey, occasion, now }) {
-    const filled = survey.fill(item, { now: new Date(now), timezone: occasion.timezone });
+  judge(item: Item, { survey, occasion, serviceNow }) {
+    const filled = survey.fill(item, { now: new Date(serviceNow), timezone: occasion.timezone });
     if ('lacks' in filled) return { is: 'unfit', why: filled.lacks };
     return { is: 'target', memo: filled };
   },

@@ -69,7 +69,7 @@ export const siteSync = defineJob({
   candidates: 'listSites',
   memo: Memo,
   target: (site) => ({ id: site.id, label: site.url }),
-  judge(site, { options, now, retry }): Judgement<Memo> {
+  judge(site, { options, now, serviceNow, retry }): Judgement<Memo> {
     const status = shown(site.connection?.status, 'site.connection.status');
     if (status === 'disconnected') return { is: 'unfit', why: 'The site is disconnected.' };
     const sync = shown(site.sync, 'site.sync');
@@ -79,7 +79,7 @@ export const siteSync = defineJob({
     if (sync.in_progress) {
       return { is: 'target', memo: { step: 'follow', since: now, ...move } };
     }
-    const standing = options.mode === 'laggards' ? standingOf(sync, options, now) : undefined;
+    const standing = options.mode === 'laggards' ? standingOf(sync, options, serviceNow) : undefined;
     if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
     if (standing?.is === 'done') {
       if (!move.move) return { is: 'settled', end: standing };

@@ -207,14 +207,14 @@ async function survey({ all, api, serviceTime, options, now }: Surveying<Options
 }
 
 function judge({ id }: Pick<Copy, 'id'>, judging: Judging<Options, Survey>): Judgement<Memo> {
-  const { options, survey: known, now } = judging;
+  const { options, survey: known, now, serviceNow } = judging;
   const copy = known.copies.get(id);
   if (!copy) return { is: 'left-out', why: 'It appeared while the plan was made' };
-  const kept = whyFresh(copy, options, now) ?? whyKept(copy, judging);
+  const kept = whyFresh(copy, options, serviceNow) ?? whyKept(copy, judging);
   if (kept !== undefined) return { is: 'left-out', why: kept };
   const why = whyNot(copy, judging);
   if (why !== undefined) return { is: 'unfit', why };
-  const facts = factsOf(copy, now);
+  const facts = factsOf(copy, serviceNow);
   if (options.action === 'report') {
     const findings = [{ severity: 'warning' as const, about: copy.url ?? copy.id, says: `Stale: ${facts}.` }];
     return { is: 'settled', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };

@@ -7,6 +7,7 @@
  * A step of its own has only what still goes on, and is followed to its end, and what is to be changed.
  */
 import { z } from 'zod';
+import { middleOf } from '../src/clock.ts';
 import { findSites, readCores, type SiteCores } from '../src/job/core-coverage.ts';
 import { type Answer, type Api, defineJob, type Reading } from '../src/job/job.ts';
 import { duration, notWithin, percent } from '../src/job/options.ts';
@@ -107,14 +108,14 @@ export const updateCheck = defineJob({
     return { looked, suspicious, cores: await readCores({ api, all }) };
   },
 
-  judge({ id }, { options, survey: { looked, suspicious, cores }, now }) {
+  judge({ id }, { options, survey: { looked, suspicious, cores }, now, serviceNow }) {
     const one = looked.get(id);
     if (!one) return { is: 'left-out', why: 'It was created while the plan was made' };
     const going = taskIds(one.entries.filter(isGoing));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
         is: 'settled',
-        end: scheduleEnd(one, options, now, (site) => cores.sites.get(site)?.url ?? site),
+        end: scheduleEnd(one, options, serviceNow, (site) => cores.sites.get(site)?.url ?? site),
       };
     }
     const tells = taskIds(one.entries);
@@ -148,7 +149,7 @@ export const updateCheck = defineJob({
     }
   },
 
-  async act({ api, all, target, options, memo, ended, now }): Promise<Answer<Memo>> {
+  async act({ api, all, serviceTime, target, options, memo, ended, now }): Promise<Answer<Memo>> {
     if (!memo) throw new Error('A schedule is planned with a memo.');
     const [taskId, ...going] = memo.going;
     const until = memo.plannedAt + options.follow_for;
@@ -160,7 +161,7 @@ export const updateCheck = defineJob({
     const effect = memo.did ? undefined : effectOn(looked, options);
     if (!effect) {
       const label = await labelsOf({ api, all }, looked.runs, memo.sites);
-      return scheduleEnd(looked, options, now, label);
+      return scheduleEnd(looked, options, middleOf(await serviceTime(now)), label);
     }
     const done: Memo = { ...memo, going: [], did: effect };
     try {

@@ -71,3 +71,6 @@ export function orderOf(one: TimeBounds, other: TimeBounds): 'before' | 'after' 
   if (one.latest < other.earliest) return 'before';
   return one.earliest >= other.latest ? 'after' : 'uncertain';
 }
+
+/** The likeliest time within the bounds. */
+export const middleOf = ({ earliest, latest }: TimeBounds): number => Math.round((earliest + latest) / 2);

@@ -8,6 +8,7 @@
 import type { CallOptions, Client } from '../client/client.ts';
 import { GoneError, RejectedError } from '../client/errors.ts';
 import { allItems, countItems } from '../client/pages.ts';
+import { middleOf } from '../clock.ts';
 import { fieldsOfItem } from '../contract/fields.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
@@ -75,20 +76,24 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const limit = only ? undefined : policy.select.limit;
   const wanted = only && new Set(only);
   const judging = await judgingOf(planning);
-  const judge = judgeOf(planning, judging);
+  const serviceNow = async () =>
+    middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning)));
+  // Asked when the first page is there, which has shown the service's time: it costs no request then.
+  let judge: ReturnType<typeof judgeOf> | undefined;
   const nameOf = namerOf(planning);
   let found = 0;
   for await (const candidate of listed(planning)) {
     planning.onCandidate?.(candidate);
     const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
+    judge ??= judgeOf(planning, { ...judging, serviceNow: await serviceNow() });
     const planned = withoutSecrets(await judge(candidate, named));
     yield planned;
     if (planned.is === 'target') found += 1;
     if (found === limit) break;
     if (wanted?.size === 0) return;
   }
-  for (const planned of besides(job, judging))
+  for (const planned of besides(job, { ...judging, serviceNow: await serviceNow() }))
     if (!wanted || wanted.delete(planned.id)) yield withoutSecrets(planned);
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
@@ -132,7 +137,7 @@ function planable({ id, label, site }: Named, isSite: boolean): Planable {
 }
 
 /** What the job goes by when it judges: its survey of the account is made here. */
-async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>> {
+async function judgingOf(planning: Planning): Promise<Omit<Judging<unknown, unknown>, 'serviceNow'>> {
   const { policy, job, client, now, at, previousAt, earlier } = planning;
   const from = candidatesOf(job, policy.select);
   const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
@@ -151,12 +156,12 @@ async function judgingOf(planning: Planning): Promise<Judging<unknown, unknown>>
 
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
 function judgeOf(planning: Planning, judging: Judging<unknown, unknown>) {
-  const { policy, job, only, retry, now } = planning;
+  const { policy, job, only, retry } = planning;
   const { where } = policy.select;
   const condition =
     where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
-  const moment = new Date(now);
+  const moment = new Date(judging.serviceNow);
   const asShown = (candidate: unknown): Judgement<unknown> | NotShownError => {
     try {
       const related = condition && job.relate?.(candidate as never, judging.survey);

@@ -129,6 +129,8 @@ export interface Judging<Options, Survey> {
   occasion: Occasion;
   survey: Survey;
   now: number;
+  /** The same by the service's clock, to about a second: what ages of the service's timestamps count from. */
+  serviceNow: number;
 }
 
 export interface Named {

@@ -551,7 +551,14 @@ describe('a copy of which too little is known', () => {
       tags: { missing: [], names: new Map([['7', 'gold']]) },
     };
     const asked = stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options });
-    const facts = { options: asked, survey, now, from: 'listStagingSites' as const, retry: false };
+    const facts = {
+      options: asked,
+      survey,
+      now,
+      serviceNow: now,
+      from: 'listStagingSites' as const,
+      retry: false,
+    };
     const occasion = { policy: 'cleanup', at: now, timezone: 'UTC' };
     return stagingCleanup.judge?.({ id }, { ...facts, occasion });
   };

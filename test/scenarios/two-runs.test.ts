@@ -127,3 +127,15 @@ test.each([-7, 7])(
     expect(run.requestsByOperation?.['showTask'] ?? 0).toBe(0);
   },
 );
+
+test('ages count from the service’s own now: a policy that asks for them selects the same, however its clock stands', async () => {
+  world = await startWorld({ sites: 1, serviceAheadMs: 7 * 60_000 });
+  const { sandbox } = world;
+  const synced = async (agoMinutes: number) => {
+    sandbox.site('site-0001').lastSynced(agoMinutes * 60_000);
+    const where = 'now - site.sync.last_sync_at > duration("5m")';
+    const run = await world.ended(await world.fire(aPolicy({ select: { filters: {}, where } })));
+    return run.counts.planned;
+  };
+  expect([await synced(4), await synced(6)]).toEqual([0, 1]);
+});
