@@ -12,6 +12,7 @@ import { findSites, readCores, type SiteCores } from '../src/job/core-coverage.t
 import { type Answer, type Api, defineJob, type Reading } from '../src/job/job.ts';
 import { duration, notWithin, percent } from '../src/job/options.ts';
 import { problemWith } from '../src/job/problem.ts';
+import { shown } from '../src/job/shown.ts';
 import {
   allConditions,
   type Effect,
@@ -108,9 +109,12 @@ export const updateCheck = defineJob({
     return { looked, suspicious, cores: await readCores({ api, all }) };
   },
 
-  judge({ id }, { options, survey: { looked, suspicious, cores }, now, serviceNow }) {
-    const one = looked.get(id);
-    if (!one) return { is: 'left-out', why: 'It was created while the plan was made' };
+  judge(schedule, { options, survey: { looked, suspicious, cores }, now, serviceNow }) {
+    const surveyed = looked.get(schedule.id);
+    if (!surveyed) return { is: 'left-out', why: 'It was created while the plan was made' };
+    const status = shown(schedule.status, 'schedule.status');
+    if (status === 'active') shown(schedule.next_update_at, 'schedule.next_update_at');
+    const one = { ...surveyed, schedule };
     const going = taskIds(one.entries.filter(isGoing));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
@@ -230,6 +234,9 @@ async function lookAgain(
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
     auto_update_schedule_id: id,
   });
+  // What this check did is known, also where the service does not show it.
+  const status = schedule.status ?? (did && refused === undefined ? effects[did] : undefined);
+  const known = { ...schedule, status: shown(status, 'schedule.status') };
   const own: HistoryEntry[] = [];
   const filters = {
     auto_update_schedule_id: { eq: id },
@@ -240,7 +247,7 @@ async function lookAgain(
     task_id ? tells.includes(task_id) : Date.parse(performed_on ?? '') >= since,
   );
   const [latest] = own;
-  const history = { schedule, since, untold, entries, ...(latest ? { latest } : {}) };
+  const history = { schedule: known, since, untold, entries, ...(latest ? { latest } : {}) };
   const suspicious = new Set(closely);
   const looked = await lookAt(api, history, (entry) => deservesLook(entry, history, options, suspicious));
   return { ...looked, did, refused };

@@ -16,19 +16,23 @@ export interface SiteCore {
   latest: string;
   updateAvailable: boolean;
   locked: boolean;
+  /** The field that no view shows, so that nothing can be said of the site. */
+  notShown?: string;
 }
 
 export interface SiteCores {
   sites: Map<string, SiteCore>;
-  /** The core versions that the service calls vulnerable. */
-  vulnerable: ReadonlySet<string>;
+  /** Whether a core version is vulnerable; nothing for one of which the service does not show it. */
+  vulnerable: ReadonlyMap<string, boolean>;
 }
 
-/** A site whose core is vulnerable, or is behind with nobody to update it. */
+/** A site whose core is vulnerable, or is behind with nobody to update it, or of which that cannot be told. */
 export interface FoundSite {
   site: SiteCore;
   vulnerable: boolean;
   uncovered: boolean;
+  /** What the service does not show of it; nothing where all is known. */
+  notShown?: string;
   /** The active schedules that update its core. */
   covering: UpdateSchedule[];
   /** Why the other schedules that are for the site do not: `"Shops" leaves the core alone`. */
@@ -39,46 +43,100 @@ export interface FoundSite {
 const MOST_VERSIONS = 50;
 /** Sites of one version that are asked until one can be shown. */
 const TRIES = 3;
+/** So many sites are asked for alone because the list does not show enough of their cores. */
+const MAX_SINGLE_VIEWS = 100;
 
 /**
  * Reads the cores of all sites, one request per 100. Only a site shown alone says whether its core is vulnerable, so one
- * site is asked for each version that has an update, and answers for all sites of that version.
+ * site is asked for each version that has an update, and answers for all sites of that version. A site of which the list
+ * does not show enough is asked for alone.
  */
 export async function readCores({ api, all }: Pick<Reading, 'api' | 'all'>): Promise<SiteCores> {
   const sites = new Map<string, SiteCore>();
   for await (const site of all('listSites', {})) sites.set(site.id, coreOf(site));
+  const unclear = [...sites.values()].filter(({ notShown }) => notShown !== undefined);
+  for (const { id } of unclear.slice(0, MAX_SINGLE_VIEWS)) {
+    const site = await siteAlone({ api }, id);
+    if (site) sites.set(id, coreOf(site));
+    else sites.delete(id);
+  }
   const byVersion = new Map<string, string[]>();
   for (const { id, current, updateAvailable } of sites.values()) {
     if (updateAvailable) byVersion.set(current, [...(byVersion.get(current) ?? []), id]);
   }
-  const vulnerable = new Set<string>();
+  const vulnerable = new Map<string, boolean>();
   const asked = [...byVersion].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_VERSIONS);
   for (const [version, ids] of asked) {
-    if (await isVulnerable({ api }, ids.slice(0, TRIES))) vulnerable.add(version);
+    const is = await isVulnerable({ api }, ids.slice(0, TRIES));
+    if (is !== undefined) vulnerable.set(version, is);
   }
   return { sites, vulnerable };
 }
 
-const coreOf = ({ id, url, connection, wp }: Item<'listSites'>): SiteCore => ({
+function coreOf({
   id,
   url,
-  connected: connection?.status !== 'disconnected',
-  current: wp?.core?.current_version ?? '?',
-  latest: wp?.core?.latest_version ?? '?',
-  updateAvailable: wp?.core?.update_available === true,
-  locked: wp?.core?.locked === true,
-});
+  connection,
+  wp,
+}: Pick<Item<'listSites'>, 'id' | 'url' | 'connection' | 'wp'>): SiteCore {
+  const { current_version: current, latest_version: latest, update_available, locked } = wp?.core ?? {};
+  const notShown =
+    update_available === undefined
+      ? 'site.wp.core.update_available'
+      : update_available && current === undefined
+        ? 'site.wp.core.current_version'
+        : undefined;
+  return {
+    id,
+    url,
+    connected: connection?.status !== 'disconnected',
+    current: current ?? '?',
+    latest: latest ?? 'a newer one',
+    updateAvailable: update_available === true,
+    locked: locked === true,
+    ...(notShown === undefined ? {} : { notShown }),
+  };
+}
 
-async function isVulnerable({ api }: Pick<Reading, 'api'>, ids: readonly string[]): Promise<boolean> {
-  for (const site_id of ids) {
-    try {
-      return (await api.showSite({ site_id })).site.wp?.core?.vulnerable === true;
-    } catch (error) {
-      // It left the account since it was listed: another site of the version knows as well.
-      if (!problemWith(error).gone) throw error;
-    }
+/** A site shown alone; nothing when it has left the account. */
+async function siteAlone({ api }: Pick<Reading, 'api'>, site_id: string) {
+  try {
+    return (await api.showSite({ site_id })).site;
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return undefined;
   }
-  return false;
+}
+
+/** What the first of some sites that shows it says; nothing when none does. */
+async function isVulnerable(
+  { api }: Pick<Reading, 'api'>,
+  ids: readonly string[],
+): Promise<boolean | undefined> {
+  for (const id of ids) {
+    const is = (await siteAlone({ api }, id))?.wp?.core?.vulnerable;
+    if (is !== undefined) return is;
+  }
+  return undefined;
+}
+
+/** Whether a schedule is for a site, and whether it updates cores; nothing where the service does not show it. */
+interface Scope {
+  schedule: UpdateSchedule;
+  isActive: boolean;
+  isFor(site: string): boolean | undefined;
+  updatesCore: boolean | undefined;
+}
+
+function scopeOf({ schedule, isActive }: { schedule: UpdateSchedule; isActive: boolean }): Scope {
+  const { sites, updates } = schedule.scope ?? {};
+  const ids = sites?.ids && new Set(sites.ids);
+  return {
+    schedule,
+    isActive,
+    isFor: (site) => (sites?.selection === 'all' ? true : ids?.has(site)),
+    updatesCore: updates?.wordpress_core,
+  };
 }
 
 /** Goes through the sites of which there is something to tell. */
@@ -86,32 +144,42 @@ export function* findSites(
   { sites, vulnerable }: SiteCores,
   schedules: readonly { schedule: UpdateSchedule; isActive: boolean }[],
 ): Generator<FoundSite> {
-  const scopes = schedules.map(({ schedule, isActive }) => ({
-    schedule,
-    isActive,
-    ids: new Set(schedule.scope?.sites?.ids),
-    isForAll: schedule.scope?.sites?.selection === 'all',
-    updatesCore: schedule.scope?.updates?.wordpress_core === true,
-  }));
+  const scopes = schedules.map(scopeOf);
   for (const site of sites.values()) {
-    if (!site.updateAvailable) continue;
-    const own = scopes.filter(({ isForAll, ids }) => isForAll || ids.has(site.id));
-    const covering = own.filter(({ isActive, updatesCore }) => isActive && updatesCore);
-    const found = {
-      vulnerable: vulnerable.has(site.current),
-      // A core that somebody locked is meant to stay as it is.
-      uncovered: covering.length === 0 && !site.locked,
-    };
-    if (!found.vulnerable && !found.uncovered) continue;
-    yield {
-      site,
-      ...found,
-      covering: covering.map(({ schedule }) => schedule),
-      others: own
-        .filter((one) => !covering.includes(one))
-        .map(({ schedule: { name, id }, isActive }) =>
-          isActive ? `"${name ?? id}" leaves the core alone` : `"${name ?? id}" is paused`,
-        ),
-    };
+    if (site.notShown !== undefined) {
+      const unknown = { vulnerable: false, uncovered: false, covering: [], others: [] };
+      yield { site, ...unknown, notShown: site.notShown };
+    } else if (site.updateAvailable) {
+      const found = findAbout(site, vulnerable.get(site.current), scopes);
+      if (found.vulnerable || found.uncovered || found.notShown !== undefined) yield found;
+    }
   }
+}
+
+/** What there is to tell of a site whose core is behind. */
+function findAbout(site: SiteCore, vulnerable: boolean | undefined, scopes: readonly Scope[]): FoundSite {
+  const own = scopes.filter(({ isFor }) => isFor(site.id) === true);
+  const covering = own.filter(({ isActive, updatesCore }) => isActive && updatesCore === true);
+  const mayCover = scopes.find(
+    ({ isActive, isFor, updatesCore }) => isActive && isFor(site.id) !== false && updatesCore !== false,
+  );
+  const notShown =
+    vulnerable === undefined
+      ? 'site.wp.core.vulnerable'
+      : covering.length === 0 && mayCover && !site.locked
+        ? `the scope of "${mayCover.schedule.name ?? mayCover.schedule.id}"`
+        : undefined;
+  return {
+    site,
+    vulnerable: vulnerable === true,
+    // A core that somebody locked is meant to stay as it is.
+    uncovered: !mayCover && !site.locked,
+    ...(notShown === undefined ? {} : { notShown }),
+    covering: covering.map(({ schedule }) => schedule),
+    others: own
+      .filter((one) => !covering.includes(one) && one !== mayCover)
+      .map(({ schedule: { name, id }, isActive }) =>
+        isActive ? `"${name ?? id}" leaves the core alone` : `"${name ?? id}" is paused`,
+      ),
+  };
 }

@@ -194,8 +194,11 @@ function shareWords(latest: UpdateRun, rate: number): string {
     : `, since its last run failed on ${Math.round(share)}% of its sites, more than ${rate}%`;
 }
 
-const sitesOf = ({ scope }: UpdateSchedule): string =>
-  scope?.sites?.selection === 'all' ? 'all sites' : countOf(scope?.sites?.ids?.length ?? 0, 'site');
+function sitesOf({ scope }: UpdateSchedule): string {
+  const { selection, ids } = scope?.sites ?? {};
+  if (selection === 'all') return 'all sites';
+  return ids ? countOf(ids.length, 'site') : 'sites that the service does not show';
+}
 
 /** One sentence, or a few short ones, that sum it up. */
 function detailOf(
@@ -227,9 +230,11 @@ function detailOf(
 }
 
 export function siteEnd(
-  { site, vulnerable, uncovered, covering, others }: FoundSite,
+  { site, vulnerable, uncovered, notShown, covering, others }: FoundSite,
   options: CheckOptions,
 ): End {
+  const lacking = notShown === undefined ? '' : `The service does not show ${notShown}.`;
+  if (!vulnerable && !uncovered) return { is: 'skipped', reason: 'not-eligible', detail: lacking };
   const held = new Set<Condition>([
     ...(vulnerable ? (['vulnerable'] as const) : []),
     ...(uncovered ? (['uncovered'] as const) : []),
@@ -242,7 +247,7 @@ export function siteEnd(
       : `no active schedule updates it${others.length > 0 ? ` (${others.slice(0, 3).join(', ')})` : ''}`;
   const offline = site.connected ? '' : ' The site is disconnected.';
   const what = `The core ${site.current} ${vulnerable ? 'is vulnerable' : 'is behind'}, ${site.latest} is available`;
-  const says = `${what}; ${who}.${offline}`;
+  const says = [`${what}; ${who}.${offline}`, lacking].filter((text) => text !== '').join(' ');
   const findings = [...held].map((condition) => ({
     severity: severityOf(condition, options),
     about: condition,

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call.ts';
 import { siteSync } from '../../jobs/site-sync.ts';
 import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
+import { updateCheck } from '../../jobs/update-check.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -201,6 +202,93 @@ describe('a site', () => {
     }
     expect(Object.keys(silent.targets)).toHaveLength(3);
     expect(shown.effects.length).toBe(Object.keys(shown.targets).length);
+  });
+});
+
+describe('an update check', () => {
+  const check = aPolicy({
+    job: 'update-check',
+    options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
+  });
+
+  /** One site whose core is behind, and one active and one paused schedule for its plugins. */
+  async function withSchedules() {
+    world = await startWorld({ sites: 1 });
+    const { sandbox, caretaker } = world;
+    const { client } = caretaker.link('default');
+    const person = { priority: 'person' } as const;
+    const { auto_update_schedules } = await client.call('listAutoUpdateSchedules', {}, person);
+    for (const { id } of auto_update_schedules)
+      await client.call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, person);
+    sandbox.site('site-0001').coreIs({ current: '6.4.2', vulnerable: true });
+    const [active, paused] = (['active', 'paused'] as const).map((status) =>
+      sandbox.schedules.make('site-0001', status),
+    );
+    return { now: world, active: active ?? '', paused: paused ?? '' };
+  }
+
+  test('does not call a core fine whose vulnerability is not shown', async () => {
+    const { now } = await withSchedules();
+    now.sandbox.hide('showSite', 'wp.core.vulnerable');
+
+    const { targets } = await fired(now, check);
+
+    expect(targets['site:site-0001']).toMatchObject({
+      reason: 'uncovered',
+      detail: expect.stringMatching(/is behind, .* The service does not show site\.wp\.core\.vulnerable\.$/),
+    });
+  });
+
+  test('looks at a site alone when the list does not show whether its core is behind', async () => {
+    const { now } = await withSchedules();
+    now.sandbox.hide('listSites', 'wp.core');
+    const seen = await fired(now, check);
+    now.sandbox.hide('showSite', 'wp.core');
+    const unseen = await fired(now, check);
+
+    expect(seen.targets['site:site-0001']).toMatchObject({ reason: 'vulnerable' });
+    expect(unseen.targets['site:site-0001']).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: 'The service does not show site.wp.core.update_available.',
+    });
+  });
+
+  test('calls no site uncovered when the scope of an active schedule is not shown', async () => {
+    const { now } = await withSchedules();
+    now.sandbox.hide('listAutoUpdateSchedules', 'scope');
+
+    const { targets } = await fired(now, check);
+
+    expect(targets['site:site-0001']).toMatchObject({
+      reason: 'vulnerable',
+      detail: expect.stringMatching(/The service does not show the scope of "Plugins of site-0001"\.$/),
+    });
+  });
+
+  test('asks for a schedule alone when the list does not show its status, and enables none whose status nobody shows', async () => {
+    const { now, active, paused } = await withSchedules();
+    now.sandbox.hide('listAutoUpdateSchedules', 'status');
+    const show = now.sandbox.hide('showAutoUpdateSchedule', 'status');
+    const silent = await fired(now, check);
+    show();
+    const shown = await fired(now, check);
+
+    const detail = 'The service does not show schedule.status.';
+    expect(silent.targets[active]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible', detail });
+    expect(silent.targets[paused]).toMatchObject({ outcome: 'skipped', reason: 'not-eligible', detail });
+    expect(silent.effects).toEqual([]);
+    expect(shown.effects).toEqual([`enableAutoUpdateSchedule ${paused}`]);
+  });
+
+  test('changes no schedule whose status is not shown any more directly before the change', async () => {
+    const { now, paused } = await withSchedules();
+    now.sandbox.hide('showAutoUpdateSchedule', 'status');
+
+    const { targets, effects } = await fired(now, check);
+
+    expect(effects).toEqual([]);
+    expect(targets[paused]?.detail).toBe('The service does not show schedule.status.');
   });
 });
 
