@@ -176,8 +176,11 @@ function refusedPart(operation: OperationId, answer: Record<string, unknown>): A
     if (error.code === 'not_found') {
       return deletes(operation) ? { is: 'done', reason: 'already-done' } : { is: 'skipped', reason: 'gone' };
     }
-    const detail = [error.code, error.message].filter(Boolean).join(': ');
-    return { is: 'failed', reason: 'rejected', detail };
+    const { code, message = code ?? 'The service gave no reason.' } = error;
+    const refusal = refusalOf({ ...(code === undefined ? {} : { code }), message });
+    return refusal
+      ? { is: 'skipped', reason: refusal, detail: message }
+      : { is: 'failed', reason: 'rejected', detail: message };
   }
   return undefined;
 }

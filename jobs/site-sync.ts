@@ -55,7 +55,7 @@ const Memo = z.object({
   /** From when to when the daily sync moves, as the last step. */
   move: z.object({ from: z.string(), to: z.string() }).optional(),
   /** For `move`: why there was no sync before, and what there is to say of that. */
-  skipped: z.enum(['daily-limit', 'maintenance']).optional(),
+  skipped: z.enum(['daily-limit', 'maintenance', 'not-eligible']).optional(),
   detail: z.string().optional(),
 });
 type Memo = z.output<typeof Memo>;

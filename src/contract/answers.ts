@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
 import { isHolder, sayIssue, writePath } from './deviation.ts';
-import { codeIn, sentencesIn } from './error-body.ts';
+import { codeIn, joined, sentencesIn } from './error-body.ts';
 import { type Answer, type OperationId, operationOf } from './operations.ts';
 import { salvage } from './salvage.ts';
 import { complete } from './schema.ts';
@@ -90,9 +90,13 @@ const meanings: Readonly<Record<number, Meaning>> = {
   401: 'refused',
   403: 'refused',
   404: 'gone',
+  // From something in between, or to be sent again as it is.
+  407: 'unavailable',
   408: 'unavailable',
   409: 'conflict',
   410: 'gone',
+  421: 'unavailable',
+  425: 'unavailable',
   429: 'rate-limited',
 };
 
@@ -116,17 +120,19 @@ const longestMessage = 500;
 
 /** Digs a message and a code out of an error body: parsed JSON of any shape, or the text itself. Never throws. */
 export function problemOf(body: unknown): Problem {
-  const message = [...new Set(sentencesIn(body))].join('; ').slice(0, longestMessage);
+  const message = joined([...new Set(sentencesIn(body))]).slice(0, longestMessage);
   const code = codeIn(body);
   return code === undefined ? { message } : { code, message };
 }
 
-/** The causes of a refusal that jobs treat as "not today" rather than as a failure. */
-export type Refusal = 'daily-limit' | 'maintenance';
+/** The causes of a refusal that jobs skip a target for, rather than let it fail. */
+export type Refusal = 'daily-limit' | 'maintenance' | 'not-eligible';
 
 const refusalCodes: ReadonlyMap<string | undefined, Refusal> = new Map([
   ['daily_sync_limit_reached', 'daily-limit'],
   ['site_under_maintenance', 'maintenance'],
+  ['site_disconnected', 'not-eligible'],
+  ['site_locked', 'not-eligible'],
 ]);
 
 /**
@@ -138,5 +144,9 @@ export function refusalOf(problem: Problem): Refusal | undefined {
   if (known) return known;
   const words = `${problem.code ?? ''} ${problem.message}`.toLowerCase();
   if (words.includes('daily') && words.includes('limit')) return 'daily-limit';
-  return words.includes('maintenance') ? 'maintenance' : undefined;
+  if (words.includes('maintenance')) return 'maintenance';
+  // Of the site itself: a destination that is disconnected is the policy's concern.
+  return /\bsite (?:\S+ )?is (?:disconnected|not connected|locked)\b/.test(words)
+    ? 'not-eligible'
+    : undefined;
 }

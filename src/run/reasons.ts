@@ -5,7 +5,7 @@ export const reasons = {
   adopted: 'The same work was already under way; it was followed to its end instead of being started again.',
   announced:
     'What is to be done was announced, and nothing else; a later run does it, when the time set for that has come.',
-  gone: 'The target no longer exists in the account.',
+  gone: 'The account has no such target: it was removed, or never existed.',
   'daily-limit': 'The site has used up its on-demand syncs for today.',
   maintenance: 'The site is under maintenance.',
   conflict: 'Another change of the target was under way until the time limit.',

@@ -47,10 +47,10 @@ const errorOf = (call: Promise<unknown>): Promise<Error> =>
 
 describe('an answer with the rate headers of the service', () => {
   test.each([
-    [400, { code: 'REJECTED', status: 400, problem: { message: 'The site is locked.' } }],
-    [404, { code: 'GONE', problem: { message: 'The site is locked.' } }],
-    [409, { code: 'CONFLICT', problem: { message: 'The site is locked.' } }],
-    [422, { code: 'REJECTED', status: 422, problem: { message: 'The site is locked.' } }],
+    [400, { code: 'REJECTED', status: 400, problem: { message: 'The site is locked. Sorry' } }],
+    [404, { code: 'GONE', problem: { message: 'The site is locked. Sorry' } }],
+    [409, { code: 'CONFLICT', problem: { message: 'The site is locked. Sorry' } }],
+    [422, { code: 'REJECTED', status: 422, problem: { message: 'The site is locked. Sorry' } }],
   ])('is the service’s answer to a change, be it a web page with HTTP %i', async (status, expected) => {
     answer = (_request, response) => response.writeHead(status, { ...html, ...rate }).end(page);
     expect(await errorOf(syncSite())).toMatchObject(expected);

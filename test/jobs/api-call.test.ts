@@ -291,7 +291,7 @@ describe('a call', () => {
       'site-0001': 'rejected',
       'site-0002': 'done',
     });
-    expect(targets.find(({ id }) => id === 'site-0001')?.detail).toContain('tag_limit_reached');
+    expect(targets.find(({ id }) => id === 'site-0001')?.detail).toBe('The site has 10 tags already.');
   });
 
   test('that names something besides the target which is not there fails in the words of the service', async () => {

@@ -96,7 +96,7 @@ describe('a site whose sync', () => {
     expect(reason).toBe('unknown-effect');
     expect(target).toMatchObject({
       outcome: 'failed',
-      detail: expect.stringMatching(/^The answer to syncSite was lost\. .* HTTP 503/),
+      detail: expect.stringMatching(/^The answer to syncSite was lost\./),
     });
     expect(others).toEqual(['unknown-effect', 'unknown-effect']);
   });
@@ -121,10 +121,25 @@ describe('a site that the service does not sync', () => {
     expect(others).toEqual(['done', 'done']);
   });
 
+  test.each([
+    ['The site is disconnected.', (sandbox: Sandbox, id: string) => sandbox.site(id).disconnect()],
+    ['The site is locked.', (sandbox: Sandbox, id: string) => sandbox.site(id).lock(true)],
+  ] as const)('because it changed after the plan was made is not eligible: %s', async (detail, happen) => {
+    const { reason, target, others } = await syncThree((now, first) =>
+      beforeSync(now, first, () => happen(now.sandbox, first)),
+    );
+    expect(reason).toBe('not-eligible');
+    expect(target).toMatchObject({ outcome: 'skipped', attempts: 0, detail });
+    expect(others).toEqual(['done', 'done']);
+  });
+
   test('for a reason that we do not know is rejected, with what the service said', async () => {
-    const { reason, target } = await syncThree((now, first) => disconnectAfterPlanning(now, first));
+    const { reason, target } = await syncThree((now, first) => {
+      const says = { code: 'sync_refused', message: 'Not on Sundays.' };
+      failSync(now.caretaker, first, new RejectedError('syncSite', 422, says));
+    });
     expect(reason).toBe('rejected');
-    expect(target).toMatchObject({ outcome: 'failed', attempts: 0, detail: 'The site is disconnected.' });
+    expect(target).toMatchObject({ outcome: 'failed', attempts: 0, detail: 'Not on Sundays.' });
   });
 
   test('because it was deleted after the plan was made is gone', async () => {
@@ -189,9 +204,6 @@ function beforeSync({ caretaker }: World, id: string, happen: () => void | Promi
     return call();
   });
 }
-
-const disconnectAfterPlanning = (now: World, id: string) =>
-  beforeSync(now, id, () => now.sandbox.site(id).disconnect());
 
 describe('a site that is planned and not worked on', () => {
   test.each([
