@@ -16,27 +16,21 @@ import {
   type Judgement,
   type Reconciled,
 } from '../src/job/job.ts';
-import { fillInLine, mailTextFaults } from '../src/job/mail-text.ts';
+import { fillInLine, type MailFacts, mailTextFaults } from '../src/job/mail-text.ts';
 import { duration, notWithin } from '../src/job/options.ts';
 import { dayAt, isLanguage, monthOf, type Period, PeriodWish, periodOf } from '../src/job/period.ts';
 import { adoptMail, send, tell } from '../src/job/report-mail.ts';
-import {
-  adoptReport,
-  awaitTask,
-  find,
-  make,
-  periodIn,
-  type RunningTask,
-  reportsBeingMade,
-} from '../src/job/report-making.ts';
+import { adoptReport, awaitTask, find, make, periodIn, reportsBeingMade } from '../src/job/report-making.ts';
 import { Memo, type Step, withReport } from '../src/job/report-memo.ts';
 import { type Needs, needsOf, snapshotsLack } from '../src/job/report-needs.ts';
+import { isOfScope, scopeKey, scopeOf } from '../src/job/report-once.ts';
 import {
   addressesOf,
   factsOf,
   mailsSoFar,
   nobody,
   reportsAbout,
+  untoldEnd,
   withSubject,
 } from '../src/job/report-recipients.ts';
 
@@ -115,8 +109,10 @@ interface Survey {
   needs: Needs;
   /** By site: what reports there are about these very days, newest first. */
   reports: Map<string, Report[]>;
+  /** By report: the scope for which a run of ours made it. */
+  scopes: Map<string, string>;
   /** By site: the task that is at work on a report on it. */
-  making: Map<string, RunningTask>;
+  making: Map<string, string>;
 }
 
 export const reportDispatch = defineJob({
@@ -135,14 +131,19 @@ export const reportDispatch = defineJob({
     ...notWithin('delivery_timeout', options.delivery_timeout, targetMs),
   ],
 
-  async survey({ api, all, options, occasion, now }): Promise<Survey> {
+  async survey(surveying): Promise<Survey> {
+    const { api, all, once, options, occasion, now } = surveying;
     const { timezone } = occasion;
     const period = periodOf(options.period, occasion.at, timezone);
     const needs = await needsOf({ api, all }, options);
     if (period.end >= dayAt(now, timezone))
       needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
     const reports = await reportsAbout({ api, all }, period, timezone);
-    return { period, needs, reports, making: await reportsBeingMade({ all }, now) };
+    const ids = [...reports.values()].flat().map(({ id }) => id);
+    const scopes = new Map<string, string>();
+    for (const [at, scope] of (await once.results(ids.map(scopeKey))).entries())
+      if (scope !== undefined) scopes.set(ids[at] ?? '', scope);
+    return { period, needs, reports, scopes, making: await reportsBeingMade(surveying, now) };
   },
 
   standsForAll: [PREREQUISITES],
@@ -157,18 +158,12 @@ export const reportDispatch = defineJob({
     const { period, needs } = survey;
     const facts = factsOf(site, period, options.language);
     const asked = addressesOf(site, options.recipients);
-    const reports = survey.reports.get(site.id) ?? [];
-    const { subject } = options;
-    const subjects = [needs.template?.subject, subject && fillInLine(subject, facts)].filter(
-      (one) => one !== undefined,
-    );
-    const isOurs = withSubject(subjects);
-    const same = options.tell_apart_by === 'period' ? reports : reports.filter(isOurs);
-    const { open, missed, end, untold } = mailsSoFar(asked, same);
-    if (untold) return { is: 'settled', end: untold };
-    const to = retry ? [...open, ...missed] : open;
+    const { same, ready, kind } = toldApart(site, { options, survey, facts });
+    const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
+    const to = [...open, ...untold, ...(retry ? missed : [])];
     if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
-    const ready = reports.find((report) => report.type === 'one_time' && isOurs(report));
+    if (silent !== undefined && untold.length > 0 && !ready)
+      return { is: 'settled', end: untoldEnd(silent, untold) };
     const lacks = [
       ...(asked.length > 0 ? [] : [nobody(site)]),
       ...needs.missing,
@@ -180,17 +175,19 @@ export const reportDispatch = defineJob({
       facts,
       templateId: needs.template.id,
       senderId: needs.senderId,
-      subjects,
+      ...kind,
       ...(site.client ? { clientId: site.client.id } : {}),
       asked,
       to,
-      ...(to.length > open.length ? { again: true as const } : {}),
+      ...(retry && missed.length > 0 ? { before: missedMails } : {}),
+      ...(untold.length > 0 ? { untold } : {}),
+      ...(ready && !survey.scopes.has(ready.id) ? { adopted: true as const } : {}),
     };
     if (ready) return { is: 'target', memo: withReport(mailing, ready, options) };
-    const running = survey.making.get(site.id);
+    const taskId = survey.making.get(site.id);
     return {
       is: 'target',
-      memo: running ? { ...mailing, step: 'await', ...running } : { ...mailing, step: 'make' },
+      memo: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
     };
   },
 
@@ -202,7 +199,7 @@ export const reportDispatch = defineJob({
       case 'make':
         return make(acting, memo);
       case 'await':
-        return awaitTask(memo);
+        return awaitTask(acting, memo);
       case 'find':
         return find(acting, memo);
       case 'archive':
@@ -222,6 +219,28 @@ export const reportDispatch = defineJob({
     return memo?.step === 'make' ? adoptReport(acting, memo, intent) : { is: 'unknown' };
   },
 });
+
+/** The reports on a site and the days that count as the policy's, the one to be sent among them, and what tells them apart. */
+function toldApart(
+  { id: siteId }: Item<'listSites'>,
+  { options, survey, facts }: { options: Options; survey: Survey; facts: MailFacts },
+) {
+  const { template } = survey.needs;
+  const { subject } = options;
+  const reports = survey.reports.get(siteId) ?? [];
+  const bySubject = options.tell_apart_by === 'subject';
+  const own = [template?.subject, subject && fillInLine(subject, facts)];
+  const subjects = bySubject ? own.filter((one) => one !== undefined) : undefined;
+  const scope = scopeOf(template?.id ?? '', options);
+  const looksOurs = withSubject(subjects);
+  const isOurs = (report: Report) => isOfScope(report, scope, survey.scopes.get(report.id), looksOurs);
+  const made = reports.filter(({ type }) => type !== 'scheduled');
+  return {
+    same: bySubject ? reports.filter(isOurs) : reports,
+    ready: made.find(({ id }) => survey.scopes.get(id) === scope) ?? made.find(isOurs),
+    kind: { scope, ...(subjects ? { subjects } : {}) },
+  };
+}
 
 /** Keeps the PDF. A report that could not be kept is not sent: the next run goes on with it. */
 async function archive(acting: Working, memo: Step<'archive'>): Promise<Answer<Memo>> {

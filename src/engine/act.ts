@@ -18,7 +18,7 @@ import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 import { effectIdsIn } from '../job/find-effect.ts';
-import type { Acting, Answer, AnyJob, Effects } from '../job/job.ts';
+import type { Acting, Answer, AnyJob, Effects, Once } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { Effect } from '../records/effect-store.ts';
@@ -216,6 +216,7 @@ class Step {
         this.call(operation, input, note),
       ),
       effects: this.effects(),
+      once: this.once(),
       target: { id, label },
       options: this.run.policy.options,
       occasion: occasionOf(this.run.policy, this.run.scheduledFor),
@@ -234,6 +235,24 @@ class Step {
       return records.effects[what](account, { operation, id }, { run, target }, now, intent?.at ?? now);
     };
     return { claim: own('claim'), isAnothers: own('isAnothers') };
+  }
+
+  private once(): Once {
+    const { records, clock } = this.parts;
+    const { account } = this.run;
+    const owner = { run: this.run.id, target: this.target.id };
+    return {
+      claim: async (key, instead) => {
+        const held = await records.once.claim(account, key, owner, clock.now(), instead);
+        if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
+        const holder = await records.targets.get(held.run, held.target);
+        // A run that was removed with its targets ended long ago.
+        const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
+        return { ...held, isOurs: false, ...(endedAt === undefined ? {} : { endedAt }) };
+      },
+      note: (key, result) => records.once.note(account, key, owner, result),
+      results: (names) => records.once.results(account, names),
+    };
   }
 
   /** Options for one call. */

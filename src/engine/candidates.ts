@@ -13,7 +13,7 @@ import { fieldsOfItem } from '../contract/fields.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { candidateLists, candidatesOf, singleViewOf } from '../job/candidates.ts';
-import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named } from '../job/job.ts';
+import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named, Once } from '../job/job.ts';
 import { completed, NotShownError } from '../job/shown.ts';
 import type { Policy } from '../policy/policy.ts';
 import { compileWhereOf } from '../policy/where.ts';
@@ -48,6 +48,7 @@ export interface Planning {
   previousAt?: number | undefined;
   /** What became of the targets of its last whole runs. */
   earlier: () => AsyncGenerator<EarlierTarget>;
+  once: Pick<Once, 'results'>;
   /** Whether a person waits for it or a run does. */
   priority: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
@@ -149,6 +150,7 @@ async function judgingOf(planning: Planning): Promise<Omit<Judging<unknown, unkn
     ...reading,
     ...facts,
     earlier,
+    once: planning.once,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
   return { ...facts, retry, survey };

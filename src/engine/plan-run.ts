@@ -133,6 +133,7 @@ class PlanMaking {
       at: run.scheduledFor,
       previousAt: previous,
       earlier: () => earlierTargets(parts, policyOf(run), run),
+      once: { results: (keys) => parts.records.once.results(run.account, keys) },
       priority: 'action',
       onRequest: this.spent.count,
       onCandidate: this.selection.see,

@@ -60,6 +60,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     at: parts.clock.now(),
     previousAt: job.survey && (await previousAt(parts, policy.name, undefined)),
     earlier: () => earlierTargets(parts, policy, undefined),
+    once: { results: (keys) => parts.records.once.results(policy.account, keys) },
     priority: 'person',
     onRequest: () => {
       planning += 1;

@@ -95,6 +95,7 @@ export interface CheckedPolicy {
 }
 
 export interface Surveying<Options> extends Reading {
+  once: Pick<Once, 'results'>;
   options: Options;
   /** The list that the candidates come from. */
   from: CandidateList;
@@ -160,8 +161,32 @@ export interface Effects {
   isAnothers(operation: OperationId, id: string): Promise<boolean>;
 }
 
+/** Who holds a key of `Once`. */
+export interface Holder {
+  isOurs: boolean;
+  run: string;
+  target: string;
+  /** When it was claimed, or last claimed again by its holder. */
+  at: number;
+  /** When the holder's work on its target ended; nothing while it goes on. */
+  endedAt?: number;
+  /** What came of it, as its holder wrote it down. */
+  result?: string;
+}
+
+/** What no two targets may do, whichever run they are of: each thing goes by a key of the job's own, kept for 100 days. */
+export interface Once {
+  /** Makes the key this target's, unless another holds it that is not `instead`. Gives who holds it then. */
+  claim(key: string, instead?: Holder): Promise<Holder>;
+  /** Writes down what came of it, where this target holds the key. */
+  note(key: string, result: string): Promise<void>;
+  /** What came of each of these keys. */
+  results(keys: readonly string[]): Promise<(string | undefined)[]>;
+}
+
 export interface Acting<Options, Memo = unknown> extends Reading {
   effects: Effects;
+  once: Once;
   target: { id: string; label: string };
   options: Options;
   occasion: Occasion;

@@ -1,15 +1,19 @@
 /** The mail of a report (spec 4.9): sending it, and saying whom it reached. */
+import { timeOf } from '../clock.ts';
 import type { Intent } from '../run/run.ts';
 import type { Acting, Answer, Reconciled } from './job.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
+import type { PeriodWish } from './period.ts';
 import { problemWith } from './problem.ts';
-import { CLOCK_SLACK_MS } from './report-making.ts';
+import { periodIn } from './report-making.ts';
 import type { Memo, Step } from './report-memo.ts';
-import { isSame, type Miss, overdue, readSent, refusals } from './report-recipients.ts';
-import { mailTo } from './watch-mail.ts';
+import { mailKey, othersWork, shownAlone, type TellingApart, waitFor } from './report-once.ts';
+import { isSame, type Miss, overdue, readSent, refusals, untoldEnd } from './report-recipients.ts';
+import { mailTo, newMailTo } from './watch-mail.ts';
 
 /** What a policy may say about its mails. */
-interface MailOptions {
+interface MailOptions extends TellingApart {
+  period: PeriodWish;
   subject?: string | undefined;
   body?: string | undefined;
   attach_pdf?: boolean | undefined;
@@ -19,12 +23,16 @@ interface MailOptions {
 }
 type Mailing = Acting<MailOptions, Memo>;
 
-/** Sends the report to those of its memo. */
-export async function send({ api, options, now }: Mailing, memo: Step<'send'>): Promise<Answer<Memo>> {
+/** Sends the report to those of its memo whom no other target sends it. */
+export async function send(acting: Mailing, memo: Step<'send'>): Promise<Answer<Memo>> {
+  const { api, options, now } = acting;
+  const claims = await claimMails(acting, memo);
+  if ('instead' in claims) return claims.instead;
+  const { to } = claims;
   const { subject, body, attach_pdf } = options;
   const facts = memo.facts as MailFacts;
   const mail = {
-    recipients: memo.to,
+    recipients: to,
     sender_email: { id: memo.senderId },
     ...(subject === undefined ? {} : { subject: fillInLine(subject, facts) }),
     ...(body === undefined ? {} : { body: fillIn(body, facts) }),
@@ -32,8 +40,9 @@ export async function send({ api, options, now }: Mailing, memo: Step<'send'>): 
   };
   try {
     const input = { report_id: memo.report.id, body: { send_email: mail } };
-    const { taken, refused } = readSent(memo.to, (await api.sendReportEmail(input)).send_email);
-    return mailed(memo, taken, refused, { now, options });
+    const { taken, refused } = readSent(to, (await api.sendReportEmail(input)).send_email);
+    await noteMails(acting, memo, taken);
+    return mailed({ ...memo, to }, taken, refused, { now, options });
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return {
@@ -42,6 +51,79 @@ export async function send({ api, options, now }: Mailing, memo: Step<'send'>): 
       detail: `The report ${memo.report.id} was deleted before it was sent.`,
     };
   }
+}
+
+const keyIn = ({ target, options, ...acting }: Mailing, memo: Step<'send'>, email: string): string => {
+  const old = mailTo(memo.before ?? [], email);
+  const earlier = old && `${old.status} ${timeOf(old.sent_at)?.earliest}`;
+  return mailKey(target.id, periodIn({ options, ...acting }), memo.scope, options, email, earlier);
+};
+
+/** Writes down that the report was sent to these. */
+async function noteMails(acting: Mailing, memo: Step<'send'>, taken: readonly string[]): Promise<void> {
+  for (const email of taken) await acting.once.note(keyIn(acting, memo, email), memo.report.id);
+}
+
+/** Makes the mails of a memo this target's; gives those that are, or the answer where there is nothing to send. */
+async function claimMails(
+  acting: Mailing,
+  memo: Step<'send'>,
+): Promise<{ to: string[] } | { instead: Answer<Memo> }> {
+  const [to, had, untold]: [string[], string[], string[]] = [[], [], []];
+  let waits: Answer<Memo> | undefined;
+  for (const email of memo.to) {
+    const claim = await claimMail(acting, memo, email);
+    if (claim === 'ours') to.push(email);
+    else if (claim === 'sent') had.push(email);
+    else if (claim === 'untold') untold.push(email);
+    else waits = claim;
+  }
+  if (untold.length > 0) return { instead: untoldEnd(memo.report.id, untold) };
+  if (to.length > 0) return { to };
+  if (waits) return { instead: waits };
+  const detail = `The report ${memo.report.id} was sent to ${had.join(', ')} by another run.`;
+  return { instead: { is: 'skipped', reason: 'already-done', detail } };
+}
+
+/** Whose a mail is: this target's, to be sent; sent by another; nobody knows; or what to do until one knows. */
+async function claimMail(
+  acting: Mailing,
+  memo: Step<'send'>,
+  email: string,
+): Promise<'ours' | 'sent' | 'untold' | Answer<Memo>> {
+  const { once, now } = acting;
+  const key = keyIn(acting, memo, email);
+  if (memo.untold?.includes(email)) {
+    const [sent] = await once.results([key]);
+    if (sent !== undefined) return 'sent';
+    const shown = await isShownSent(acting, memo, memo.report.id, email);
+    if (shown !== 'no') return shown === 'yes' ? 'sent' : 'untold';
+  }
+  const holder = await once.claim(key);
+  if (holder.isOurs) return 'ours';
+  const shown = await isShownSent(acting, memo, holder.result ?? memo.report.id, email);
+  if (shown === 'yes') return 'sent';
+  // It was sent, by our own record, whatever the report shows; unless that report was deleted since.
+  if (holder.result !== undefined && shown !== 'gone') return 'sent';
+  const until = holder.result === undefined ? waitFor(holder, now) : undefined;
+  if (until !== undefined) return othersWork('sending the same report', holder, until);
+  if (shown === 'unknown') return 'untold';
+  const taken = await once.claim(key, holder);
+  return taken.isOurs ? 'ours' : othersWork('sending the same report', taken, waitFor(taken, now) ?? now);
+}
+
+/** Whether a report, looked at alone, shows the mail to an address, other than the one that is repeated. */
+async function isShownSent(
+  acting: Mailing,
+  memo: Step<'send'>,
+  reportId: string,
+  email: string,
+): Promise<'yes' | 'no' | 'unknown' | 'gone'> {
+  const report = await shownAlone(acting, reportId);
+  if (!report) return 'gone';
+  const mails = report.email?.recipients;
+  if (!mails) return 'unknown';
+  return newMailTo(mails, email, memo.before) ? 'yes' : 'no';
 }
 
 /** What comes after a mail was sent to `taken`, and not to those that were refused. */
@@ -54,7 +136,7 @@ function mailed(
   const next = { ...memo, step: 'tell', refused } as const;
   if (taken.length === 0) return { is: 'next', memo: next };
   const { id, madeAt } = memo.report;
-  const again = memo.again ? { again: memo.again } : {};
+  const before = memo.before ? { before: memo.before } : {};
   const until = now + options.delivery_timeout;
   const watch = {
     kind: 'mail',
@@ -63,7 +145,7 @@ function mailed(
     recipients: taken,
     since: now,
     until,
-    ...again,
+    ...before,
   } as const;
   return { is: 'following', watch, next };
 }
@@ -74,18 +156,19 @@ export async function adoptMail(
   memo: Step<'send'>,
   intent: Intent,
 ): Promise<Reconciled<Memo>> {
-  const since = intent.at - CLOCK_SLACK_MS;
   const { report } = await acting.api.showReport({ report_id: memo.report.id });
   const mails = report.email?.recipients;
-  if (!mails) return { is: 'unknown', detail: 'The service does not tell to whom the report was sent.' };
-  const taken = memo.to.filter((email) => {
-    const mail = mailTo(mails, email);
-    return mail && !(memo.again && Date.parse(mail.sent_at ?? '') < since);
-  });
+  if (!mails) return { is: 'unknown', detail: 'The service does not show whom the report was sent to.' };
+  // The others were another target's to send.
+  const to: string[] = [];
+  for (const email of memo.to)
+    if ((await acting.once.claim(keyIn(acting, memo, email))).isOurs) to.push(email);
+  const taken = to.filter((email) => newMailTo(mails, email, memo.before));
   if (taken.length === 0) return { is: 'absent' };
+  await noteMails(acting, memo, taken);
   // A request that reached one of them was carried out whole.
-  const refused = refusals(memo.to, taken, () => 'in an answer that was lost.');
-  return mailed(memo, taken, refused, { ...acting, now: intent.at });
+  const refused = refusals(to, taken, () => 'in an answer that was lost.');
+  return mailed({ ...memo, to }, taken, refused, { ...acting, now: intent.at });
 }
 
 /** Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today instead. */
@@ -97,12 +180,14 @@ export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<
   if (misses.length === 0) {
     const findings = instead.map((says) => ({ severity: 'warning' as const, about: target.label, says }));
     const how = instead.length > 0 ? " It went to the client's address on file instead." : '';
-    return { is: 'done', reason: 'done', detail: `The report ${report.id} was delivered.${how}`, findings };
+    const which = memo.adopted ? ', which was in the account already,' : '';
+    const detail = `The report ${report.id}${which} was delivered.${how}`;
+    return { is: 'done', reason: 'done', detail, findings };
   }
   if (options.resend_to_client && memo.clientId !== undefined && !memo.instead) {
     const { email } = (await api.showClient({ client_id: memo.clientId })).client;
     if (email && !memo.asked.some((one) => isSame(one, email))) {
-      const { again: _, ...rest } = memo;
+      const { before: _, untold: _told, ...rest } = memo;
       return { is: 'next', memo: { ...rest, step: 'send', to: [email], instead: misses } };
     }
   }
@@ -113,14 +198,17 @@ export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<
 }
 
 /** Whom the followed mail did not reach. */
-async function missesOf({ api, options, ended }: Mailing, { to, report }: Step<'tell'>): Promise<Miss[]> {
+async function missesOf(
+  { api, options, ended }: Mailing,
+  { to, report, before }: Step<'tell'>,
+): Promise<Miss[]> {
   if (!ended || ended.is === 'done') return [];
   const { reason, detail = 'Nothing is known of the mail any more.' } = ended;
   if (reason !== 'timeout') return [{ reason, says: detail }];
   try {
     // The last sweep may have been before its end.
     const shown = await api.showReport({ report_id: report.id });
-    return overdue(to, shown.report, options.delivery_timeout);
+    return overdue(to, shown.report, { withinMs: options.delivery_timeout, before });
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return [{ reason, says: `The report ${report.id} was deleted before its mail was delivered.` }];

@@ -1,16 +1,22 @@
 /** Whom a report on a site goes to, and what the account says of the mails that they have had already (spec 2.11). */
+import { fieldsOfItem } from '../contract/fields.ts';
 import type { Answer, Item } from '../contract/operations.ts';
 import type { Reason } from '../run/reasons.ts';
+import type { EarlierMail } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import type { End, Reading } from './job.ts';
 import { type MailFacts, mailValue } from './mail-text.ts';
 import { inWords } from './options.ts';
 import { boundsOf, type Period, sayPeriod } from './period.ts';
-import { problemWith } from './problem.ts';
-import { mailTo, missOf } from './watch-mail.ts';
+import { shownAlone } from './report-once.ts';
+import { completed } from './shown.ts';
+import { mailTo, missOf, newMailTo } from './watch-mail.ts';
 
 type Site = Item<'listSites'>;
 type Report = Item<'listReports'>;
+
+/** Nobody's clock is further from ours. */
+const CLOCKS_DIFFER_MS = 3_600_000;
 
 export const isAbout = ({ start_date, end_date }: Report, { start, end }: Period): boolean =>
   start_date === start && end_date === end;
@@ -24,30 +30,32 @@ export async function reportsAbout(
   period: Period,
   timezone: string,
 ): Promise<Map<string, Report[]>> {
-  const { from } = boundsOf({ start: period.end, end: period.end }, timezone);
-  const query = {
-    filters: { created_at: { gte: new Date(from).toISOString() } },
-    sort: 'created_at,desc',
-  };
+  const query = { filters: { created_at: madeSince(period, timezone) }, sort: 'created_at,desc' };
   const found = new Map<string, Report[]>();
-  for await (const report of all('listReports', query)) {
-    const siteId = report.site?.id;
-    if (siteId === undefined || !isAbout(report, period)) continue;
-    const shown = report.email?.recipients ? report : await shownAlone(api, report);
-    if (shown) found.set(siteId, [...(found.get(siteId) ?? []), shown]);
+  for await (const entry of all('listReports', query)) {
+    const report = showsWhatAbout(entry) ? entry : await completeReport(api, entry);
+    const siteId = report?.site?.id;
+    if (!report || siteId === undefined || !isAbout(report, period)) continue;
+    const whole = report.email?.recipients ? report : await completeReport(api, report);
+    if (whole) found.set(siteId, [...(found.get(siteId) ?? []), whole]);
   }
   return found;
 }
 
-/** A report as it is shown alone, with what its entry in the list has besides; nothing when it is gone by now. */
-async function shownAlone(api: Reading['api'], entry: Report): Promise<Report | undefined> {
-  try {
-    const { report } = await api.showReport({ report_id: entry.id });
-    return { ...entry, ...report };
-  } catch (error) {
-    if (problemWith(error).gone) return undefined;
-    throw error;
-  }
+/** Whether a list entry shows which site and days it is about. */
+export const showsWhatAbout = ({ site, start_date, end_date }: Report): boolean =>
+  site?.id !== undefined && start_date !== undefined && end_date !== undefined;
+
+/** A list entry with what it does not show and the report alone does; nothing when the report is gone. One request. */
+export async function completeReport(api: Reading['api'], entry: Report): Promise<Report | undefined> {
+  const report = await shownAlone({ api }, entry.id);
+  return report && (completed(fieldsOfItem('listReports'), entry, report) as Report);
+}
+
+/** When reports about a period are made: not before its last day, by whichever clock. */
+export function madeSince(period: Period, timezone: string): { gte: string } {
+  const { from } = boundsOf({ start: period.end, end: period.end }, timezone);
+  return { gte: new Date(from - CLOCKS_DIFFER_MS).toISOString() };
 }
 
 /** Whether two addresses are one. */
@@ -81,37 +89,37 @@ export function factsOf({ title, url, client }: Site, period: Period, language: 
   };
 }
 
-/**
- * Whether a report can be one of a policy, by its subject: that of the template, which it has until it is sent, or the one
- * that the policy sends. One that shows none may be.
- */
+/** Whether a report has one of these subjects, where they tell reports apart. One that shows none may have. */
 export const withSubject =
-  (subjects: readonly string[]) =>
+  (subjects: readonly string[] | undefined) =>
   ({ email }: Report): boolean =>
-    !email?.subject || subjects.includes(email.subject);
+    !subjects || !email?.subject || subjects.includes(email.subject);
 
 export interface MailsSoFar {
   /** Who has been sent none of the reports. */
   open: string[];
-  /** Whose mails did not arrive. */
+  /** Whose mails did not arrive, and those mails. */
   missed: string[];
+  missedMails: EarlierMail[];
   /** How a site ends that nobody needs to be sent anything for. */
   end: End;
-  /** How a site ends of which nobody can tell who has been sent a report. */
-  untold?: End;
+  /** Those to whom one of the reports may have been sent that does not show to whom it was, and which it is. */
+  untold: string[];
+  silent?: string;
 }
 
 /** What became of the mails of these reports, newest first, for everybody who is asked for. */
 export function mailsSoFar(asked: readonly string[], reports: readonly Report[]): MailsSoFar {
   const open: string[] = [];
   const missed: string[] = [];
+  const missedMails: EarlierMail[] = [];
   const told: { good: string[]; bad: string[] } = { good: [], bad: [] };
   const silent = reports.filter(({ email }) => !email?.recipients);
   const untold: string[] = [];
   for (const address of asked) {
     const mails = reports.flatMap(({ id, email }) => {
       const mail = mailTo(email?.recipients ?? [], address);
-      return mail ? [{ id, on: mail.sent_at?.slice(0, 10), miss: missOf(mail) }] : [];
+      return mail ? [{ id, on: mail.sent_at?.slice(0, 10), miss: missOf(mail), mail }] : [];
     });
     const mail = mails.find(({ miss }) => miss === undefined) ?? mails[0];
     if (!mail) {
@@ -122,6 +130,8 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
     if (mail.miss === undefined) told.good.push(`${says}.`);
     else {
       missed.push(address);
+      const { email, sent_at, status } = mail.mail;
+      missedMails.push({ email, sent_at, status });
       told.bad.push(`${says}: ${mail.miss}.`);
     }
   }
@@ -130,10 +140,15 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
     missed.length > 0
       ? { is: 'failed', reason: 'undelivered', detail: told.bad.join(' ') }
       : { is: 'skipped', reason: 'already-done', detail: told.good.join(' ') };
-  if (untold.length === 0) return { open, missed, end };
-  const detail = `The service does not show whom the report ${silent[0]?.id} was sent to; it may have been sent to ${untold.join(', ')}, and nothing was sent now.`;
-  return { open, missed, end, untold: { is: 'failed', reason: 'unknown-effect', detail } };
+  return { open, missed, missedMails, end, untold, ...(silent[0] ? { silent: silent[0].id } : {}) };
 }
+
+/** How a site ends of which the service does not show who has had its report. */
+export const untoldEnd = (reportId: string, untold: readonly string[]): End => ({
+  is: 'failed',
+  reason: 'unknown-effect',
+  detail: `The service does not show whom the report ${reportId} was sent to; it may have been sent to ${untold.join(', ')}, and nothing was sent now.`,
+});
 
 /** The service's own words about one refusal are cut to this. */
 const LONGEST_REFUSAL = 200;
@@ -167,9 +182,16 @@ export interface Miss {
 }
 
 /** The addresses that a report has not arrived at, by a last look at it, now that it is no longer waited for. */
-export const overdue = (to: readonly string[], { email }: Report, withinMs: number): Miss[] =>
+export const overdue = (
+  to: readonly string[],
+  { email }: Report,
+  { withinMs, before }: { withinMs: number; before?: readonly EarlierMail[] | undefined },
+): Miss[] =>
   to.flatMap((address): Miss[] => {
-    const mail = mailTo(email?.recipients ?? [], address);
+    const mails = email?.recipients ?? [];
+    // Where no times are shown, what became of this mail and of the one before it looks the same.
+    const timeless = mails.filter(({ sent_at }) => !sent_at);
+    const mail = newMailTo(mails, address, before) ?? mailTo(timeless, address);
     if (mail?.status === 'delivered' || mail?.status === 'opened') return [];
     const miss = mail && missOf(mail);
     if (miss !== undefined) return [{ says: `${address}: ${miss}.`, reason: 'undelivered' }];

@@ -3,11 +3,10 @@
  * a sweep lists those made since the oldest in flight; what was made long before it was sent is looked at alone.
  */
 import { GoneError } from '../client/errors.ts';
-import { isoTime, type TimeBounds } from '../clock.ts';
+import { isoTime, timeOf } from '../clock.ts';
 import type { Item } from '../contract/operations.ts';
-import type { Watch } from '../run/run.ts';
+import type { EarlierMail, Watch } from '../run/run.ts';
 import type { Api } from './job.ts';
-import { orderIn } from './own-effect.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
 type MailWatch = Extract<Watch, { kind: 'mail' }>;
@@ -28,9 +27,9 @@ export const mailWatch: WatchKind<MailWatch, Report> = {
   keyOfItem: (report) => report.id,
   keyOf: (watch) => watch.reportId,
   judge,
-  async look(api, watch, since) {
+  async look(api, watch) {
     const report = await reportOf(api, watch.reportId);
-    return report ? judge(watch, report, since) : lost;
+    return report ? judge(watch, report) : lost;
   },
 };
 
@@ -50,12 +49,12 @@ async function reportOf(api: Api, report_id: string): Promise<Report | undefined
   }
 }
 
-function judge(watch: MailWatch, report: Pick<Report, 'email'>, since: TimeBounds): Verdict {
+function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
   const mails = report.email?.recipients;
   if (mails === undefined) return { is: 'unclear' };
   const states = watch.recipients.map((email) => ({
     email,
-    state: stateOf(watch, mailTo(mails, email), since),
+    state: stateOf(watch, mails, email),
   }));
   if (states.some(({ state }) => state === 'under way')) return { is: 'running' };
   const missed = states.filter(({ state }) => state !== 'delivered');
@@ -65,8 +64,26 @@ function judge(watch: MailWatch, report: Pick<Report, 'email'>, since: TimeBound
 }
 
 /** The mail to an address, however the service writes it. */
-export const mailTo = (mails: readonly Mail[], email: string): Mail | undefined =>
+export const mailTo = <M extends { email: string }>(mails: readonly M[], email: string): M | undefined =>
   mails.find((mail) => mail.email.toLowerCase() === email.toLowerCase());
+
+/** The mail to an address, unless it is the one that went there `before`: a report shows one mail for each address, the last. */
+export function newMailTo(
+  mails: readonly Mail[],
+  email: string,
+  before: readonly EarlierMail[] = [],
+): Mail | undefined {
+  const mail = mailTo(mails, email);
+  const old = mailTo(before, email);
+  return mail && old && isSameMail(mail, old) ? undefined : mail;
+}
+
+/** By when they were sent, whose clock that was does not matter; where neither shows it, by what became of them. */
+function isSameMail(one: EarlierMail, other: EarlierMail): boolean {
+  const [sent, sentBefore] = [timeOf(one.sent_at), timeOf(other.sent_at)];
+  if (!sent && !sentBefore) return one.status === other.status;
+  return !!sent && !!sentBefore && sent.earliest <= sentBefore.latest && sentBefore.earliest <= sent.latest;
+}
 
 /** What a mail came to that will not arrive any more; nothing while it may, and when it has. */
 export function missOf(mail: Pick<Mail, 'status'>): string | undefined {
@@ -82,10 +99,9 @@ export function missOf(mail: Pick<Mail, 'status'>): string | undefined {
   }
 }
 
-function stateOf({ again }: MailWatch, mail: Mail | undefined, since: TimeBounds): string {
+function stateOf({ before }: MailWatch, mails: readonly Mail[], email: string): string {
+  const mail = newMailTo(mails, email, before);
   if (!mail) return 'under way';
-  // What became of an earlier mail to the same address says nothing of this one.
-  if (again && orderIn(mail.sent_at, since) === 'before') return 'under way';
   if (mail.status === 'delivered' || mail.status === 'opened') return 'delivered';
   return missOf(mail) ?? 'under way';
 }

@@ -40,6 +40,8 @@ export const keys = {
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
   /** How far these records have come. */
   generation: `${PREFIX}:generation`,
+  /** What no two targets may do, by a key of their job's own. */
+  once: (account: string, key: string) => `${PREFIX}:once:${account}:${key}`,
   events: `${PREFIX}:events`,
 } as const;
 

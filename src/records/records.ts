@@ -8,6 +8,7 @@ import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
 import { LedgerStore } from './ledger-store.ts';
 import { LockStore } from './lock-store.ts';
+import { OnceStore } from './once-store.ts';
 import { PolicyStore } from './policy-store.ts';
 import { PresenceStore } from './presence-store.ts';
 import type { Store } from './redis.ts';
@@ -25,6 +26,7 @@ export interface Records {
   effects: EffectStore;
   ledger: LedgerStore;
   locks: LockStore;
+  once: OnceStore;
   presence: PresenceStore;
   generation: GenerationStore;
   /** Listens to the events of every process; the listening ends with what it gives back. */
@@ -44,6 +46,7 @@ export function openRecords(store: Store): Records {
     effects: new EffectStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
+    once: new OnceStore(store),
     presence: new PresenceStore(store),
     generation,
     async listen(listener) {

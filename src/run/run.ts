@@ -114,9 +114,16 @@ type WatchedWork =
       /** When the report was made, in milliseconds since 1970: lists of reports know no other moment. */
       madeAt: number;
       recipients: readonly string[];
-      /** The recipients had it before: only what was sent since counts. */
-      again?: true;
+      /** What had been sent to some of them before: that says nothing of the mail that is followed. */
+      before?: readonly EarlierMail[];
     };
+
+/** A mail as it stood before another one went to the same address. */
+export interface EarlierMail {
+  email: string;
+  sent_at?: string | null | undefined;
+  status?: string | undefined;
+}
 
 /** Something a person should know about a target besides how it ended. */
 export interface Finding {

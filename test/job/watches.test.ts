@@ -348,7 +348,8 @@ describe('the mail of a report', () => {
   });
 
   test('that is sent again is not judged by what became of it before', () => {
-    const again = { ...watch, again: true as const, recipients: [anna] };
+    const before = [{ email: anna, status: 'bounced', sent_at: at(-3_600) }];
+    const again = { ...watch, before, recipients: [anna] };
     expect(judge([mail(anna, 'bounced', at(-3_600))], again)).toEqual({ is: 'running' });
     expect(judge([mail(anna, 'bounced', at(1))], again)).toMatchObject({ is: 'failed' });
   });

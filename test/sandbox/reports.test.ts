@@ -69,7 +69,11 @@ test('a report has the content of its template, and what was sent laid over it',
   });
   await clock.advance(60 * SECOND);
   const [made] = (await get('/reports')).body.reports;
-  expect(made.email.subject).toBe('By template');
+  // A template's subject is that of mails: before the first, a report has one of its own.
+  expect(made.email.subject).toBe(`Report on ${site.title}`);
+  const mail = { recipients: ['ada@one.example'], sender_email: null };
+  await post(`/reports/${made.id}/send-email`, { send_email: mail });
+  expect((await get(`/reports/${made.id}`)).body.report.email.subject).toBe('By template');
   const text = textOf(await download(sandbox.url, sandbox.token, made.id));
   expect(text).toContain('Goodbye then');
   expect(text).toContain('Good morning');

@@ -28,6 +28,7 @@ export const reportView = (world: World, report: Report, now: number): ShownRepo
   created_at: shown(report.createdAt),
   email: {
     ...emailView(world, report.email),
+    subject: subjectOf(report),
     recipients: report.sentTo.map((sent) => {
       const { email, status, sentAt, deliveredAt, openedAt } = mailAt(sent, world.reporting, now);
       return {
@@ -40,6 +41,10 @@ export const reportView = (world: World, report: Report, now: number): ShownRepo
     }),
   },
 });
+
+/** The specification does not show what subject a report has before it is sent: here, none that a caller has ever named. */
+const subjectOf = ({ type, title, email, sentTo }: Report): string =>
+  type === 'one_time' && sentTo.length === 0 ? title : email.subject;
 
 /** A template as lists show it: which sites use it, and nothing of its content. */
 export const templateView = (world: World, template: ReportTemplate): ShownTemplate => ({

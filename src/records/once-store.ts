@@ -1,0 +1,77 @@
+/**
+ * What no two targets may do, whichever run they are of: each thing goes by a key, and the first to claim the key holds it, until
+ * somebody finds out that nothing came of it and takes it over.
+ *
+ * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
+ */
+import { runScript } from '../redis-script.ts';
+import { keys } from './keys.ts';
+import type { Store } from './redis.ts';
+
+/** Who holds a key, since when, and what came of it, as far as that is known. */
+export interface KeyHolder {
+  run: string;
+  target: string;
+  at: number;
+  result?: string;
+}
+
+const KEPT_MS = 100 * 86_400_000;
+/** Keys that are asked for at once. */
+const PAGE = 500;
+
+/**
+ * KEYS: key. ARGV: owner, now, kept for, the owner it may be taken over from ('' for none). Gives the owner it then has, since when, and
+ * the result.
+ */
+const CLAIM = `
+local owner = redis.call('HGET', KEYS[1], 'owner')
+if not owner or owner == ARGV[4] then
+  redis.call('DEL', KEYS[1])
+  redis.call('HSET', KEYS[1], 'owner', ARGV[1])
+  owner = ARGV[1]
+end
+if owner == ARGV[1] then
+  redis.call('HSET', KEYS[1], 'at', ARGV[2])
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
+return redis.call('HMGET', KEYS[1], 'owner', 'at', 'result')`;
+
+/** KEYS: key. ARGV: owner, result. */
+const NOTE = `
+if redis.call('HGET', KEYS[1], 'owner') == ARGV[1] then redis.call('HSET', KEYS[1], 'result', ARGV[2]) end
+return 1`;
+
+type Owner = Pick<KeyHolder, 'run' | 'target'>;
+
+const ownerField = ({ run, target }: Owner): string => `${run}\n${target}`;
+
+export class OnceStore {
+  constructor(private readonly store: Store) {}
+
+  /** Makes a key the target's, unless another holds it that is not `instead`. Gives who holds it then. */
+  async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
+    const args = [ownerField(owner), now, KEPT_MS, instead ? ownerField(instead) : ''];
+    const found = await runScript(this.store, CLAIM, [keys.once(account, key)], args);
+    const [held, at, result] = found as [string, string, string | null];
+    const [run = '', target = ''] = held.split('\n');
+    return { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+  }
+
+  /** Writes down what came of it, where the target still holds the key. */
+  async note(account: string, key: string, owner: Owner, result: string): Promise<void> {
+    await runScript(this.store, NOTE, [keys.once(account, key)], [ownerField(owner), result]);
+  }
+
+  /** What came of each of these keys; nothing for one that nobody holds or that has come to nothing yet. */
+  async results(account: string, names: readonly string[]): Promise<(string | undefined)[]> {
+    const found: (string | undefined)[] = [];
+    for (let from = 0; from < names.length; from += PAGE) {
+      const page = names
+        .slice(from, from + PAGE)
+        .map((key) => this.store.hget(keys.once(account, key), 'result'));
+      for (const result of await Promise.all(page)) found.push(result ?? undefined);
+    }
+    return found;
+  }
+}
