@@ -85,22 +85,17 @@ export function keepSecret(value: string | undefined): void {
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/** Values that look like secrets and are none. */
-const shown = new Set<string>();
-
-/** Lets `value` be printed although it stands under the name of a secret: the token of a sandbox protects nothing. */
-export function showValue(value: string): void {
-  shown.add(value);
-}
+/** The text with the secret values of this process replaced, and nothing else: for what we say of secrets ourselves. */
+export const withoutValues = (text: string): string =>
+  values.reduce((clean, value) => clean.replaceAll(value, HIDDEN), text);
 
 /**
  * The text with every secret replaced: the values of this process, user names and passwords inside URLs, what follows the
  * name of a secret or of an authorization scheme, secret parameters of URLs, PEM blocks and JSON Web Tokens.
  */
 export function scrub(text: string): string {
-  let clean = text;
-  for (const value of values) clean = clean.replaceAll(value, HIDDEN);
-  return withoutParameters(withoutSchemes(withoutPairs(clean.replace(pem, `$1${HIDDEN}`))))
+  const clean = withoutValues(text).replace(pem, `$1${HIDDEN}`);
+  return withoutParameters(withoutSchemes(withoutPairs(clean)))
     .replace(jwt, HIDDEN)
     .replace(passwordInUrl, `$1:${HIDDEN}@`)
     .replace(userInUrl, `$1${HIDDEN}@`)
@@ -185,7 +180,7 @@ function valueAt(text: string, from: number, [, name = '', sign = '', gap = '']:
 
 /** A value that says that there is none, or where it comes from (`\${NAME}`). */
 const isPlaceholder = (word: string): boolean =>
-  shown.has(word) || /^(?:|\$.*|\*+|\.{2,}|…|null|none|true|false|undefined|nil)[,;.]?$/i.test(word);
+  /^(?:|\$.*|\*+|\.{2,}|…|null|none|true|false|undefined|nil)[,;.]?$/i.test(word);
 
 /** To the end of the text, where nothing else ends it. */
 const spanOf = (from: number, to: number, text: string): Span => ({ from, to: to < 0 ? text.length : to });

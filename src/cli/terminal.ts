@@ -4,19 +4,19 @@
  */
 import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { scrub } from '../secrets.ts';
+import { scrub, withoutValues } from '../secrets.ts';
 import { wrapped } from '../settings/width.ts';
 import { visible, visibleJson, visibleLine } from '../visible.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
-  /** Data: a line on standard output. */
-  data(text: string): void;
+  /** Data: a line on standard output. In a text of `ours`, the name of a secret may stand before something else. */
+  data(text: string, whose?: 'ours'): void;
   /** Data as JSON, indented for a person at a terminal. */
   json(value: unknown): void;
   /** A line for a person, on standard error. */
-  say(text: string): void;
+  say(text: string, whose?: 'ours'): void;
   /** Replaces the last line shown by `show` at a terminal; elsewhere nothing is shown. */
   show(text: string): void;
   /** Takes away what `show` left. */
@@ -39,8 +39,8 @@ export function openTerminal(): Terminal {
   const colorOn = (stream: { isTTY?: boolean }) => wanted && stream.isTTY === true;
   // Painted for either stream; what goes to one that is no terminal loses its colours on the way out.
   const color = colorOn(process.stderr) || colorOn(process.stdout);
-  const forStream = (stream: { isTTY?: boolean }, text: string) =>
-    shownWith(colorOn(stream) ? '\u001b[$1m' : '', text);
+  const forStream = (stream: { isTTY?: boolean }, text: string, whose?: 'ours') =>
+    shownWith(colorOn(stream) ? '\u001b[$1m' : '', whose === 'ours' ? withoutValues(text) : scrub(text));
   let shown = false;
   const clear = () => {
     if (shown) process.stderr.write('\r\u001b[K');
@@ -53,17 +53,17 @@ export function openTerminal(): Terminal {
     columns,
     dataColumns: process.stdout.isTTY ? process.stdout.columns : undefined,
     sayColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
-    data(text) {
+    data(text, whose) {
       clear();
-      process.stdout.write(`${forStream(process.stdout, text)}\n`);
+      process.stdout.write(`${forStream(process.stdout, text, whose)}\n`);
     },
     json(value) {
       clear();
       process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
     },
-    say(text) {
+    say(text, whose) {
       clear();
-      process.stderr.write(`${forStream(process.stderr, text)}\n`);
+      process.stderr.write(`${forStream(process.stderr, text, whose)}\n`);
     },
     show(text) {
       if (!interactive) return;
@@ -89,7 +89,7 @@ function marked(style: Style, text: string): string {
 
 /** The one place where outside text enters a line of a terminal; `$1` in `color` is the number of a colour of ours. */
 function shownWith(color: string, text: string): string {
-  const parts = scrub(text).split(ours);
+  const parts = text.split(ours);
   return parts.map((part, at) => (at % 2 === 0 ? visible(part, '\n\t') : color.replace('$1', part))).join('');
 }
 

@@ -99,6 +99,19 @@ describe('colours and controls of the service', () => {
   });
 });
 
+test('the name of a secret hides what follows it, but for a text of ours', () => {
+  const text = printed(true, ({ data, say }) => {
+    say('the site answered: password=hunter2');
+    say('export CARETAKER_API_TOKEN=sandbox-token', 'ours');
+    data('"http_auth": { "username": string, "password": string }', 'ours');
+  });
+  expect(text.split('\n').slice(0, 3)).toEqual([
+    'the site answered: password=[hidden]',
+    'export CARETAKER_API_TOKEN=sandbox-token',
+    '"http_auth": { "username": string, "password": string }',
+  ]);
+});
+
 describe('a label of 6,000 characters', () => {
   const rows = [
     ['s-1', 'x'.repeat(6_000), 'failed'],

@@ -21,6 +21,15 @@ test('a fault that there is not is bad usage, and says which there are', async (
   expect(stderr).toContain('There is no fault "flakey". There are: flaky,');
 });
 
+test('the sandbox says how to use it, with its token', async () => {
+  const { child, line, ended } = desk.start(['sandbox', '--port', '0', '--token', 'made-up-token']);
+  expect(await line(/CARETAKER_API_TOKEN/)).toMatch(
+    /export CARETAKER_BASE_URL=http:\S+ CARETAKER_API_TOKEN=made-up-token$/,
+  );
+  child.kill('SIGTERM');
+  await ended;
+});
+
 test('with --state the account is there again when the command is started again', async () => {
   const args = ['sandbox', '--port', '0', '--sites', '3', '--state', 'account.state', '--faults', 'flaky:0'];
   const headers = { authorization: 'Bearer sandbox-token' };

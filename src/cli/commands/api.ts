@@ -47,7 +47,7 @@ export async function api(
   if (!isOperationId(word)) throw noOperation(word);
   if (options.describe) {
     if (options.json) terminal.json(describeAsJson(word));
-    else terminal.data(describeOperation(word));
+    else terminal.data(describeOperation(word), 'ours');
     return exit.ok;
   }
   refuseUnfit(word, options);
