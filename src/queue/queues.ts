@@ -7,7 +7,9 @@
  */
 import { createRequire } from 'node:module';
 import type { ConnectionOptions, Queue } from 'bullmq';
+import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { scrub } from '../secrets.ts';
 
 /** Plan a run, or act on one target of it; `step` says which handing-out of the target this is. */
 export type Entry =
@@ -108,7 +110,8 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     work(handlers, concurrency) {
       const { Worker } = bullmq();
       const take = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
-        const worker = new Worker(name, (job) => handle(job.data as Entry), {
+        const process = (entry: Entry) => handle(entry).catch((error) => Promise.reject(storable(error)));
+        const worker = new Worker(name, (job) => process(job.data as Entry), {
           connection,
           prefix: PREFIX,
           concurrency: slots,
@@ -147,6 +150,13 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
       await Promise.all(Object.values(opened ?? {}).map((queue) => queue.close()));
     },
   };
+}
+
+/** An error as it may be stored: BullMQ writes its message and stack into Redis. */
+function storable(error: unknown): Error {
+  const clean = new Error(scrub(messageOf(error)));
+  if (error instanceof Error) clean.stack = scrub(error.stack ?? '');
+  return clean;
 }
 
 /** The same entry has the same id, so putting it again changes nothing. BullMQ allows no `:` in it. */

@@ -113,12 +113,15 @@ describe('an entry', () => {
     work({
       act() {
         tries += 1;
-        return Promise.reject(new Error('out of luck'));
+        return Promise.reject(new Error('out of luck: password=hunter2'));
       },
     });
     await queues.put([act('site-1')]);
     await eventually(() => expect(log.lines.join()).toContain('error an entry failed'));
     expect(log.lines.join()).toContain('out of luck');
+    const told = await redis.xrange('{caretaker}:actions:events', '-', '+');
+    expect(JSON.stringify(told)).toContain('out of luck: password=[hidden]');
+    expect(JSON.stringify(told)).not.toContain('hunter2');
     await eventually(async () => expect(await redis.keys('*nightly.1*')).toEqual([]));
 
     await queues.put([act('site-1')]);
