@@ -249,7 +249,8 @@ function* updateLies({ targets, effects, sandbox }: Evidence): Iterable<string> 
     if (undecided.has(reason)) continue;
     const { status } = sandbox.schedule(id).state();
     const [{ says: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
-    if (standing.startsWith('Paused') !== (status === 'paused'))
+    // A schedule that does not show its status is left alone.
+    if (reason !== 'not-eligible' && standing.startsWith('Paused') !== (status === 'paused'))
       yield `${id} is ${reason}, and ${status}: ${standing}`;
     for (const [what, times] of Object.entries(changed)) {
       const told = findings.some(({ says }) => says.includes(`${what} by this check`));
