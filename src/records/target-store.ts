@@ -135,6 +135,11 @@ export class TargetStore {
     );
   }
 
+  /** How much was looked at and is not part of the plan. */
+  countLeftOut(run: string): Promise<number> {
+    return this.store.llen(keys.leftOut(run));
+  }
+
   async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {
     const page = await this.store.lrange(keys.leftOut(run), offset, offset + count - 1);
     return page.map((json) => JSON.parse(json) as LeftOut);

@@ -86,24 +86,18 @@ export class TotalsStore {
     const since = Math.floor(from / HOUR_MS) * HOUR_MS;
     const hours: string[] = [];
     for (let at = since; at <= now; at += HOUR_MS) hours.push(keys.totals(at));
-    const [active, found] = (await runScript(
+    // Runs end in the hour that it is, or have just ended in the one before; with what is over, Redis is not held up.
+    const [over, open] = [hours.slice(0, -2), hours.slice(-2)];
+    const [active, recent] = (await runScript(
       this.store,
       READ,
-      [keys.activeAccounts, ...hours],
+      [keys.activeAccounts, ...open],
       [keys.activeRuns('')],
     )) as [string[], string[][]];
     const sums = new Map<string, Total>();
-    for (const fields of found) {
-      for (let at = 0; at + 1 < fields.length; at += 2) {
-        const [count, runs, latest = ''] = (fields[at + 1] ?? '').split(' ');
-        const before = sums.get(fields[at] ?? '') ?? { count: 0, runs: 0 };
-        sums.set(fields[at] ?? '', {
-          count: before.count + Number(count),
-          runs: before.runs + Number(runs),
-          latest,
-        });
-      }
-    }
+    const past = await Promise.all(over.map((hour) => this.store.hgetall(hour)));
+    for (const fields of past) addUp(sums, Object.entries(fields));
+    for (const fields of recent) addUp(sums, pairsOf(fields));
     return { since, active, ...totalsOf(sums) };
   }
 
@@ -131,6 +125,18 @@ export class TotalsStore {
     await this.store.set(keys.totalsComplete, '1');
   }
 }
+
+/** Adds the totals of an hour to those of the hours before it. */
+function addUp(sums: Map<string, Total>, fields: readonly (readonly [string, string])[]): void {
+  for (const [field, value] of fields) {
+    const [count, runs, latest = ''] = value.split(' ');
+    const before = sums.get(field) ?? { count: 0, runs: 0 };
+    sums.set(field, { count: before.count + Number(count), runs: before.runs + Number(runs), latest });
+  }
+}
+
+const pairsOf = (flat: readonly string[]): [string, string][] =>
+  flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []));
 
 function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targets'> {
   const totals: Pick<Totals, 'runs' | 'targets'> = { runs: [], targets: [] };

@@ -48,6 +48,15 @@ describe('after an interrupted run', () => {
   });
 });
 
+test('a list of runs that is cut says so, and one that is whole does not', async () => {
+  const cut = await desk.run(['runs', '--limit', '1', '--json']);
+  expect(JSON.parse(cut.stdout)).toHaveLength(1);
+  expect(cut.stderr).toContain('There are older runs than this one: --limit shows more.');
+
+  const whole = await desk.run(['runs', '--limit', '50']);
+  expect(whole.stderr).not.toContain('There are older runs');
+});
+
 describe('a run is found', () => {
   test('by the beginning of its id, and by "last", which passes over what it kept from running', async () => {
     const beginning = interrupted.slice(0, -2);

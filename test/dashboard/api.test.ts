@@ -48,6 +48,21 @@ test('runs are listed newest first, and can be asked for by policy, status, time
   expect(await ids(`?since=${new Date(at + 3_600_000).toISOString()}&limit=1`)).toEqual(['c']);
 });
 
+test('a list of runs that is cut has the address of the next page, and the last one has none', async () => {
+  world = await startWorld();
+  for (let index = 0; index < 5; index += 1)
+    await remember(world.records, aRun({ id: `r${index}`, policy: 'x', createdAt: 1_000 * index }), []);
+  const pages: string[][] = [];
+  let next: string | undefined = '/api/v1/runs?policy=x&limit=2';
+  while (next !== undefined) {
+    const answer: Response = await world.ask(next, { headers: { authorization: `Bearer ${PASSWORD}` } });
+    pages.push(((await answer.json()) as List).runs.map(({ run }) => run));
+    next = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+  }
+
+  expect(pages).toEqual([['r4', 'r3'], ['r2', 'r1'], ['r0']]);
+});
+
 test('targets come by the page, by outcome and by what is looked for, until there are no more', async () => {
   world = await startWorld();
   const targets = Array.from({ length: 250 }, (_, index) =>

@@ -226,6 +226,25 @@ test('targets are found by what is known of them, and looking for them has its b
   expect((await found('?search=nowhere&from=5000')).text).toContain('No target of this run is like that.');
 });
 
+test('what was left out of a plan is counted whole, and the first hundred are listed', async () => {
+  world = await startWorld();
+  const run = aRun();
+  await world.records.runs.create(run, { concurrency: 1, targetMs: 1 });
+  await world.records.runs.move(run, 'planning', { at: 1 });
+  const step = await world.records.targets.beginPlan(run.id);
+  const leftOut = Array.from({ length: 230 }, (_, index) => ({
+    id: `x${index}`,
+    label: 'x',
+    why: 'Its tag.',
+  }));
+  await world.records.targets.addLeftOut(run.id, step, leftOut);
+
+  const { text, html } = await look(pathOf());
+
+  expect(text).toContain('Looked at and left out of the plan (230, the first 100 here)');
+  expect(html.match(/Its tag\./g)).toHaveLength(100);
+});
+
 test('a target leads to what became of it in its last runs', async () => {
   world = await startWorld();
   const runs = [aRun({ id: 'one', createdAt: 1 }), aRun({ id: 'two', createdAt: 2, policy: 'weekly' })];

@@ -218,7 +218,7 @@ function showText(
     ...(pause ? [`${pauseWords(pause)}`] : []),
     `next: ${firings.map(moment).join(', ') || neverWords(policy)}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
-    ...(runs.length === 0 ? ['It has not run yet.'] : []),
+    ...(runs.length === 0 ? ['No run of it is kept.'] : []),
   ];
   return [
     `# ${shortFile(policy.file)}, every default filled in`,

@@ -37,12 +37,13 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     const { records, clock } = known;
     const { policy } = options;
     const since = sinceOf(options.since, clock.now());
-    const runs = await records.runs.list({
-      limit: options.limit,
+    const found = await records.runs.list({
+      limit: options.limit + 1,
       ...(policy ? { policy } : {}),
       ...(status ? { status } : {}),
       ...(since === undefined ? {} : { since }),
     });
+    const runs = found.slice(0, options.limit);
     if (runs.length === 0 && policy && (await records.runs.list({ policy, limit: 1 })).length === 0) {
       // Without a run and without a file, it is a slip of the pen.
       await policyNamed(policy, settings, terminal);
@@ -53,6 +54,10 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       terminal.data(runTable(runs, terminal));
       sayUnattended(await unattended(known, runs), terminal);
     } else terminal.say(noneWords({ policy, status, since }));
+    if (found.length > options.limit)
+      terminal.say(
+        `There are older runs than ${runs.length === 1 ? 'this one' : `these ${runs.length}`}: --limit shows more.`,
+      );
     return exit.ok;
   });
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { isoTime } from '../../clock.ts';
 import { toSummary } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
+import { nextPageOf } from '../reading/run-page.ts';
 import { refuseQuery, sendJson } from './problem.ts';
 
 /** A moment, or how long ago: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as the command line takes it. */
@@ -24,12 +26,22 @@ const Query = (now: number) =>
     limit: z.coerce.number().int().min(1).max(1000).default(100),
   });
 
-/** The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. */
+/**
+ * The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. When there are more, the header `Link` has the
+ * address of the next page (`rel="next"`).
+ */
 export async function sendRuns(c: Exchange, { reader, clock }: Parts): Promise<Response> {
   const query = Query(clock.now()).safeParse(c.req.query());
   if (!query.success) return refuseQuery(c, query.error);
   const { limit, ...rest } = query.data;
   const wanted = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
-  const runs = await reader.runs({ ...wanted, limit });
+  const found = await reader.runs({ ...wanted, limit: limit + 1 });
+  const runs = found.slice(0, limit);
+  const next = nextPageOf(found, limit);
+  if (next !== undefined) {
+    const page = new URL(c.req.url);
+    page.searchParams.set('before', isoTime(next));
+    c.header('Link', `<${page.pathname}${page.search}>; rel="next"`);
+  }
   return sendJson(c, { runs: runs.map(toSummary) });
 }

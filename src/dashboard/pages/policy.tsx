@@ -141,7 +141,7 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
       <section id="runs" data-live>
         <h2>Its runs</h2>
         {runs.length === 0 ? (
-          <p class="dim">It has not run yet.</p>
+          <p class="dim">No run of it is kept.</p>
         ) : (
           <>
             <RunTable name={`Runs of ${name}`} runs={runs} now={now} withPolicy={false} />

@@ -57,9 +57,10 @@ export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
     ...(look.filter ? { outcome: look.filter } : {}),
     ...(look.search ? { search: look.search } : {}),
   };
-  const [page, leftOut, reasons, attended] = await Promise.all([
+  const [page, leftOut, leftOutCount, reasons, attended] = await Promise.all([
     reader.targets(run.id, query),
     reader.leftOut(run.id, MOST_LEFT_OUT),
+    reader.countLeftOut(run.id),
     reader.reasons([run.id]),
     isAttended(parts, run.account),
   ]);
@@ -71,7 +72,7 @@ export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
     <>
       <Summary run={run} reasons={reasons.get(run.id) ?? []} attended={attended} now={now} />
       <Targets run={run} look={look} page={page} now={now} />
-      <NotInPlan leftOut={leftOut} />
+      <NotInPlan leftOut={leftOut} total={leftOutCount} />
     </>,
   );
 }
@@ -318,13 +319,17 @@ function countOf({ counts }: Run, filter: Filter): number {
   return counts.planned - outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
-const NotInPlan = ({ leftOut }: { leftOut: LeftOut[] }) =>
+const NotInPlan = ({ leftOut, total }: { leftOut: LeftOut[]; total: number }) =>
   leftOut.length === 0 ? null : (
     <section>
       <details>
         <summary>
           Looked at and left out of the plan{' '}
-          <b>{leftOut.length === MOST_LEFT_OUT ? `(the first ${MOST_LEFT_OUT})` : `(${leftOut.length})`}</b>
+          <b>
+            {total > leftOut.length
+              ? `(${number(total)}, the first ${leftOut.length} here)`
+              : `(${number(total)})`}
+          </b>
         </summary>
         <ul>
           {leftOut.map(({ id, label, why }) => (

@@ -1,5 +1,6 @@
-import { type Run, type RunStatus, runStatuses } from '../../run/run.ts';
+import { type RunStatus, runStatuses } from '../../run/run.ts';
 import type { Exchange, Parts } from '../http/parts.ts';
+import { nextPageOf } from '../reading/run-page.ts';
 import { showPage } from './layout.tsx';
 import { RunTable } from './words.tsx';
 
@@ -18,7 +19,7 @@ export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
   });
   const now = parts.clock.now();
   const runs = found.slice(0, PAGE);
-  const next = nextPageOf(found);
+  const next = nextPageOf(found, PAGE);
   const names = parts.policies().map(({ name }) => name);
   return showPage(
     c,
@@ -68,14 +69,6 @@ export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
       </div>
     </section>,
   );
-}
-
-/** Before which moment the next page begins. Runs of one moment come on both rather than on neither. */
-function nextPageOf(found: readonly Run[]): number | undefined {
-  const [last, first] = [found[PAGE - 1], found[PAGE]];
-  if (!last || !first) return undefined;
-  const allAtOnce = found[0]?.createdAt === last.createdAt;
-  return first.createdAt === last.createdAt && !allAtOnce ? last.createdAt + 1 : last.createdAt;
 }
 
 const pathOf = (policy: string | undefined, status: RunStatus | undefined, before: number | undefined) =>

@@ -4,6 +4,9 @@ import { sendProblem } from './problem.tsx';
 import { EndCells } from './run.tsx';
 import { Moment, policyPath, runPath, Table } from './words.tsx';
 
+/** So many runs of a target are kept in mind (`records`). */
+const LATEST = 20;
+
 /** What became of one target in its last runs, the newest first. */
 export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
   const account = c.req.param('account') ?? '';
@@ -25,7 +28,8 @@ export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
       </p>
       <h1>{latest.target.label}</h1>
       <p class="dim">
-        <span class="id">{id}</span> of the account {account}: what became of it in its last runs.
+        <span class="id">{id}</span> of the account {account}: what became of it in its last runs, at most{' '}
+        {LATEST}.
       </p>
       <Table
         name="What became of it"

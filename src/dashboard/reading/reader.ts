@@ -52,6 +52,7 @@ export interface Reader {
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
+  countLeftOut(run: string): Promise<number>;
   /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
   visits(account: string, target: string, also?: string): Promise<Visit[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
@@ -77,6 +78,7 @@ export function openReader(records: Records): Reader {
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
     targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),
     allTargets,
+    countLeftOut: (run) => records.targets.countLeftOut(run),
     leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
     async visits(account, id, also) {
       const known = await records.targets.runsOf(account, id);
