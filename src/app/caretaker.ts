@@ -13,6 +13,7 @@ import { type AccountLinks, openAccountLinks } from './account-links.ts';
 import { openContinuity } from './continuity.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
+import { withoutRefusals } from './redis-refusal.ts';
 
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** Those it was opened with, with what was taken over since. */
@@ -39,7 +40,12 @@ const CLOSE_MS = 5_000;
  *
  * @throws {RedisUnreachableError} {RedisMissingError}
  */
-export async function openCaretaker({ settings, log, clock: given }: CaretakerOptions): Promise<Caretaker> {
+export async function openCaretaker({
+  settings,
+  log: whole,
+  clock: given,
+}: CaretakerOptions): Promise<Caretaker> {
+  const log = withoutRefusals(whole);
   const [remembered, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
   const { records, clock, owner, redis } = remembered;
   // Before anything of it is worked on: what Redis holds may be older than what was done.

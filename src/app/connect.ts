@@ -1,17 +1,20 @@
 /** Connections to Redis, wherever the settings say it is. */
 import { Cluster, Redis } from 'ioredis';
-import { CaretakerError, messageOf, systemCodeOf } from '../errors.ts';
+import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../records/redis.ts';
 import { scrub } from '../secrets.ts';
 import type { RedisSettings } from '../settings/settings.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from './embedded-redis.ts';
+import { wrongProtocol } from './redis-probe.ts';
+import { unreachableBecause } from './redis-refusal.ts';
 
 /** Redis does not answer where the settings say it is. */
 export class RedisUnreachableError extends CaretakerError {
   readonly code = 'REDIS_UNREACHABLE';
   constructor(where: string, why: string, options?: ErrorOptions) {
-    super(`Redis cannot be reached at ${where}: ${why}. Start it, or set REDIS_URL.`, options);
+    const advice = why.includes(':') ? '' : ' Start it, or set REDIS_URL.';
+    super(`Redis cannot be reached at ${where}: ${why}.${advice}`, options);
   }
 }
 
@@ -62,7 +65,7 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
     };
   }
   const { client, where } = externalClient(settings);
-  return contact(client, where, log);
+  return contact(client, where, log, settings.kind === 'url' ? settings.url : undefined);
 }
 
 function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>): {
@@ -94,12 +97,20 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
   }
 }
 
-async function contact(store: Store, where: string, log: Log): Promise<Connected> {
+async function contact(store: Store, where: string, log: Log, url?: string): Promise<Connected> {
   let first: Error | undefined;
   let met = false;
+  let told: string | undefined;
   store.on('error', (error: Error) => {
     first ??= error;
-    if (met) log.warn(`Redis is away (${messageOf(error)}); work goes on when it is back`);
+    const why = unreachableBecause(error);
+    // Each try to connect again fails in the same way: a person is told once, and again when the cause is another.
+    if (met && why !== told) log.warn(`Redis is away (${why}); work goes on when it is back`);
+    told = why;
+  });
+  store.on('ready', () => {
+    if (told !== undefined && met) log.info('Redis is back; work goes on');
+    told = undefined;
   });
   const given = new Promise<never>((_, reject) => {
     setTimeout(
@@ -112,12 +123,18 @@ async function contact(store: Store, where: string, log: Log): Promise<Connected
   } catch (error) {
     store.disconnect();
     const cause = first ?? error;
-    const refused = systemCodeOf(cause) === 'ECONNREFUSED';
-    throw new RedisUnreachableError(where, refused ? 'nothing listens there' : messageOf(cause), { cause });
+    const protocol = url !== undefined && isMute(cause) ? await wrongProtocol(url) : undefined;
+    throw new RedisUnreachableError(where, protocol ?? unreachableBecause(cause), { cause });
   }
   met = true;
   return { store, where, close: () => hangUp(store) };
 }
+
+/** Whether nobody said why there is no connection: no code of the system, of TLS or of Redis. */
+const isMute = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  !('code' in cause) &&
+  /^(Connection is closed|no answer within)/.test(cause.message);
 
 async function hangUp(store: Store): Promise<void> {
   await Promise.race([

@@ -10,6 +10,7 @@ import { type ConfigWatch, watchConfig } from './config-watch.ts';
 import { overview } from './overview.ts';
 import { openPolicyAgreement, type PolicyAgreement } from './policy-agreement.ts';
 import { openPolicyBook, type PolicyBook } from './policy-book.ts';
+import { watchRedis } from './redis-watch.ts';
 import { tellBeginnings } from './run-log.ts';
 
 export const roles = ['scheduler', 'worker', 'dashboard'] as const;
@@ -51,7 +52,8 @@ export async function startDaemon(options: {
   const house = { caretaker, given, book, agreement, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStill(beats.get(role)?.(), role, clock.now()));
-  const stops: (() => Promise<void>)[] = [() => book.close()];
+  const watch = watchRedis({ store: caretaker.redis.store, queues: caretaker.queues, clock, log });
+  const stops: (() => Promise<void>)[] = [() => book.close(), () => watch.close()];
   const stop = async () => {
     for (const end of stops.reverse()) {
       await end().catch((error: unknown) =>
@@ -91,7 +93,12 @@ export async function startDaemon(options: {
     }
     const dashboard = await startDashboard({
       ...settings.dashboard,
-      ...overview(caretaker, book, { roles: given, waiting, differences: agreement.differences }),
+      ...overview(caretaker, book, {
+        roles: given,
+        waiting,
+        differences: agreement.differences,
+        troubles: watch.troubles,
+      }),
       records,
       queues: caretaker.queues,
       clock,

@@ -5,6 +5,7 @@ import { accountOf } from '../settings/account.ts';
 import { type Finding, hintOf, placeOf, shortFile } from '../settings/finding.ts';
 import type { Caretaker } from './caretaker.ts';
 import type { PolicyBook } from './policy-book.ts';
+import type { RedisTrouble } from './redis-watch.ts';
 
 export type Overview = Pick<
   DashboardOptions,
@@ -23,6 +24,8 @@ export function overview(
     waiting: () => readonly string[];
     /** What differs between the policies of the daemons. */
     differences: () => readonly string[];
+    /** What is wrong with a Redis that answers. */
+    troubles: () => readonly RedisTrouble[];
   },
 ): Overview {
   const { redis, drift, settings, clock, engine } = caretaker;
@@ -46,6 +49,7 @@ export function overview(
         waiting: process.waiting(),
         brokenFiles: brokenFilesOf(book),
         differences: process.differences(),
+        troubles: process.troubles(),
       };
     },
     accounts: () =>

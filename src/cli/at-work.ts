@@ -1,5 +1,7 @@
 /** Whether any process is at work on a run, and what to do when none is. */
 import type { OpenRecords } from '../app/open-records.ts';
+import { RedisRefusesError } from '../app/redis-refusal.ts';
+import { refusalOf } from '../app/redis-watch.ts';
 import { stewardLease } from '../engine/steward-lease.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
@@ -39,9 +41,15 @@ export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attenda
   return `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
 }
 
-/** @throws {UsageError} when nobody is there who could do the work. */
-export async function needWorker({ records, clock }: Known): Promise<void> {
+/** @throws {UsageError} when nobody is there who could do the work. Also when Redis refuses to write: then nobody can show it. */
+export async function needWorker({
+  records,
+  clock,
+  redis,
+}: Known & Pick<OpenRecords, 'redis'>): Promise<void> {
   const here = await records.presence.here(clock.now());
+  const refusal = await refusalOf(redis.store);
+  if (refusal !== undefined) throw new RedisRefusesError(refusal);
   if (here.some(({ roles }) => roles.includes('worker'))) return;
   throw new UsageError(
     'No daemon is at work on this Redis: start one ("caretaker daemon"), or leave out --detach.',

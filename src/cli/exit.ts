@@ -1,4 +1,5 @@
 /** Exit codes (DESIGN 3.2), and the sentence for whatever was thrown. */
+import { writeRefusal } from '../app/redis-refusal.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
 import { InvalidFilesError, renderFindings } from '../settings/finding.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,6 +35,7 @@ const codes: Record<string, number> = {
   INVALID_EXPRESSION: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
+  REDIS_REFUSES: exit.unreachable,
   REDIS_MISSING: exit.unreachable,
   REDIS_NOT_STARTED: exit.unreachable,
   DATA_FOLDER_UNUSABLE: exit.unreachable,
@@ -54,6 +56,11 @@ export function explain(error: unknown, terminal: Terminal): number {
   if (error instanceof CaretakerError) {
     say(`${paint('red', 'error')}: ${error.message}`);
     return codes[error.code] ?? exit.notAllWell;
+  }
+  const refusal = writeRefusal(error);
+  if (refusal !== undefined) {
+    say(`${paint('red', 'error')}: ${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`);
+    return exit.unreachable;
   }
   say(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
   if (process.env['CARETAKER_DEBUG'] && error instanceof Error) say(error.stack ?? '');

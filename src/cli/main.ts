@@ -257,6 +257,15 @@ export async function main(argv: readonly string[]): Promise<number> {
     .description('show who uses the requests of each account, and what the next 24 hours will cost')
     .addOption(json())
     .action(does(async () => (await import('./commands/budget.ts')).budget));
+  const queues = program
+    .command('queues')
+    .description('show how many entries wait in the queues, and which are paused')
+    .addOption(json())
+    .action(does(async () => (await import('./commands/queues.ts')).showQueues));
+  queues
+    .command('resume')
+    .description('let every queue go on that another BullMQ client has paused')
+    .action(does(async () => (await import('./commands/queues.ts')).resumeQueues));
   program
     .command('doctor')
     .description('check configuration, Redis, the API and the token')

@@ -35,6 +35,10 @@ export interface Queues {
   work(handlers: Handlers, concurrency: number): Working;
   /** How many entries wait and are being worked on, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
+  /** The names of the queues that somebody has paused: no entry of them is handed to any worker. */
+  paused(): Promise<string[]>;
+  /** Lets every queue go on that is paused; gives their names. */
+  resume(): Promise<string[]>;
   /** BullMQ's own queues, for bull-board alone. */
   boards(): Queue[];
   close(): Promise<void>;
@@ -144,6 +148,16 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
         found[queue.name] = { waiting: waiting + delayed + prioritized, active };
       }
       return found;
+    },
+    async paused() {
+      const all = Object.values(queues());
+      const paused = await Promise.all(all.map((queue) => queue.isPaused()));
+      return all.filter((_, index) => paused[index]).map(({ name }) => name);
+    },
+    async resume() {
+      const names = await this.paused();
+      for (const queue of Object.values(queues())) if (names.includes(queue.name)) await queue.resume();
+      return names;
     },
     boards: () => Object.values(queues()),
     async close() {

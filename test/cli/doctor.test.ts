@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
+import { openQueues } from '../../src/queue/queues.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { sendJson, startFaultyService } from '../support/faulty-service.ts';
+import { keptLog } from '../support/quiet.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -99,6 +101,35 @@ data_dir: ${join(desk.folder, '.caretaker')}
   for (const daemon of [first, second]) daemon.child.kill('SIGTERM');
   await Promise.all([first.ended, second.ended]);
   rmSync(file);
+});
+
+test('a paused queue and a Redis out of memory are wrong, and every command that writes names the cause', async () => {
+  const { redis, close } = await desk.keepRedis();
+  const queues = openQueues(redis.store, keptLog());
+  await queues.boards()[1]?.pause();
+  const paused = await desk.run(['doctor']);
+  const listed = await desk.run(['queues']);
+  const resumed = await desk.run(['queues', 'resume']);
+  expect(await queues.paused()).toEqual([]);
+  await queues.close();
+  expect(paused.code).toBe(3);
+  expect(paused.stdout).toMatch(/^wrong +Redis: the queue "actions" was paused by another BullMQ client/m);
+  expect(listed.stdout).toMatch(/^actions +0 +0 +paused$/m);
+  expect(resumed.stderr).toContain('Resumed: actions.');
+
+  await redis.store.config('SET', 'maxmemory', '1mb');
+  const full = await desk.run(['doctor']);
+  const detached = await desk.run(['run', 'nightly-sync', '--detach']);
+  await redis.store.config('SET', 'maxmemory', '0');
+  expect(full.code).toBe(3);
+  expect(full.stdout).toMatch(/^wrong +Redis: Redis is out of memory/m);
+  expect(full.stdout).toMatch(
+    /^warning +daemon: not known: none can show itself while Redis refuses to write/m,
+  );
+  expect(detached.code).toBe(3);
+  expect(detached.stderr).toMatch(/^error: Redis is out of memory \(maxmemory\) and refuses to write/m);
+  expect(detached.stderr).not.toContain('No daemon is at work');
+  await close();
 });
 
 test('a service whose description lacks an operation, and whose clock is off, is warned of', async () => {

@@ -33,6 +33,15 @@ test('a supervisor learns that the process lives and whether it is ready', async
   expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not at work\n');
 });
 
+test('metrics call a process down whose work stands still although Redis answers', async () => {
+  world = await startWorld();
+  expect(await metrics()).toContain('caretaker_up 1');
+  world.health.troubles = [{ stops: true, says: 'the queue "actions" was paused' }];
+
+  expect(await metrics()).toContain('caretaker_up 0');
+  expect((await world.ask('/readyz')).status).toBe(503);
+});
+
 test('a supervisor is told of policies that differ between daemons, and the process stays ready', async () => {
   world = await startWorld();
   world.health.differences = ['the policy nightly-sync differs between daemons: no scheduler has it'];

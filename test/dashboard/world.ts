@@ -44,7 +44,14 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
   const log = keptLog();
   const records = openRecords(store);
   const queues = openQueues(store, log);
-  const health: Health = { redis: 'up', roles: ['dashboard'], waiting: [], brokenFiles: [], differences: [] };
+  const health: Health = {
+    redis: 'up',
+    roles: ['dashboard'],
+    waiting: [],
+    brokenFiles: [],
+    differences: [],
+    troubles: [],
+  };
   const opened = async () => {
     await queues.close();
     store.disconnect();

@@ -7,12 +7,14 @@ import { loadJobs } from '../../app/jobs.ts';
 import { daemonOf } from '../../app/policy-agreement.ts';
 import { DataFolderError } from '../../app/redis/folder.ts';
 import { redisClock } from '../../app/redis-clock.ts';
+import { type RedisTrouble, redisTroubles } from '../../app/redis-watch.ts';
 import { type Budget, openBudget } from '../../budget/budget.ts';
 import { openClient } from '../../client/client.ts';
 import { systemClock } from '../../clock.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
+import { openQueues } from '../../queue/queues.ts';
 import { FreezeStore, freezeWords } from '../../records/freeze-store.ts';
 import { type Presence, PresenceStore } from '../../records/presence-store.ts';
 import type { Store } from '../../records/redis.ts';
@@ -150,7 +152,9 @@ async function checkRedisAndAccounts(
   }
   try {
     tell(...(await checkRedis(redis.store, redis.where)));
-    tell(...(await checkDaemons(redis.store)));
+    const troubles = await troublesOf(redis.store, log);
+    tell(...troubles.map(troubleCheck));
+    tell(...(await checkDaemons(redis.store, troubles)));
     tell(...(await checkFreeze(redis.store)));
     tell(...(await checkHeldRuns(redis.store)));
     for (const name of names) {
@@ -162,14 +166,20 @@ async function checkRedisAndAccounts(
   }
 }
 
-async function checkDaemons(store: Store): Promise<Check[]> {
+async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const presence = new PresenceStore(store);
   const here = await presence.here(clock.now());
   const read = await Promise.all(here.map((one) => daemonOf({ presence }, one)));
   const differences = differencesOf(read.flatMap((one) => one ?? [])).map(differenceWords);
   return [
-    daemonsCheck(here),
+    here.length === 0 && troubles.some(({ refuses }) => refuses)
+      ? {
+          what: 'daemon',
+          state: 'warning',
+          says: 'not known: none can show itself while Redis refuses to write',
+        }
+      : daemonsCheck(here),
     ...differences.map((says): Check => ({ what: 'policies of the daemons', state: 'warning', says })),
   ];
 }
@@ -194,6 +204,23 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   const says = `${freezeWords(freeze)}: no run begins; "caretaker unfreeze" ends that`;
   return [{ what: 'freeze', state: 'warning', says }];
 }
+
+/** What is wrong with a Redis that answers; eviction has a line of its own. */
+async function troublesOf(store: Store, log: Log): Promise<RedisTrouble[]> {
+  const queues = openQueues(store, log);
+  try {
+    return await redisTroubles(store, queues);
+  } finally {
+    await queues.close();
+  }
+}
+
+const troubleCheck = ({ stops, says }: RedisTrouble): Check => ({
+  what: 'Redis',
+  state: stops ? 'wrong' : 'warning',
+  says,
+  code: exit.unreachable,
+});
 
 async function checkHeldRuns(store: Store): Promise<Check[]> {
   const runs = new RunStore(store);

@@ -69,11 +69,12 @@ function addProcess(source: MetersSource, standing: Reading, registry: Registry)
   const registers = [registry];
   new Gauge({
     name: 'caretaker_up',
-    help: '1 when Redis answers and every role of this process is at work, else 0.',
+    help: '1 when Redis answers, takes writes and has no paused queue, and every role of this process is at work, else 0.',
     registers,
     async collect() {
-      const { redis, waiting } = (await standing.get()).health;
-      this.set(redis === 'up' && waiting.length === 0 ? 1 : 0);
+      const { redis, waiting, troubles } = (await standing.get()).health;
+      const stands = waiting.length > 0 || troubles.some(({ stops }) => stops);
+      this.set(redis === 'up' && !stands ? 1 : 0);
     },
   });
   new Gauge({

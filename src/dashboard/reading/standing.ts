@@ -69,8 +69,12 @@ export function obstaclesOf(standing: Standing): Obstacle[] {
     return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
   }
   const found = [
+    ...health.troubles.map(
+      ({ stops, says }): Obstacle => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(says) }),
+    ),
     ...frozen(standing),
-    ...nobody(standing),
+    // No process can show that it is there while Redis refuses to write.
+    ...(health.troubles.some(({ refuses }) => refuses) ? [] : nobody(standing)),
     ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
     ...health.waiting.map(
       (role): Obstacle => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
@@ -88,12 +92,13 @@ const worstFirst: readonly Obstacle['is'][] = ['failed', 'blocked', 'partial'];
 /** So many differing policies are named. */
 const MOST_DIFFERENCES = 5;
 
+/** A sentence with its beginning and its end. */
+const sentenceOf = (says: string): string => `${says[0]?.toUpperCase()}${says.slice(1)}.`;
+
 function differing(differences: readonly string[]): Obstacle[] {
   const more = differences.length - MOST_DIFFERENCES;
   return [
-    ...differences
-      .slice(0, MOST_DIFFERENCES)
-      .map((sentence) => `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`),
+    ...differences.slice(0, MOST_DIFFERENCES).map(sentenceOf),
     ...(more > 0 ? [`${more} more policies differ between daemons.`] : []),
   ].map((sentence): Obstacle => ({ is: 'partial', sentence }));
 }

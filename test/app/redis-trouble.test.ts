@@ -1,0 +1,80 @@
+/** A Redis that answers and yet lets no work be done: what the daemon says of it, and where. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
+
+let world: World;
+let daemon: Daemon;
+let folder: string;
+let other: Redis;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-policies-'));
+  world = await startWorld({ sites: 3, work: false, policiesDir: folder, speedUp: 20 });
+  daemon = await startDaemon({ caretaker: world.caretaker, roles: ['worker', 'dashboard'] });
+  other = new Redis({ ...world.redis.options, maxRetriesPerRequest: null });
+});
+afterEach(async () => {
+  other.disconnect();
+  await daemon.stop();
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ready = async () => {
+  const answer = await fetch(`${daemon.dashboard?.url}/readyz`);
+  return { status: answer.status, text: await answer.text() };
+};
+const told = (pattern: RegExp) =>
+  world.log.lines.filter((line) => !line.startsWith('debug') && pattern.test(line));
+
+test('a queue that another client has paused is named in the log, /readyz is not ready, and resuming it lets work go on', async () => {
+  const queue = new Queue('actions', { connection: other, prefix: '{caretaker}' });
+  await queue.pause();
+  const run = await world.fire(aPolicy());
+
+  await until(world, async () => (await ready()).status === 503);
+  expect((await ready()).text).toBe(
+    'not ready: the queue "actions" was paused by another BullMQ client, and nothing in it is worked on: "caretaker queues resume" lets it go on\n',
+  );
+  expect(told(/the queue "actions" was paused/)).toHaveLength(1);
+  expect(world.sandbox.journal.effects).toHaveLength(0);
+
+  expect(await world.caretaker.queues.resume()).toEqual(['actions']);
+  expect(await world.ended(run)).toMatchObject({ status: 'succeeded' });
+  await until(world, async () => (await ready()).status === 200);
+  await queue.close();
+});
+
+test('a Redis that is out of memory is named once, nothing else of it reaches the log, and work goes on when there is room', async () => {
+  await other.config('SET', 'maxmemory', '1mb');
+  await until(world, async () => (await ready()).status === 503);
+  // Half a minute of the world's time, in which everything that writes is refused.
+  await world.clock.sleep(40_000);
+
+  expect((await ready()).text).toContain('Redis is out of memory (maxmemory) and refuses to write');
+  expect(told(/out of memory|OOM/)).toHaveLength(1);
+  expect(told(/could not|had to wait/)).toEqual([]);
+
+  await other.config('SET', 'maxmemory', '0');
+  await until(world, async () => (await ready()).status === 200);
+  expect(await world.ended(await world.fire(aPolicy()))).toMatchObject({ status: 'succeeded' });
+  expect(told(/Redis does its part again/)).toHaveLength(1);
+});
+
+test('a Redis that may throw records away is warned of, and the process stays ready', async () => {
+  await other.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  await until(world, () => told(/may throw our records away/).length > 0);
+
+  const { status, text } = await ready();
+
+  expect(status).toBe(200);
+  expect(text).toContain(
+    'warning: Redis may throw our records away when it is full (maxmemory-policy is allkeys-lru: set it to noeviction)',
+  );
+});
