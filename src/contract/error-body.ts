@@ -44,7 +44,7 @@ const faultsByField = (value: object, depth: number): string[] =>
   Object.entries(value)
     .filter(([field, faults]) => field !== 'code' && isHolder(faults))
     .slice(0, 20)
-    .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => `${field}: ${fault}`));
+    .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => scrub(`${field}: ${fault}`)));
 
 /**
  * One line of text without secrets; of an HTML page, its title and its text. Tags and cuts would hide what a secret is known

@@ -279,6 +279,18 @@ describe('the reason in an error body', () => {
     expect(problemOf('x'.repeat(9_000_000)).message).toHaveLength(500);
   });
 
+  test('holds no secret, however the text is cut or put together', () => {
+    const url = `${'x'.repeat(470)} https://admin:hunter2hunter2hunter2@one.example/`;
+    const bodies = [
+      { message: 'Login failed: {"password":"hunter2hunter2"}' },
+      { errors: { password: ['hunter2hunter2 is too weak'] } },
+      { message: url },
+      `<html><title>Error</title><p>token=hunter2hunter2</p><secret>hunter2hunter2</secret></html>`,
+    ];
+    for (const body of bodies) expect(problemOf(body).message).not.toContain('hunter2');
+    expect(problemOf(url).message).toContain('https://admin:[hidden]');
+  });
+
   test('is looked for only so deep', () => {
     const body = JSON.parse(`${'{"error":'.repeat(2000)}"deep"${'}'.repeat(2000)}`);
 

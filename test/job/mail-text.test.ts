@@ -58,6 +58,7 @@ test('a value is one line of bounded length without angle brackets, whoever chos
   );
   expect(mailValue('x'.repeat(10_000))).toHaveLength(200);
   expect(mailValue(undefined)).toBe('');
+  expect(mailValue('https://admin:hunter2@one.example')).toBe('https://admin:[hidden]@one.example');
 });
 
 test('every variable is explained on the page of the job, in the words of the code', () => {

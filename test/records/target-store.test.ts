@@ -50,6 +50,29 @@ async function planOf(run: Run): Promise<Target[]> {
   return all;
 }
 
+test('a target is stored without the secrets in its texts, and its memo as it is', async () => {
+  const run = await running(targets(1));
+  const target = await acting(run);
+  const memo = '{"subject":"password=hunter2"}';
+
+  await settle(run, target, {
+    state: 'ended',
+    outcome: 'failed',
+    reason: 'rejected',
+    label: 'https://admin:hunter2@one.example',
+    detail: 'Basic dXNlcjpwYXNz was refused',
+    findings: [{ severity: 'error', about: 'login', says: 'token=hunter2' }],
+    memo,
+  });
+
+  expect(await records.targets.get(run.id, target.id)).toMatchObject({
+    label: 'https://admin:[hidden]@one.example',
+    detail: 'Basic [hidden] was refused',
+    findings: [{ severity: 'error', about: 'login', says: 'token=[hidden]' }],
+    memo,
+  });
+});
+
 describe('a run that is spread', () => {
   const WINDOW = 7_200_000;
   const MINUTE = 60_000;
