@@ -91,7 +91,8 @@ const Options = z
   .superRefine(({ action, older_than, expires_within, status, keep_latest, days }, { addIssue }) => {
     const complain = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
     if ([older_than, expires_within, status, keep_latest].every((condition) => condition === undefined)) {
-      complain('action', 'needs older_than, expires_within, status or keep_latest to say what is stale');
+      const message = 'needs older_than, expires_within, status or keep_latest to say what is stale';
+      addIssue({ code: 'custom', path: [], message });
     }
     if (action !== 'extend' && days !== undefined) complain('days', 'is taken by action: extend alone');
     if (action !== 'extend') return;

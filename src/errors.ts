@@ -21,6 +21,28 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
+const fileFaults: Record<string, string> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  ENAMETOOLONG: 'its name is too long',
+  ELOOP: 'its links lead in a circle',
+  EIO: 'the disk fails',
+};
+
+/** Why the system does not give or take a file, in a clause: `it does not exist`. */
+export function fileFaultOf(error: unknown): string {
+  const code = systemCodeOf(error);
+  return code === undefined ? messageOf(error) : (fileFaults[code] ?? `the system says ${code}`);
+}
+
 /** A system error's code (`ECONNREFUSED`, ...), looked for down the chain of causes. */
 export function systemCodeOf(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {

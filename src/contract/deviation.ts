@@ -21,10 +21,16 @@ export function sayIssue(issue: Issue, whole: unknown): string {
   if (issue.code === 'invalid_value') return `is none of ${issue.values.map(String).join(', ')}`;
   // What is ours says it better than the kind of check; zod's own sentences begin with a capital.
   if (/^[a-z]/.test(issue.message)) return issue.message;
-  return issue.code === 'invalid_format'
-    ? `is no ${issue.format}`
-    : `is wrong: ${issue.message.toLowerCase()}`;
+  if (issue.code === 'too_small') return `takes at least ${sized(issue.origin, issue.minimum)}`;
+  if (issue.code === 'too_big') return `takes at most ${sized(issue.origin, issue.maximum)}`;
+  return issue.code === 'invalid_format' ? `is no ${issue.format}` : 'is in no form that is taken here';
 }
+
+const sized = (origin: string, limit: number | bigint): string => {
+  const plural = Number(limit) === 1 ? '' : 's';
+  if (origin === 'string') return `${limit} character${plural}`;
+  return origin === 'array' ? `${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}` : String(limit);
+};
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), value);

@@ -5,6 +5,8 @@
  * The id of the target itself needs no mention: a parameter named like it is filled in. All of it is held to the contract
  * when the policy is loaded, as far as what is not yet known allows, and again, whole, for each target.
  */
+
+import { isHolder } from '../contract/deviation.ts';
 import { type Field, fieldsOf, fieldsOfItem } from '../contract/fields.ts';
 import { checkInput } from '../contract/input.ts';
 import { pathParameters } from '../contract/operation.ts';
@@ -100,7 +102,8 @@ function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault
     ...secretsIn(template.body, ['body']),
     ...checkInput(template.operation, inputOf(template, samples))
       .filter((fault) => !inPlaces(fault))
-      .map((fault) => inOptions(fault, from)),
+      .map((fault) => inOptions(fault, from))
+      .map((fault) => ({ ...fault, suggestion: fault.suggestion ?? quotesFor(template, fault.path) })),
   );
   return faults.length > 0 || places.length > 0 ? faults : [sameForAll(from)];
 }
@@ -244,6 +247,13 @@ function fieldAt(operation: OperationId, [first = '', ...rest]: Path): Field | u
 
 /** Where a place of the input stands in the options: parameters have a map of their own. */
 const optionPath = (path: Path): Path => (path[0] === 'body' ? path : ['params', ...path]);
+
+/** To YAML, what looks like a number is one; where the service takes a text, it belongs into quotes. */
+function quotesFor({ operation, ...given }: CallTemplate, path: OptionFault['path']): string | undefined {
+  const value = path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), given);
+  const isText = fieldAt(operation, path[0] === 'params' ? path.slice(1) : path)?.kind === 'string';
+  return isText && typeof value === 'number' ? 'put it into quotes' : undefined;
+}
 
 /** A fault of the input, told where it stands in the options. */
 function inOptions(

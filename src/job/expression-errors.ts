@@ -32,8 +32,21 @@ export function explain(
     case 'no_such_overload':
       return { offset, ...mismatch(error.summary) };
     default:
-      return { offset, message: `This is no ${noun} in CEL: ${inWords(error.summary)}.` };
+      return {
+        offset,
+        message: `This is no ${noun} in CEL: ${inWords(error.summary)}.`,
+        suggestion: operatorMeant(error.node?.input ?? ''),
+      };
   }
+}
+
+/** The operator of another language, outside of quotes. */
+function operatorMeant(source: string): string | undefined {
+  const bare = source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
+  if (/\band\b/i.test(bare)) return 'write && instead of "and"';
+  if (/\bor\b/i.test(bare)) return 'write || instead of "or"';
+  if (/\bnot\b/i.test(bare)) return 'write ! instead of "not"';
+  return /[^=!<>]=[^=]/.test(bare) ? 'write == to compare' : undefined;
 }
 
 function unknownField(

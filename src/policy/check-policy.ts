@@ -44,7 +44,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
       ...hintOnPausing(inner, remark),
       ...hintOnFilter(inner, remark, () => filtersFor(value, known)),
     });
-  const read = readStrictly(PolicyEntry, value, place);
+  const read = readStrictly(PolicyEntry, value, place, [], path);
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
   const parts: Parts =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as Parts | undefined) ?? {});
@@ -54,7 +54,8 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
-    ...(job ? selectFindings(parts.select ?? {}, job, place) : []),
+    // A list that is misspelt is told already.
+    ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(job && options ? optionFindings(options, parts, job, place) : []),
     ...misreadNumbers(yaml, path, value).map(([inner, remark]) => place(inner, remark)),
     ...(blackedOut?.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
@@ -83,6 +84,12 @@ function jobMeant({ job }: Parts, { registry }: Known): AnyJob | undefined {
   if (job === undefined) return undefined;
   const meant = registry.get(job) ? job : closest(job, registry.names());
   return meant === undefined ? undefined : registry.get(meant);
+}
+
+/** Whether the policy says which list it takes its candidates from, and there is no such list. */
+function isMisread({ select }: Parts, value: unknown): boolean {
+  const written = (value as { select?: { from?: unknown } } | null)?.select?.from;
+  return written !== undefined && select?.from === undefined;
 }
 
 const switches = [

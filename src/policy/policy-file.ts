@@ -12,17 +12,19 @@ import { runStatuses } from '../run/run.ts';
 import { DayRange } from '../settings/calendar-days.ts';
 import { duration } from '../settings/duration.ts';
 import { parsePercent, percent } from '../settings/percent.ts';
-import { suggestionFor } from '../settings/suggest.ts';
-import { timezoneFault } from '../settings/timezone.ts';
+import { timezoneFault, zoneHint } from '../settings/timezone.ts';
 import { cronFault } from './cron.ts';
 import { foldings, gaps, overlaps, priorities } from './policy.ts';
 
-/** A schema that refuses what `fault` finds words for, and looks for what was meant among `names`. */
-const judged = (fault: (text: string) => string | undefined, names: () => readonly string[] = () => []) =>
+/** A schema that refuses what `fault` finds words for, with what was probably meant. */
+const judged = (
+  fault: (text: string) => string | undefined,
+  hint: (text: string) => string | undefined = () => undefined,
+) =>
   z.string().superRefine((text, context) => {
     const message = fault(text);
     if (message === undefined) return;
-    context.addIssue({ code: 'custom', message, params: { suggestion: suggestionFor(text, names()) } });
+    context.addIssue({ code: 'custom', message, params: { suggestion: hint(text) } });
   });
 
 const whole = (least: number, most: number) =>
@@ -38,7 +40,7 @@ const name = z
     'takes small letters, digits and hyphens, up to 63, such as nightly-sync',
   );
 
-const timezone = judged(timezoneFault, () => Intl.supportedValuesOf('timeZone'));
+const timezone = judged(timezoneFault, zoneHint);
 const cron = judged(cronFault);
 
 const Blackout = z.union([DayRange, z.string()], {

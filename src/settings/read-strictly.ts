@@ -13,7 +13,7 @@ export type Place = (path: Path, remark: Remark) => Finding;
 /**
  * The value as `schema` reads it, or every finding there is.
  *
- * `path` leads to the value in its file. Sentences never repeat what was written: it may have come from the
+ * `path` leads to the value in its file, from where `place` counts; `above` leads there, for the words alone. Sentences never repeat what was written: it may have come from the
  * environment and be a secret.
  */
 export function readStrictly<S extends z.ZodType>(
@@ -21,6 +21,7 @@ export function readStrictly<S extends z.ZodType>(
   value: unknown,
   place: Place,
   path: Path = [],
+  above: Path = [],
 ): Read<z.output<S>> {
   const read = schema.safeParse(value, { error: predicate });
   const dropped = droppedFrom(schema, value);
@@ -28,7 +29,7 @@ export function readStrictly<S extends z.ZodType>(
   const all = [
     ...(read.error?.issues ?? [])
       .flatMap((issue) => flattened(issue))
-      .flatMap((issue) => remarks(issue, schema, value)),
+      .flatMap((issue) => remarks(issue, schema, value, [...above, ...path])),
     ...dropped,
   ];
   const findings = all
@@ -67,9 +68,14 @@ function flattened(issue: Issue): Issue[] {
   return nearest.flatMap((one) => flattened({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-const isWrongKind = (issue: Issue) => issue.code === 'invalid_type' || issue.code === 'invalid_value';
+/** Whether a value is of another kind than this reading takes, so that the reading was not meant. */
+const isWrongKind = (issue: Issue): boolean =>
+  issue.code === 'invalid_type' ||
+  issue.code === 'invalid_value' ||
+  (issue.code === 'invalid_union' &&
+    issue.errors.every((issues) => issues.some((one) => one.path.length === 0 && isWrongKind(one))));
 
-function remarks(issue: Issue, schema: z.ZodType, value: unknown): Found[] {
+function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path): Found[] {
   if (issue.code === 'unrecognized_keys') {
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
     return issue.keys.map((key) => [
@@ -77,7 +83,7 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown): Found[] {
       { at: 'key', message: `"${key}" is not known here.`, suggestion: suggestionFor(key, known) },
     ]);
   }
-  const subject = subjectOf(issue.path);
+  const subject = subjectOf([...before, ...issue.path]);
   const written = valueAt(value, issue.path);
   if (written === undefined && issue.code !== 'custom') {
     return [[issue.path, { message: `${subject}is missing.`, isMissing: true }]];
@@ -125,7 +131,7 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /** What an issue says about its place, to stand behind the place's name; schemas may say it better themselves. */
-function predicate(issue: z.core.$ZodRawIssue): string | undefined {
+function predicate(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return `takes ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
@@ -139,10 +145,21 @@ function predicate(issue: z.core.$ZodRawIssue): string | undefined {
       return `takes ${size(issue.origin, 'at most', issue.maximum)}`;
     case 'invalid_union':
       return 'is written in no way we take';
+    case 'invalid_format':
+      return formats[issue.format] ?? 'is not in the form that is taken here';
+    case 'not_multiple_of':
+      return `takes a multiple of ${issue.divisor}`;
     default:
-      return undefined;
+      return 'is not taken here';
   }
 }
+
+const formats: Record<string, string> = {
+  email: 'takes an e-mail address',
+  url: 'takes an address such as https://example.com',
+  date: 'takes a day such as 2026-12-20',
+  datetime: 'takes a time such as 2026-11-21T02:00:00Z',
+};
 
 const kinds: Record<string, string> = {
   string: 'a text',
@@ -156,6 +173,7 @@ const kinds: Record<string, string> = {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'nothing';
+  if (Number.isNaN(value)) return 'none (NaN)';
   if (Array.isArray(value)) return 'a list';
   return { string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' }[
     typeof value as string

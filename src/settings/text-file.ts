@@ -1,6 +1,6 @@
 /** An operator's file as text: a plain file, not too large, UTF-8, and nothing in it that a terminal would obey. */
 import { readFileSync, statSync } from 'node:fs';
-import { systemCodeOf } from '../errors.ts';
+import { fileFaultOf, systemCodeOf } from '../errors.ts';
 import { type Finding, fileFinding } from './finding.ts';
 import { frameOf } from './frame.ts';
 
@@ -21,9 +21,8 @@ export function readTextFile(file: string): { text: string } | { findings: Findi
     if (stats.size > largestFile) return refuse('The file is larger than 1 MiB and was not read.');
     return decoded(file, readFileSync(file));
   } catch (error) {
-    const code = systemCodeOf(error);
-    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? 'unknown error'})`;
-    return refuse(`The file ${why}.`);
+    const isMissing = systemCodeOf(error) === 'ENOENT';
+    return refuse(isMissing ? 'The file does not exist.' : `The file cannot be read: ${fileFaultOf(error)}.`);
   }
 }
 

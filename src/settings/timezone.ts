@@ -1,5 +1,15 @@
+import { suggestionFor } from './suggest.ts';
+
 /** Those that were found to exist: to ask takes a while, and many policies live in the same zone. */
 const known = new Set<string>();
+
+/** What may be meant by the name of a zone that there is not: also one that names the city alone. */
+export function zoneHint(text: string): string | undefined {
+  const all = Intl.supportedValuesOf('timeZone');
+  const city = text.trim().toLowerCase().replaceAll(' ', '_');
+  const meant = all.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
+  return meant === undefined ? suggestionFor(text, all) : `did you mean ${meant}?`;
+}
 
 /** A few words about what is wrong with the name of a time zone; nothing when it exists. */
 export function timezoneFault(timezone: string): string | undefined {

@@ -63,7 +63,10 @@ describe('help', () => {
     { args: ['sandbox', '--sites', '-1'], says: /whole number from 0/ },
     { args: ['sandbox', '--token', ''], says: /--token takes/ },
     { args: ['sandbox', '--host', '203.0.113.9', '--port', '0'], says: /no address 203\.0\.113\.9/ },
-    { args: ['sandbox', '--state', '/nowhere/at/all', '--port', '0'], says: /--state: .*\/nowhere\/at\/all/ },
+    {
+      args: ['sandbox', '--state', '/nowhere/at/all', '--port', '0'],
+      says: /--state cannot be used: it does not exist/,
+    },
     { args: ['schema', 'polcy'], says: /did you mean policy\?/ },
   ])('$args is a mistake in using it, and not one of ours', async ({ args, says }) => {
     const { code, stdout, stderr } = await desk.run(args);
@@ -209,4 +212,20 @@ test('a backfill of more times than are taken at once is bad usage', async () =>
     stderr:
       'error: nightly-sync has more than 500 moments in that range. Backfill a shorter range at a time.\n',
   });
+});
+
+test.each([
+  { file: 'nope.json', says: 'The body cannot be read from nope.json: it does not exist.' },
+  { file: 'config', says: 'The body cannot be read from config: it is a folder.' },
+  { file: 'broken.json', text: '{\n  "tag": }', says: 'The body in broken.json is no JSON' },
+  { file: 'empty.json', text: '\n', says: 'The body in empty.json is no JSON: it is empty.' },
+])('a body that cannot be used is told in plain words: $file', async ({ file, text, says }) => {
+  if (text !== undefined) desk.write(file, text);
+  const { code, stderr } = await desk.run(['api', 'createTag', '--body', file], {
+    CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
+    CARETAKER_API_TOKEN: 'x',
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain(says);
+  expect(stderr).not.toMatch(/ENOENT|EISDIR|JSON at position|Unexpected token|Expected/);
 });

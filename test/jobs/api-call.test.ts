@@ -50,6 +50,16 @@ describe('a call is held to the contract when its policy is loaded', () => {
 
   test.each([
     [
+      'listSite',
+      '{ operation: syncSite }',
+      [expect.stringMatching(/^-1:10 "from" takes .*did you mean listSites\?$/)],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: 12 } } }',
+      ['0:54 "content" is no string. put it into quotes'],
+    ],
+    [
       'listSites',
       '{ operation: enableSiteActivityLog }',
       ['0:13 There is no operation "enableSiteActivityLog". did you mean enableSiteActivityLogs?'],

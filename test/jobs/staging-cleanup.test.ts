@@ -655,7 +655,7 @@ describe('options', () => {
       .error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 
   test('must say what is stale, so that an empty policy deletes nothing', () => {
-    const needed = 'action needs older_than, expires_within, status or keep_latest to say what is stale';
+    const needed = ' needs older_than, expires_within, status or keep_latest to say what is stale';
     expect(messages({})).toEqual([needed]);
     expect(messages({ action: 'delete', unless_tagged: ['keep'] })).toEqual([needed]);
     expect(messages({ keep_latest: 1 })).toBeUndefined();

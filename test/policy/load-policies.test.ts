@@ -154,6 +154,20 @@ test.each([
     'select: { timezone: Europe/Berlinn }',
     '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
   ],
+  [
+    'select: { timezone: berlin }',
+    '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
+  ],
+  ['schedule: { cron: "0 2 * * *", catchup: { mode: all } }', '1:41 "window" is missing.'],
+  ['with: [a]', '1:7 "with" takes a map of keys and values, not a list.'],
+  [
+    'select: { where: site.url != "a and b" and true }',
+    '1:40 This is no condition in CEL: Unexpected character: \'d\'. write && instead of "and"',
+  ],
+  [
+    'select: { where: site.url = "x" }',
+    '1:27 This is no condition in CEL: Unexpected character: =. write == to compare',
+  ],
   ['select: { where: site.urll == "x" }', '1:23 site has no field "urll". did you mean url?'],
   ['with: { mesage: x }', '1:9 "mesage" is not known here. did you mean message?'],
   ['with: { depth: ful }', '1:16 "depth" takes full or quick. did you mean full?'],
@@ -216,6 +230,13 @@ test.each([
   ['jobs: x', '1:1 "jobs" is not known here. did you mean job?'],
 ])('%s is a mistake', (lines, mistake) => {
   expect(mistakesOf(lines)).toEqual([mistake]);
+});
+
+test('an entry that is no map is called by its place in the list', () => {
+  const { findings } = load({ 'p.yaml': 'policies:\n  - foo\n' });
+  expect(findings.map(({ line, message }) => [line, message])).toEqual([
+    [2, 'Entry 1 of "policies" takes a map of keys and values, not a text.'],
+  ]);
 });
 
 test('a filter called as something that every object has is no filter', () => {

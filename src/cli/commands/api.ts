@@ -14,7 +14,7 @@ import {
   operationOf,
   operations,
 } from '../../contract/operations.ts';
-import { messageOf } from '../../errors.ts';
+import { fileFaultOf, messageOf } from '../../errors.ts';
 import { accountOf } from '../../settings/account.ts';
 import { suggestionFor } from '../../settings/suggest.ts';
 import { type GlobalOptions, settingsOf, withAccount } from '../context.ts';
@@ -170,11 +170,26 @@ function split(text: string, at: string, usage: string): [string, string] {
 
 function bodyFrom(file: string): unknown {
   const where = file === '-' ? 'standard input' : file;
+  let text: string;
   try {
-    return JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'));
+    text = readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
-    throw new UsageError(`The body cannot be read from ${where}: ${messageOf(error)}.`);
+    throw new UsageError(`The body cannot be read from ${where}: ${fileFaultOf(error)}.`);
   }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`The body in ${where} is no JSON${jsonPlace(error, text)}.`);
+  }
+}
+
+/** Where a text stops being JSON, as far as the error tells: ` (line 2, column 5)`. */
+function jsonPlace(error: unknown, text: string): string {
+  if (text.trim() === '') return ': it is empty';
+  const [, at] = /at position (\d+)/.exec(messageOf(error)) ?? [];
+  if (at === undefined) return /end of JSON|Unterminated/.test(messageOf(error)) ? ': it breaks off' : '';
+  const lines = text.slice(0, Number(at)).split('\n');
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }
 
 async function printAll(client: Client, id: OperationId, input: object, terminal: Terminal): Promise<number> {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../errors.ts';
+import { fileFaultOf } from '../../errors.ts';
 import { type FaultRates, parseFaults } from '../../sandbox/faults/names.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { parseDuration } from '../../settings/duration.ts';
@@ -99,7 +99,8 @@ async function listening<T>(start: Promise<T>, host: string, port: number): Prom
   } catch (error) {
     const { code, syscall } = error as { code?: keyof typeof whyNot; syscall?: string };
     const why = code && (syscall === 'listen' || syscall === 'getaddrinfo') ? whyNot[code] : undefined;
-    if (syscall === 'open' || syscall === 'read') throw new UsageError(`--state: ${messageOf(error)}.`);
+    if (syscall === 'open' || syscall === 'read')
+      throw new UsageError(`The file of --state cannot be used: ${fileFaultOf(error)}.`);
     if (why) throw new UsageError(why.replace(':port', String(port)).replace(':host', host));
     throw error;
   }

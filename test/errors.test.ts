@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { sayIssue } from '../src/contract/deviation.ts';
+import { fileFaultOf } from '../src/errors.ts';
+import { readStrictly } from '../src/settings/read-strictly.ts';
+
+const thrown = (code: string) => Object.assign(new Error(`${code}: raw, open 'x'`), { code });
+
+test('what the system says of a file is put into words', () => {
+  try {
+    readFileSync('/no/such/file');
+    expect.unreachable();
+  } catch (error) {
+    expect(fileFaultOf(error)).toBe('it does not exist');
+  }
+  expect(fileFaultOf(thrown('EACCES'))).toBe('this user has no permission');
+  expect(fileFaultOf(thrown('ENOSPC'))).toBe('the disk is full');
+  expect(fileFaultOf(thrown('EWEIRD'))).toBe('the system says EWEIRD');
+  expect(fileFaultOf(new Error('It is too large.'))).toBe('It is too large.');
+});
+
+/** Zod's own sentences: none of them reaches a person. */
+const raw = /invalid|expected|unrecognized|too (small|big)|received/i;
+
+test.each([
+  ['an address', z.email(), 'x', '"at" takes an e-mail address.'],
+  ['a multiple', z.number().multipleOf(5), 7, '"at" takes a multiple of 5.'],
+  ['a pattern', z.string().regex(/^a$/), 'b', '"at" is not in the form that is taken here.'],
+  ['a rule without words', z.string().refine(() => false), 'b', '"at" is not taken here.'],
+  ['a number', z.number(), Number.NaN, '"at" takes a number, not none (NaN).'],
+  ['a tuple', z.tuple([z.string()]), [], undefined],
+  ['a date', z.date(), 'x', undefined],
+])('a value that is not %s is refused in our words', (_, schema, value, says) => {
+  const read = readStrictly(z.strictObject({ at: schema }), { at: value }, (_path, { message }) => ({
+    file: 'f',
+    line: 1,
+    column: 1,
+    path: '',
+    message,
+    frame: '',
+  }));
+  const [finding] = 'findings' in read ? read.findings : [];
+  if (says !== undefined) expect(finding?.message).toBe(says);
+  expect(finding?.message).toBeDefined();
+  expect(finding?.message).not.toMatch(raw);
+});
+
+test.each([
+  [z.object({ a: z.string().min(1) }), { a: '' }, 'takes at least 1 character'],
+  [z.object({ a: z.array(z.string()).max(2) }), { a: ['1', '2', '3'] }, 'takes at most 2 entries'],
+  [z.object({ a: z.int().min(1) }), { a: 0 }, 'takes at least 1'],
+])('what an operation does not take is told in our words: %#', (schema, value, says) => {
+  const read = schema.safeParse(value);
+  expect(read.error?.issues.map((issue) => sayIssue(issue, value))).toEqual([says]);
+});
