@@ -154,7 +154,7 @@ export const reportDispatch = defineJob({
     yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
   },
 
-  judge(site, { options, occasion, survey, retry }): Judgement<Memo> {
+  judge(site, { options, occasion, survey, retry, now }): Judgement<Memo> {
     const { period, needs } = survey;
     const facts = factsOf(site, period, options.language);
     const asked = addressesOf(site, options.recipients);
@@ -180,10 +180,14 @@ export const reportDispatch = defineJob({
       asked,
       to,
       ...(retry && missed.length > 0 ? { before: missedMails } : {}),
-      ...(untold.length > 0 ? { untold } : {}),
-      ...(ready && !survey.scopes.has(ready.id) ? { adopted: true as const } : {}),
     };
-    if (ready) return { is: 'target', memo: withReport(mailing, ready, options) };
+    if (ready && survey.scopes.has(ready.id))
+      return {
+        is: 'target',
+        memo: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
+      };
+    // Whose it is may be known in a moment, when a run that is having it made has found it.
+    if (ready) return { is: 'target', memo: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
     const taskId = survey.making.get(site.id);
     return {
       is: 'target',

@@ -18,10 +18,11 @@ import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 import { effectIdsIn } from '../job/find-effect.ts';
-import type { Acting, Answer, AnyJob, Effects, Once } from '../job/job.ts';
+import type { Acting, Answer, AnyJob, Effects, Holder, Once } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
 import type { Effect } from '../records/effect-store.ts';
+import type { KeyHolder } from '../records/once-store.ts';
 import type { Run, Target } from '../run/run.ts';
 import { blockAccount } from './block.ts';
 import { memoOf } from './candidates.ts';
@@ -241,14 +242,19 @@ class Step {
     const { records, clock } = this.parts;
     const { account } = this.run;
     const owner = { run: this.run.id, target: this.target.id };
+    const asHolder = async (held: KeyHolder): Promise<Holder> => {
+      if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
+      const holder = await records.targets.get(held.run, held.target);
+      // A run that was removed with its targets ended long ago.
+      const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
+      return { ...held, isOurs: false, ...(endedAt === undefined ? {} : { endedAt }) };
+    };
     return {
-      claim: async (key, instead) => {
-        const held = await records.once.claim(account, key, owner, clock.now(), instead);
-        if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
-        const holder = await records.targets.get(held.run, held.target);
-        // A run that was removed with its targets ended long ago.
-        const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
-        return { ...held, isOurs: false, ...(endedAt === undefined ? {} : { endedAt }) };
+      claim: async (key, instead) =>
+        asHolder(await records.once.claim(account, key, owner, clock.now(), instead)),
+      holder: async (key) => {
+        const held = await records.once.holder(account, key);
+        return held && asHolder(held);
       },
       note: (key, result) => records.once.note(account, key, owner, result),
       results: (names) => records.once.results(account, names),

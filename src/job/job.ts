@@ -180,6 +180,8 @@ export interface Once {
   claim(key: string, instead?: Holder): Promise<Holder>;
   /** Writes down what came of it, where this target holds the key. */
   note(key: string, result: string): Promise<void>;
+  /** Who holds the key; nothing when nobody does. */
+  holder(key: string): Promise<Holder | undefined>;
   /** What came of each of these keys. */
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
 }

@@ -13,7 +13,9 @@ import { problemWith } from './problem.ts';
 import { type Mailing, type Memo, type Step, withReport } from './report-memo.ts';
 import { snapshotsOf } from './report-needs.ts';
 import {
+  askedFor,
   isOfScope,
+  makingKey,
   othersWork,
   reportKey,
   scopeKey,
@@ -88,6 +90,8 @@ export async function make(acting: Making, memo: Step<'make'>): Promise<Answer<M
   const period = periodIn(acting);
   const snapshots = await snapshotsOf(api, target.id, period, occasion.timezone);
   if ('lacks' in snapshots) return unfit(snapshots.lacks);
+  const others = await takeTurn(acting, memo);
+  if (others) return others;
   try {
     const days = { start_date: period.start, end_date: period.end };
     const order = { site_id: target.id, timezone: occasion.timezone, ...days, template_id: memo.templateId };
@@ -133,10 +137,28 @@ async function madeBefore(acting: Making, memo: Step<'make'>): Promise<Answer<Me
   return taken.isOurs ? undefined : othersWork('making the same report', taken, waitFor(taken, now) ?? now);
 }
 
+/** Makes it this target's turn to have a report on the days made, where no other target has one made; else what to do until then. */
+async function takeTurn(acting: Making, { scope }: Mailing): Promise<Answer<Memo> | undefined> {
+  const { once, now, target } = acting;
+  const key = makingKey(target.id, periodIn(acting));
+  let turn = await once.claim(key);
+  if (!turn.isOurs && !isMade(turn)) {
+    const until = waitFor(turn, now);
+    if (until !== undefined) return othersWork('making a report on the same days', turn, until);
+  }
+  if (!turn.isOurs || isMade(turn)) turn = await once.claim(key, turn);
+  if (!turn.isOurs) return othersWork('making a report on the same days', turn, waitFor(turn, now) ?? now);
+  await once.note(key, askedFor(scope));
+  return undefined;
+}
+
+const isMade = ({ result }: Holder): boolean => result?.startsWith('made ') ?? false;
+
 /** What is there, or still under way, of a report that a target was to make which ended without having found it. */
 async function leftBy(acting: Making, memo: Step<'make'>, { at }: Holder): Promise<Answer<Memo> | undefined> {
-  const report = await reportIn(acting, memo, { whose: "somebody's", since: at });
-  if (report) return goOnWith(acting, memo, report);
+  const { found, until } = await reportIn(acting, memo, { whose: "somebody's", since: at });
+  if (found) return goOnWith(acting, memo, found);
+  if (until) return until;
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, at)) if (!ended.includes(task.status)) tasks.push(task);
   const ours = tasks.find((task) => sitesOf(task).includes(acting.target.id));
@@ -163,10 +185,13 @@ export async function find(acting: Making, memo: Step<'find'>): Promise<Answer<M
   // A task that the service forgot may have made its report all the same.
   if (end && end.is !== 'done' && !isLost)
     return whose === "somebody's" ? { is: 'next', memo: { ...mailing, step: 'make' } } : end;
-  const report = await reportIn(acting, mailing, { whose, since });
-  if (report) return goOnWith(acting, mailing, report, whose === "somebody's" ? undefined : since);
+  const { found, until } = await reportIn(acting, mailing, { whose, since });
+  if (found) return goOnWith(acting, mailing, found, whose === "somebody's" ? undefined : since);
+  if (until) return until;
   const others = await isAnyNew(acting, since);
-  if (whose === "somebody's" && (others || isLost)) return { is: 'next', memo: { ...mailing, step: 'make' } };
+  // Without an end, planning saw a report, which is gone by now.
+  if (whose === "somebody's" && (others || isLost || !end))
+    return { is: 'next', memo: { ...mailing, step: 'make' } };
   if (isLost) return end;
   if (whose === 'perhaps ours' && others) {
     const detail =
@@ -195,13 +220,14 @@ async function isAnyNew(acting: Making, at: number): Promise<boolean> {
 /**
  * The report of the mailing's scope on the target's site and days: the one that our records have, or else the newest that they do not
  * have. Where reports are told apart by their subject, which one that was just made need not have yet, one that was made since `since`,
- * by a task that is ours or may be.
+ * by a task that is ours or may be. `until`: what to do instead where another target is having a report on the days made: it may be that one.
  */
 async function reportIn(
   acting: Making,
   { scope, subjects }: Pick<Mailing, 'scope' | 'subjects'>,
   { whose, since }: Pick<Step<'find'>, 'whose' | 'since'>,
-): Promise<Report | undefined> {
+): Promise<{ found?: Report; until?: Extract<Answer<never>, { is: 'waiting' }> }> {
+  const { once, target, now } = acting;
   const period = periodIn(acting);
   const about: Report[] = [];
   for await (const entry of reportsOf(acting)) {
@@ -210,14 +236,21 @@ async function reportIn(
     if (report && report.type !== 'scheduled' && isAbout(report, period)) about.push(report);
   }
   const recorded = await acting.once.results(about.map(({ id }) => scopeKey(id)));
+  const own = about.find((_, at) => recorded[at] === scope);
+  if (own) return { found: own };
   const made = await acting.serviceTime(since);
-  const looksOurs = (report: Report) =>
-    withSubject(subjects)(report) ||
-    (whose !== "somebody's" && orderIn(report.created_at, made) !== 'before');
-  return (
-    about.find((_, at) => recorded[at] === scope) ??
-    about.find((report, at) => isOfScope(report, scope, recorded[at], looksOurs))
-  );
+  const turn = await once.holder(makingKey(target.id, period));
+  const isOthers = turn && !turn.isOurs && !isMade(turn) && turn.result !== askedFor(scope);
+  const othersSince = isOthers ? await acting.serviceTime(turn.at) : undefined;
+  const looksOurs = (report: Report) => {
+    if (othersSince && orderIn(report.created_at, othersSince) !== 'before') return false;
+    const isNew = whose !== "somebody's" && orderIn(report.created_at, made) !== 'before';
+    return isNew || withSubject(subjects)(report);
+  };
+  const found = about.find((report, at) => isOfScope(report, scope, recorded[at], looksOurs));
+  if (found) return { found };
+  if (!isOthers || turn.endedAt !== undefined) return {};
+  return { until: othersWork('making a report on the same days', turn, waitFor(turn, now) ?? now) };
 }
 
 /**
@@ -238,6 +271,7 @@ async function goOnWith(
     await once.note(key, report.id);
     await once.claim(scopeKey(report.id));
     await once.note(scopeKey(report.id), mailing.scope);
+    await once.note(makingKey(acting.target.id, periodIn(acting)), `made ${report.id}`);
   }
   const order =
     askedAt === undefined ? 'before' : orderIn(report.created_at, await acting.serviceTime(askedAt));
@@ -264,8 +298,9 @@ export async function adoptReport(
   intent: Intent,
 ): Promise<Reconciled<Memo>> {
   const { effects, target, now } = acting;
-  const report = await reportIn(acting, memo, { whose: 'perhaps ours', since: intent.at });
-  if (report) return goOnWith(acting, memo, report, intent.at);
+  const { found, until } = await reportIn(acting, memo, { whose: 'perhaps ours', since: intent.at });
+  if (found) return goOnWith(acting, memo, found, intent.at);
+  if (until) return until;
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, intent.at)) {
     const names = sitesOf(task);

@@ -29,6 +29,14 @@ export const scopeOf = (templateId: string, { tell_apart_by, subject = '' }: Tel
 export const reportKey = (siteId: string, { start, end }: Period, scope: string): string =>
   `report:${siteId}:${start}:${end}:${scope}`;
 
+/**
+ * The report that is being made on a site and its days, of whichever scope: one at a time, since nothing shows which task made which. Its
+ * result is `asked <scope>` from the request on, and `made <id>` when the report was found.
+ */
+export const makingKey = (siteId: string, { start, end }: Period): string =>
+  `report-making:${siteId}:${start}:${end}`;
+export const askedFor = (scope: string): string => `asked ${scope}`;
+
 /** Which scope a report was made for, as the result. */
 export const scopeKey = (reportId: string): string => `report-scope:${reportId}`;
 
@@ -72,7 +80,11 @@ export function waitFor({ endedAt }: Holder, now: number): number | undefined {
   return now < endedAt + SETTLE_MS ? endedAt + SETTLE_MS : undefined;
 }
 
-export const othersWork = (what: string, holder: Holder, until: number): Answer<never> => ({
+export const othersWork = (
+  what: string,
+  holder: Holder,
+  until: number,
+): Extract<Answer<never>, { is: 'waiting' }> => ({
   is: 'waiting',
   reason: 'conflict',
   detail: `The run ${holder.run} ${holder.endedAt === undefined ? 'is' : 'was'} ${what}; its end is waited for.`,

@@ -46,16 +46,26 @@ type Owner = Pick<KeyHolder, 'run' | 'target'>;
 
 const ownerField = ({ run, target }: Owner): string => `${run}\n${target}`;
 
+type Fields = [owner: string, at: string, result: string | null];
+
+function holderOf([owner, at, result]: Fields): KeyHolder {
+  const [run = '', target = ''] = owner.split('\n');
+  return { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+}
+
 export class OnceStore {
   constructor(private readonly store: Store) {}
 
   /** Makes a key the target's, unless another holds it that is not `instead`. Gives who holds it then. */
   async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
     const args = [ownerField(owner), now, KEPT_MS, instead ? ownerField(instead) : ''];
-    const found = await runScript(this.store, CLAIM, [keys.once(account, key)], args);
-    const [held, at, result] = found as [string, string, string | null];
-    const [run = '', target = ''] = held.split('\n');
-    return { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+    return holderOf((await runScript(this.store, CLAIM, [keys.once(account, key)], args)) as Fields);
+  }
+
+  /** Who holds a key; nothing when nobody does. */
+  async holder(account: string, key: string): Promise<KeyHolder | undefined> {
+    const fields = await this.store.hmget(keys.once(account, key), 'owner', 'at', 'result');
+    return fields[0] === null ? undefined : holderOf(fields as Fields);
   }
 
   /** Writes down what came of it, where the target still holds the key. */

@@ -576,6 +576,7 @@ describe('an answer that is lost', () => {
         once: {
           claim: async () => ({ isOurs: true, run: 'r', target: 'site-1', at: intent.at }),
           note: async () => undefined,
+          holder: async () => undefined,
           results: async (keys: string[]) => keys.map(() => undefined),
         },
         target: { id: 'site-1', label: 'https://one.example' },

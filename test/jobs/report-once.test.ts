@@ -1,11 +1,12 @@
 /** One report for each site and its days, one mail for each report and address, whatever the service shows and loses. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch.ts';
-import type { OperationId } from '../../src/contract/operations.ts';
+import type { Input, OperationId } from '../../src/contract/operations.ts';
 import { periodOf } from '../../src/job/period.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { FaultKind } from '../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { aGate, around } from '../support/between.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, until, type World, type WorldOptions } from '../support/caretaker.ts';
 
@@ -103,3 +104,103 @@ test.each(cases)(
     expect(new Set(Object.values(await now.reasons(third)))).toEqual(new Set(known));
   },
 );
+
+/** To whom each request to send a report went, in order. */
+function mailsAskedFor(): string[] {
+  const asked: string[] = [];
+  around(world.caretaker.link('default').client, 'call', async (call, operation, input) => {
+    const answer = await call();
+    if (operation === 'sendReportEmail')
+      asked.push(...(input as Input<'sendReportEmail'>).body.send_email.recipients);
+    return answer;
+  });
+  return asked;
+}
+
+describe('a run that ended before it knew', () => {
+  /** A run that is ended by force when an operation has been carried out, before its answer is read. */
+  async function endedAfter(operation: OperationId) {
+    const gate = aGate();
+    around(world.caretaker.link('default').client, 'call', async (call, id) => {
+      const answer = await call();
+      if (id === operation) await gate.pass();
+      return answer;
+    });
+    const run = await world.fire(aReportPolicy());
+    await gate.reached;
+    await world.caretaker.engine.abandon(run.id);
+    gate.open();
+    return run;
+  }
+
+  test('what came of its request for a report leaves the report to the next one, which does not make it again', async () => {
+    const now = await start({ sites: 1 });
+    await endedAfter('createReport');
+
+    const run = await now.ended(await now.fire(aReportPolicy()));
+
+    expect(await now.reasons(run)).toEqual({ 'site-0001': 'done' });
+    expect(account()).toEqual(once(1));
+  });
+
+  test('what came of its mail leaves nothing to send', async () => {
+    const now = await start({ sites: 1 });
+    await endedAfter('sendReportEmail');
+
+    const run = await now.ended(await now.fire(aReportPolicy()));
+
+    expect(await now.reasons(run)).toEqual({ 'site-0001': 'already-done' });
+    expect(account()).toEqual(once(1));
+  });
+});
+
+describe('two policies at the same time', () => {
+  test('with another template each make and send their own report', async () => {
+    const now = await start({ sites: 1 });
+    const first = await now.fire(aReportPolicy());
+    const other = { template: 'Short summary', recipients: ['boss@agency.example'] };
+    const second = await now.fire(aReportPolicy(other, { name: 'other' }));
+    await now.ended(first);
+    await now.ended(second);
+    expect(account()).toEqual({
+      made: 2,
+      sent: 2,
+      reports: [expect.arrayContaining([[OWNER], ['boss@agency.example']])],
+    });
+  });
+
+  test('with the same template make one report, and each address is sent it once', async () => {
+    const now = await start({ sites: 1 });
+    const mails = mailsAskedFor();
+    const [anna, ben] = ['anna@agency.example', 'ben@agency.example'];
+    const first = await now.fire(aReportPolicy({ recipients: [OWNER, anna] }));
+    const second = await now.fire(aReportPolicy({ recipients: [ben, anna] }, { name: 'other' }));
+    await now.ended(first);
+    await now.ended(second);
+    expect(mails.toSorted()).toEqual([anna, ben, OWNER]);
+    expect(account()).toMatchObject({ made: 1, reports: [[expect.arrayContaining(mails)]] });
+  });
+});
+
+test('a mail that did not arrive is sent once more, however many retries are asked for at once', async () => {
+  const now = await start({ sites: 1 });
+  const mails = mailsAskedFor();
+  const run = await now.ended(await now.fire(aReportPolicy({ recipients: ['bounce@agency.example'] })));
+  expect(run.counts.failed).toBe(1);
+  const retries = [await now.caretaker.engine.retry(run.id), await now.caretaker.engine.retry(run.id)];
+  for (const retry of retries) await now.ended(retry);
+  expect(mails).toEqual(['bounce@agency.example', 'bounce@agency.example']);
+});
+
+test('a report that was deleted is made and sent again', async () => {
+  const now = await start({ sites: 1 });
+  await now.ended(await now.fire(aReportPolicy()));
+  const { client } = now.caretaker.link('default');
+  const { reports } = await client.call('listReports', {}, { priority: 'person' });
+  await client.call('deleteReport', { report_id: reports[0]?.id ?? '' }, { priority: 'person' });
+
+  const run = await now.ended(await now.fire(aReportPolicy()));
+
+  expect(await now.reasons(run)).toEqual({ 'site-0001': 'done' });
+  expect(account()).toEqual({ made: 2, sent: 2, reports: [[[OWNER]]] });
+});
