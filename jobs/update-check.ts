@@ -127,7 +127,7 @@ export const updateCheck = defineJob({
     const memo: Memo = {
       plannedAt: now,
       since: one.since,
-      from: Math.min(one.since, ...moments),
+      from: Math.min(one.since, ...moments.filter((at) => at > 0)),
       tells,
       closely: tells.filter((task) => suspicious.has(task)),
       going,
@@ -244,7 +244,7 @@ async function lookAgain(
   };
   for await (const entry of all('listAutoUpdateHistory', { filters })) own.push(entry);
   const entries = own.filter(({ task_id, performed_on }) =>
-    task_id ? tells.includes(task_id) : Date.parse(performed_on ?? '') >= since,
+    task_id ? tells.includes(task_id) : !(Date.parse(performed_on ?? '') < since),
   );
   const [latest] = own;
   const history = { schedule: known, since, untold, entries, ...(latest ? { latest } : {}) };

@@ -26,6 +26,7 @@ import {
   unlessAnothers,
 } from './find-effect.ts';
 import { findSync } from './find-sync.ts';
+import { secondsOf } from './instant.ts';
 import { createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
 
 export interface Trace<Id extends OnceId = OnceId> {
@@ -93,9 +94,9 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
     async find(looking, { staging_site_id }, { note }) {
       if (note === undefined) return unknown('The expiry before the change is not known.');
       const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
-      const expiresAt = Date.parse(staging_site.expires_at ?? '');
+      const expiresAt = secondsOf(staging_site.expires_at ?? '');
       if (Number.isNaN(expiresAt)) return unknown('The copy does not show when it expires.');
-      if (expiresAt <= Date.parse(note)) return absent;
+      if (expiresAt <= secondsOf(note)) return absent;
       return unlessAnothers(looking, 'extendStagingSiteExpiry', staging_site);
     },
   },

@@ -12,6 +12,7 @@ import {
   gravity,
   inMinutes,
   isGoing,
+  isUnclear,
   runFindings,
   type UpdateRun,
   wentBadly,
@@ -103,6 +104,8 @@ export function scheduleEnd(looked: Looked, options: CheckOptions, now: number, 
   const end = endOf(held, options);
   if (end.is !== 'done') return { ...end, detail, findings };
   if (runs.some(isGoing)) return { is: 'skipped', reason: 'timeout', detail, findings };
+  // Nothing is known to have failed, and not all is known to have gone well.
+  if (runs.some(isUnclear)) return { is: 'skipped', reason: 'not-eligible', detail, findings };
   if (!looked.latest) return { is: 'skipped', reason: 'no-history', detail, findings };
   return { ...end, detail, findings };
 }
@@ -217,7 +220,9 @@ function detailOf(
     );
   } else if (ended.length > 0) {
     const updated = ended.flatMap(({ sites }) => sites).filter(({ came }) => came === 'updated').length;
-    says.push(`${countOf(updated, 'site update')} in ${count} since ${inMinutes(since)}, none failed.`);
+    const unclear = ended.filter(isUnclear).length;
+    const rest = unclear === 0 ? 'none failed' : `and of ${countOf(unclear, 'run')} not all sites are shown`;
+    says.push(`${countOf(updated, 'site update')} in ${count} since ${inMinutes(since)}, ${rest}.`);
   }
   if (runs.some(isGoing)) says.push('A run is still going.');
   if (held.has('overdue')) says.push(`It was due ${inMinutes(schedule.next_update_at)} and has not run.`);

@@ -5,7 +5,7 @@
  * run's task, so that the reading can begin well before the last check. A run that began long before it and ended
  * since shows by its task, which has changed since.
  */
-import type { Item } from '../contract/operations.ts';
+import type { Input, Item } from '../contract/operations.ts';
 import { secondsOf } from './instant.ts';
 import type { Api, EarlierTarget, Reading } from './job.ts';
 import { problemWith } from './problem.ts';
@@ -59,7 +59,7 @@ export async function readUpdateHistory(
   const moved = await movedTasks({ all }, from);
   const began = [...moved.values()].map(({ created_at }) => Date.parse(created_at ?? '') - OVERLAP_MS);
   const oldest = Math.min(from, ...began.filter((at) => !Number.isNaN(at)));
-  const entries = await entriesSince({ all }, oldest);
+  const entries = await entriesSince({ all }, oldest, listed);
 
   const schedules = new Map<string, ScheduleHistory>();
   for (const schedule of listed) {
@@ -68,10 +68,11 @@ export async function readUpdateHistory(
     const isNew = (entry: HistoryEntry) => {
       if (isGoing(entry)) return true;
       const performed = Date.parse(entry.performed_on ?? '');
-      if (!entry.task_id) return performed >= since;
+      // One that does not show when it ran may be new: rather told twice than never.
+      if (!entry.task_id) return !(performed < since);
       if (told.tasks.has(entry.task_id)) return false;
       const changed = Date.parse(moved.get(entry.task_id)?.updated_at ?? '');
-      return (Number.isNaN(changed) ? performed : changed) >= since - OVERLAP_MS;
+      return !((Number.isNaN(changed) ? performed : changed) < since - OVERLAP_MS);
     };
     const fresh = own.filter(isNew);
     const [latest] = own;
@@ -120,16 +121,21 @@ async function movedTasks({ all }: Pick<Reading, 'all'>, from: number): Promise<
   return tasks;
 }
 
-/** Whether a task has ended well with fewer sites than it had. */
+/** Whether a task has ended well without having shown that all of its sites were done: its details are to say. */
 const isShort = ({ status, progress }: Task): boolean => {
   const { done, total } = progress?.metrics?.sites ?? {};
-  return status === 'completed' && done !== undefined && total !== undefined && done < total;
+  const isWhole = done !== undefined && total !== undefined && done >= total;
+  return status === 'completed' && !isWhole;
 };
 
-/** The runs since a moment and those still going, by schedule, newest first. */
+/**
+ * The runs since a moment and those still going, by schedule, newest first. Where an entry does not show its schedule, each
+ * schedule is asked for by itself: one request more per 100 runs and schedule.
+ */
 async function entriesSince(
   { all }: Pick<Reading, 'all'>,
   from: number,
+  schedules: readonly UpdateSchedule[],
 ): Promise<Map<string, HistoryEntry[]>> {
   const found = new Map<string, HistoryEntry>();
   const queries = [
@@ -137,7 +143,11 @@ async function entriesSince(
     { status: { in: ['initializing', 'running'] } },
   ];
   for (const filters of queries) {
-    for await (const entry of all('listAutoUpdateHistory', { filters })) found.set(keyOf(entry), entry);
+    const listed: HistoryEntry[] = [];
+    for await (const entry of all('listAutoUpdateHistory', { filters })) listed.push(entry);
+    const isWhole = listed.every(({ auto_update_schedule: schedule }) => schedule !== undefined);
+    const entries = isWhole ? listed : await entriesOfEach({ all }, filters, schedules);
+    for (const entry of entries) found.set(keyOf(entry), entry);
   }
   const bySchedule = new Map<string, HistoryEntry[]>();
   for (const entry of [...found.values()].sort((a, b) => startOf(b) - startOf(a))) {
@@ -145,6 +155,21 @@ async function entriesSince(
     bySchedule.set(id, [...(bySchedule.get(id) ?? []), entry]);
   }
   return bySchedule;
+}
+
+/** The runs of schedules asked for one by one: whose they are follows from what was asked. */
+async function entriesOfEach(
+  { all }: Pick<Reading, 'all'>,
+  filters: Input<'listAutoUpdateHistory'>['filters'],
+  schedules: readonly UpdateSchedule[],
+): Promise<HistoryEntry[]> {
+  const entries: HistoryEntry[] = [];
+  for (const auto_update_schedule of schedules) {
+    const own = { ...filters, auto_update_schedule_id: { eq: auto_update_schedule.id } };
+    for await (const entry of all('listAutoUpdateHistory', { filters: own }))
+      entries.push({ ...entry, auto_update_schedule });
+  }
+  return entries;
 }
 
 /** Entries have no id of their own. */
@@ -156,15 +181,23 @@ const startOf = ({ performed_on }: HistoryEntry): number => Date.parse(performed
 /** Finds the last run of the schedules that have not run lately; none is left for those that never have. */
 async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHistory>): Promise<void> {
   let open = [...schedules.values()].filter(({ latest }) => !latest).map(({ schedule }) => schedule.id);
+  let size = BATCH;
   while (open.length > 0) {
-    const batch = open.slice(0, BATCH);
+    const batch = open.slice(0, size);
     const { auto_update_history: entries } = await api.listAutoUpdateHistory({
       filters: { auto_update_schedule_id: { in: batch } },
       sort: 'performed_on,desc',
       perPage: PAGE,
     });
+    // Where an entry does not show its schedule, each schedule is asked for by itself.
+    const [only] = batch.length === 1 ? batch : [];
+    const isWhole = entries.every(({ auto_update_schedule: schedule }) => schedule !== undefined);
+    if (!isWhole && only === undefined) {
+      size = 1;
+      continue;
+    }
     for (const entry of entries) {
-      const history = schedules.get(entry.auto_update_schedule?.id ?? '');
+      const history = schedules.get(entry.auto_update_schedule?.id ?? only ?? '');
       if (history) history.latest ??= entry;
     }
     // A page that is not full has shown all there is of the whole batch.
@@ -181,7 +214,7 @@ async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHisto
  */
 export async function readRunOf(api: Api, entry: HistoryEntry, closely: boolean): Promise<UpdateRun> {
   if (!closely || !entry.task_id) return readRun(entry);
-  return readRun(entry, await detailsOf(api, entry.task_id));
+  return readRun(entry, (await detailsOf(api, entry.task_id)) ?? 'silent');
 }
 
 /** A task's details; none when the service has forgotten it. */

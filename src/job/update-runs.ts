@@ -11,7 +11,7 @@ export type TaskDetails = ServiceAnswer<'showTask'>['task'];
 
 /** A run that has ended, or still goes on. */
 export interface UpdateRun {
-  /** When it began, in milliseconds since 1970. */
+  /** When it began, in milliseconds since 1970; 0 when the service does not show it. */
   at: number;
   status: string;
   task?: string;
@@ -41,10 +41,15 @@ export const isGoing = ({ status }: { status: string }): boolean =>
 export const wentWell = ({ status }: { status: string }): boolean =>
   status === 'completed' || status === 'no_updates';
 
-/** Puts together what the history and, where it was asked, the task say of a run. */
-export function readRun(entry: HistoryEntry, task?: TaskDetails): UpdateRun {
+/**
+ * Puts together what the history and, where it was asked, the task say of a run. `silent` is a task that was asked and that
+ * the service does not show any more: then the history alone proves nothing of the sites.
+ */
+export function readRun(entry: HistoryEntry, asked?: TaskDetails | 'silent'): UpdateRun {
+  const task = asked === 'silent' ? undefined : asked;
   const changedAt = Date.parse(task?.updated_at ?? '');
   const told = new Map(task?.details?.sites?.map((site) => [site.id, site]));
+  const isSilent = asked !== undefined && task?.details?.sites === undefined;
   const planned = new Map(entry.sites?.map((site) => [site.id, versionsOf(site)]));
   const ids = new Set([...planned.keys(), ...told.keys()]);
   return {
@@ -55,7 +60,8 @@ export function readRun(entry: HistoryEntry, task?: TaskDetails): UpdateRun {
     sites: [...ids].map((id) => {
       const site = told.get(id);
       const versions = planned.get(id) ?? '';
-      if (!site) return { id, versions, came: entry.status === 'completed' ? 'updated' : 'unknown' };
+      if (!site)
+        return { id, versions, came: entry.status === 'completed' && !isSilent ? 'updated' : 'unknown' };
       const error = errorOf(site);
       return { id, versions, came: cameOf(site.status), ...(error ? { error } : {}) };
     }),
@@ -64,10 +70,14 @@ export function readRun(entry: HistoryEntry, task?: TaskDetails): UpdateRun {
 
 /** The share of a run's sites that failed or were aborted, in percent; nothing when that is not known. */
 export function failedShare({ status, sites }: UpdateRun): number | undefined {
-  if (wentWell({ status }) && sites.every(({ came }) => came === 'updated')) return 0;
+  if (status === 'no_updates') return 0;
   if (sites.length === 0 || sites.some(({ came }) => came === 'unknown')) return undefined;
   return (100 * sites.filter(isBad).length) / sites.length;
 }
+
+/** Whether a run ended well by its status, and the service does not show what became of all of its sites. */
+export const isUnclear = ({ status, sites }: UpdateRun): boolean =>
+  status === 'completed' && sites.some(({ came }) => came === 'unknown');
 
 /** Whether something failed or was aborted in a run. */
 export const wentBadly = ({ status, sites }: UpdateRun): boolean =>
@@ -109,7 +119,7 @@ export const gravity: Record<Finding['severity'], number> = { error: 0, warning:
 /** A moment of the service as a person reads it; `?` when it is none. */
 export function inMinutes(moment: string | number | undefined): string {
   const at = typeof moment === 'number' ? moment : Date.parse(moment ?? '');
-  return Number.isNaN(at) ? '?' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+  return Number.isNaN(at) || at === 0 ? '?' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
 
 /** `1 site`, `2 sites`. */
@@ -165,6 +175,7 @@ function versionsOf({ wp }: NonNullable<HistoryEntry['sites']>[number]): string 
 }
 
 function cameOf(status: string | undefined): UpdatedSite['came'] {
+  if (status === undefined) return 'unknown';
   if (status === 'completed') return 'updated';
   return status === 'failed' || status === 'aborted' || status === 'cancelled' ? status : 'unfinished';
 }

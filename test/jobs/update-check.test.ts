@@ -282,6 +282,66 @@ describe('a run of a schedule', () => {
   });
 });
 
+describe('a run of which the service does not show everything', () => {
+  test('is told by the details of its task when the list does not count its sites', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001', 'site-0002']);
+    await runToTheEnd(id);
+    world.sandbox.hide('listTasks', 'progress');
+
+    const target = (await check())[id];
+
+    expect(target).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(world.sandbox.journal.countOf('showTask')).toBeGreaterThan(0);
+  });
+
+  test.each(['task.details', 'task.details.sites.status'])(
+    'is called neither failed nor fine when neither list nor task says how its sites came through (%s)',
+    async (field) => {
+      await startAccount();
+      const id = await addSchedule(['site-0001', 'site-0002']);
+      await runToTheEnd(id);
+      world.sandbox.hide('listTasks', 'progress');
+      world.sandbox.hide('showTask', field);
+
+      const target = (await check())[id];
+
+      expect(target).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+      expect(target?.detail).toMatch(/^0 site updates in 1 run .*, and of 1 run not all sites are shown\.$/);
+      expect(linesOf(target)[1]).toContain('the service does not say what became of its 2 sites');
+    },
+  );
+
+  test('is told of its schedule though the history does not show whose it is', async () => {
+    await startAccount();
+    const [one, other] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Others' }),
+    ];
+    const [task] = [await runToTheEnd(one), await pause(other)];
+    world.sandbox.hide('listAutoUpdateHistory', 'auto_update_schedule');
+
+    const targets = await check();
+
+    expect(targets[one]?.findings?.map((finding) => finding.task)).toContain(task);
+    expect(targets[other]?.reason).toBe('schedule-paused');
+    expect(linesOf(targets[other])).toHaveLength(1);
+  });
+
+  test('is told though the history does not show when it was', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    const task = await runToTheEnd(id);
+    world.sandbox.hide('listAutoUpdateHistory', 'performed_on');
+    world.sandbox.hide('listTasks', 'updated_at');
+
+    const target = (await check())[id];
+
+    expect(target?.findings?.map((finding) => finding.task)).toContain(task);
+    expect(linesOf(target)[1]).toMatch(/^info run of \?/);
+  });
+});
+
 describe('a schedule', () => {
   test('that is long due and has not run is overdue, in each check anew', async () => {
     await startAccount();

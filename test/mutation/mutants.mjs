@@ -35,7 +35,7 @@ export function mutantsOf(source) {
         const { left, right, operator } = node;
         const put = (other) => {
           const between = source.slice(left.end, right.start).replace(operator, other);
-          add(node, text(left) + between + text(right), `${operator} to ${other}`);
+          add(node, `(${text(left)}${between}${text(right)})`, `${operator} to ${other}`);
         };
         if (swapped[operator] && !isText(node)) put(swapped[operator]);
         if (operator === '??') add(node, text(left), 'no default');
@@ -63,11 +63,21 @@ export function mutantsOf(source) {
         break;
     }
   });
-  return found.map((one) => ({
+  const usable = found.filter((one) => isCode(mutated(source, one)));
+  return usable.map((one) => ({
     ...one,
     ...placeOf(source, one.start),
     was: source.slice(one.start, one.end),
   }));
+}
+
+/** Whether it can be read at all: what nobody can run, no test has to notice. */
+function isCode(source) {
+  try {
+    return parseAst(source, { lang: 'ts' }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The text with the mutant in it. */
@@ -78,8 +88,8 @@ function literal(node, parent, add) {
   if (typeof node.value === 'boolean') add(node, String(!node.value), 'flag turned');
   if (typeof node.value === 'number') add(node, String(node.value + 1), 'number plus one');
   if (typeof node.value !== 'string') return;
-  const isCode = parent?.type === 'Property' && codes.has(parent.key.name) && parent.value === node;
-  if (isCode || parent?.type === 'SwitchCase') add(node, "'mutated'", 'another code');
+  const isDecisive = parent?.type === 'Property' && codes.has(parent.key.name) && parent.value === node;
+  if (isDecisive || parent?.type === 'SwitchCase') add(node, "'mutated'", 'another code');
 }
 
 function call({ callee, arguments: given }, add) {

@@ -114,7 +114,11 @@ async function run(test, ms) {
   to.removeAllListeners('message');
   to.removeAllListeners('exit');
   if (answer === 'timeout') stop();
-  return { answer, ms: Date.now() - began, fails: answer === 'timeout' || answer.failed.length > 0 };
+  return {
+    answer,
+    ms: Date.now() - began,
+    fails: answer === 'timeout' || answer.failed.length > 0 || answer.passed === 0,
+  };
 }
 
 function deferred() {
@@ -154,7 +158,8 @@ async function tryOut({ file, ...mutant }, tests) {
     write(file, source);
     spent += once.ms;
     if (last.answer === 'timeout') return { is: 'timeout', by: test, files: tried };
-    if (last.fails) return { is: 'killed', by: `${test}: ${last.answer.failed[0].test}`, files: tried };
+    if (last.fails)
+      return { is: 'killed', by: `${test}: ${last.answer.failed[0] ?? 'nothing ran'}`, files: tried };
   }
   return { is: tried === 0 ? 'untested' : 'survived', files: tried };
 }
