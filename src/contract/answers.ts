@@ -143,7 +143,8 @@ export function refusalOf(problem: Problem): Refusal | undefined {
   const known = refusalCodes.get(problem.code);
   if (known) return known;
   const words = `${problem.code ?? ''} ${problem.message}`.toLowerCase();
-  if (words.includes('daily') && words.includes('limit')) return 'daily-limit';
+  if ((words.includes('daily') && words.includes('limit')) || /\bsyncs? (?:a|per) day\b/.test(words))
+    return 'daily-limit';
   if (words.includes('maintenance')) return 'maintenance';
   // Of the site itself: a destination that is disconnected is the policy's concern.
   return /\bsite (?:\S+ )?is (?:disconnected|not connected|locked)\b/.test(words)

@@ -54,8 +54,9 @@ function plain(text: string): string {
   const bounded = scrub(text.slice(0, longestText));
   const title = oneLine(/<title>([^<]*)<\/title>/i.exec(bounded)?.[1] ?? '');
   const shown = scrub(oneLine(shownBy(bounded)));
-  // The title often only names the status, and the text begins with it again.
-  return title === '' || shown.includes(title) ? shown : joined([title, shown].filter((one) => one !== ''));
+  // A title that only names the status adds nothing to a text, and often the text begins with it again.
+  const isNoNews = shown !== '' && (/^(?:error\b|\d{3}\b)/i.test(title) || shown.includes(title));
+  return joined([isNoNews ? '' : title, shown].filter((one) => one !== ''));
 }
 
 /** What a page shows of itself: the text between its tags, and nothing of its head, scripts and styles. */

@@ -261,7 +261,12 @@ describe('the reason in an error body', () => {
     ],
     [
       '<!DOCTYPE html><html><head><title>Error</title><style>b {}</style></head><body><h1>The site isn&#39;t connected &amp; locked.</h1><script>go()</script></body></html>',
-      "Error; The site isn't connected & locked.",
+      "The site isn't connected & locked.",
+      undefined,
+    ],
+    [
+      '<head><title>Down for maintenance</title></head><body>We are back soon.</body>',
+      'Down for maintenance; We are back soon.',
       undefined,
     ],
     ['  upstream\n  is down ', 'upstream is down', undefined],
@@ -302,6 +307,7 @@ describe('the reason in an error body', () => {
     [{ code: 'site_under_maintenance', message: '' }, 'maintenance'],
     [{ message: 'The daily limit of on-demand syncs is reached.' }, 'daily-limit'],
     [{ code: 'locked', message: 'This site is under maintenance.' }, 'maintenance'],
+    [{ message: 'A site takes 5 on-demand syncs a day.' }, 'daily-limit'],
     [{ code: 'site_disconnected', message: '' }, 'not-eligible'],
     [{ message: 'The site is disconnected.' }, 'not-eligible'],
     [{ message: 'The site is locked.' }, 'not-eligible'],

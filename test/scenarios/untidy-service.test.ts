@@ -1,0 +1,96 @@
+/** A service that is less tidy than its specification, in many ways at once: each outcome is true by its journal. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { OperationId } from '../../src/contract/operations.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import type { Run } from '../../src/run/run.ts';
+import { aPolicy } from '../support/builders.ts';
+import { startWorld, type World } from '../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const SITES = 60;
+const untidy = {
+  'numbers-as-text': 0.1,
+  redirect: 0.1,
+  'redirect-away': 0.1,
+  'html-errors': 0.1,
+  'html-400': 0.1,
+  'other-errors': 0.1,
+};
+/** What the service never carries out is sent again more often than one request in three is lost. */
+const retry = { attempts: 12, backoff: 'exponential', delayMs: 5_000, maxDelayMs: 60_000 } as const;
+
+async function runOver(policy: Partial<Policy>): Promise<Run> {
+  world = await startWorld({ sites: SITES, rateLimit: 1_000_000, faults: untidy, seed: 3 });
+  return world.ended(await world.fire(aPolicy({ ...policy, retry })));
+}
+
+/** How often the journal has an effect on each target that ended with each reason. */
+async function effectsByReason(run: Run, operation: OperationId): Promise<Map<string, number[]>> {
+  const effects = world.sandbox.journal.effectsOf(operation);
+  const counts = new Map<string, Set<number>>();
+  for (const { id, reason = 'open' } of await world.targets(run)) {
+    const count = effects.filter((resource) => resource === id).length;
+    counts.set(reason, (counts.get(reason) ?? new Set()).add(count));
+  }
+  return new Map([...counts].map(([reason, seen]) => [reason, [...seen].sort()]));
+}
+
+/** That the token went nowhere else, and that the journal has each fault: else nothing was tried. */
+function expectTried(): void {
+  const { journal, followedRedirects } = world.sandbox;
+  expect(followedRedirects.filter(({ to, method }) => to === 'other-origin' || method !== 'GET')).toEqual([]);
+  const met = new Set(journal.requests.map(({ fault }) => fault));
+  for (const fault of ['redirect', 'redirect-away', 'html-400', 'numbers-as-text'] as const)
+    expect(met).toContain(fault);
+}
+
+describe('numbers as text, redirects and errors in HTML, each in one of ten requests', () => {
+  test('leave a sync of sixty sites with the outcome that each of them has in the service', async () => {
+    const run = await runOver({});
+
+    expectTried();
+    expect(run.counts).toMatchObject({ planned: SITES, cancelled: 0 });
+    const seen = await effectsByReason(run, 'syncSite');
+    expect(Object.fromEntries(seen)).toEqual({
+      done: [1],
+      'task-failed': [1],
+      'daily-limit': [0],
+      maintenance: [0],
+      'not-eligible': [0],
+    });
+    // The same sites as on a night when all is tidy.
+    const reasons = Object.values(await world.reasons(run));
+    const count = (reason: string) => reasons.filter((one) => one === reason).length;
+    expect(['done', 'task-failed', 'daily-limit', 'maintenance', 'not-eligible'].map(count)).toEqual([
+      46, 2, 2, 3, 7,
+    ]);
+  });
+
+  test('leave one note on each of sixty sites', async () => {
+    const run = await runOver({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+    });
+
+    expectTried();
+    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: SITES, succeeded: SITES } });
+    const notes = world.sandbox.siteIds().map((id) => world.sandbox.site(id).notes());
+    expect(notes.map((all) => all.filter((one) => one === 'Looked after.').length)).toEqual(
+      notes.map(() => 1),
+    );
+  });
+
+  test('leave activity logs enabled on each of sixty sites', async () => {
+    const run = await runOver({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'enableSiteActivityLogs' },
+    });
+
+    expectTried();
+    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: SITES, succeeded: SITES } });
+  });
+});
