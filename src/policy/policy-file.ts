@@ -157,6 +157,8 @@ const Select = z.strictObject({
   limit: z.optional(whole(1, 100_000)).describe('At most so many targets a run. Default no limit.'),
 });
 
+const thresholdForms = 'takes a number of targets from 1, or a share such as 10%';
+
 const Limits = z.strictObject({
   concurrency: whole(1, 1000)
     .default(20)
@@ -168,7 +170,7 @@ const Limits = z.strictObject({
     .prefault(100)
     .describe('Likewise a plan with a larger share of all candidates. Default 100%.'),
   stop_after_failures: z
-    .optional(z.union([z.int(), z.string()]))
+    .optional(z.union([z.int(), z.string()], { error: thresholdForms }))
     .transform((value, context) => {
       if (value === undefined) return undefined;
       const points = typeof value === 'string' ? parsePercent(value) : undefined;
@@ -176,7 +178,7 @@ const Limits = z.strictObject({
       if (typeof value === 'number' && value > 0) return { count: value };
       context.addIssue({
         code: 'custom',
-        message: 'takes a number of targets from 1, or a share such as 10%',
+        message: thresholdForms,
       });
       return z.NEVER;
     })

@@ -42,19 +42,25 @@ export const DayRange = z
   })
   .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
 
+const dayForms = 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }';
+
 /** An entry of a calendar in a file. */
-export const DaysEntry = z.union([
-  DayRange,
-  z.string().superRefine((text, context) => {
-    if (isDay(text) || isWeekday(text)) return;
-    const meant = closest(text, weekdays);
-    context.addIssue({
-      code: 'custom',
-      message: dayFault(text) ?? 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
-      params: { suggestion: meant && `did you mean ${meant}?` },
-    });
-  }),
-]);
+export const DaysEntry = z.union(
+  [
+    DayRange,
+    z.string().superRefine((text, context) => {
+      if (isDay(text) || isWeekday(text)) return;
+      const meant = closest(text, weekdays);
+      context.addIssue({
+        code: 'custom',
+        message:
+          dayFault(text) ?? 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+        params: { suggestion: meant && `did you mean ${meant}?` },
+      });
+    }),
+  ],
+  { error: dayForms },
+);
 
 /** What an entry means: a text that is no weekday is a day. */
 export function daysOf(entry: z.output<typeof DaysEntry>): Days {

@@ -20,16 +20,18 @@ export const name = z
   );
 
 /** Numbers out of variables arrive as texts, so both are taken. */
-export const wholeNumber = (least: number, most: number) =>
-  z
-    .union([z.number(), z.string()])
+export const wholeNumber = (least: number, most: number) => {
+  const says = `takes a whole number from ${least} to ${most}`;
+  return z
+    .union([z.number(), z.string()], { error: says })
     .transform((value, context) => {
       const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
       if (Number.isInteger(number) && number >= least && number <= most) return number;
-      context.addIssue({ code: 'custom', message: `takes a whole number from ${least} to ${most}` });
+      context.addIssue({ code: 'custom', message: says });
       return z.NEVER;
     })
     .meta({ title: `whole number, ${least} to ${most}` });
+};
 
 const baseUrl = z.string().transform((text, context) => {
   const refuse = (message: string) => {
@@ -79,7 +81,9 @@ const port = wholeNumber(1, 65_535);
 
 /** `host:port`, or the two apart. */
 const Address = z
-  .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })])
+  .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })], {
+    error: 'takes an address such as redis-1:26379',
+  })
   .transform((address, context) => {
     if (typeof address !== 'string') return address;
     const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(address) ?? [];

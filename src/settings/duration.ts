@@ -36,7 +36,7 @@ const says = 'takes a duration such as 30s, 10m, 2h, 1h30m or 90d';
  */
 export const duration = (leastMs = 0) =>
   z
-    .union([z.string(), z.number()])
+    .union([z.string(), z.number()], { error: says })
     .transform((value, context) => {
       const ms = value === 0 ? 0 : parseDuration(String(value));
       if (ms !== undefined && ms >= leastMs) return ms;

@@ -12,9 +12,10 @@ export function parsePercent(text: string): number | undefined {
  * A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the same,
  * but not one below 1: `0.2` may be meant as 20%.
  */
-export const percent = (least: number, most: number) =>
-  z
-    .union([z.string(), z.number()])
+export const percent = (least: number, most: number) => {
+  const says = `takes a share from ${least}% to ${most}%, such as 10%`;
+  return z
+    .union([z.string(), z.number()], { error: says })
     .transform((value, context) => {
       if (typeof value === 'number' && value > 0 && value < 1) {
         const meant = `${Number((value * 100).toPrecision(12))}%`;
@@ -23,7 +24,8 @@ export const percent = (least: number, most: number) =>
       }
       const points = typeof value === 'number' ? value : parsePercent(value);
       if (points !== undefined && points >= least && points <= most) return points;
-      context.addIssue({ code: 'custom', message: `takes a share from ${least}% to ${most}%, such as 10%` });
+      context.addIssue({ code: 'custom', message: says });
       return z.NEVER;
     })
     .meta({ title: 'share' });
+};

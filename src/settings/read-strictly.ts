@@ -33,7 +33,7 @@ export function readStrictly<S extends z.ZodType>(
     ...dropped,
   ];
   const findings = all
-    .filter((one) => !isMisspelt(one, all))
+    .filter((one, at) => !isMisspelt(one, all) && !isOfWrongKind(one, all.slice(0, at)))
     .map(([inner, remark]) => place([...path, ...inner], remark));
   return { findings };
 }
@@ -54,8 +54,12 @@ function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolea
   );
 }
 
+/** Of a value of the wrong kind, that is all there is to say: how long it is does not matter. */
+const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
+  before.some(([other, { isWrongKind }]) => isWrongKind && JSON.stringify(other) === JSON.stringify(path));
+
 type Issue = z.core.$ZodIssue;
-type Found = [Path, Remark & { isMissing?: true }];
+type Found = [Path, Remark & { isMissing?: true; isWrongKind?: true }];
 
 /** Of a union only the reading that came nearest is of interest; without one, the union speaks for itself. */
 function flattened(issue: Issue): Issue[] {
@@ -94,7 +98,13 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
   if (issue.code === 'invalid_value' && typeof written === 'string') {
     return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
   }
-  return [[issue.path, { message, suggestion: ownSuggestion(issue) ?? quotesFor(issue, written) }]];
+  const suggestion = ownSuggestion(issue) ?? quotesFor(issue, written);
+  return [
+    [
+      issue.path,
+      { message, suggestion, ...(issue.code === 'invalid_type' && { isWrongKind: true as const }) },
+    ],
+  ];
 }
 
 /** To YAML, what looks like a number is one, and `true` is no text. */

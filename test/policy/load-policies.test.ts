@@ -159,6 +159,15 @@ test.each([
     '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
   ],
   ['schedule: { cron: "0 2 * * *", catchup: { mode: all } }', '1:41 "window" is missing.'],
+  [
+    'schedule: { cron: "0 2 * * *", jitter: [] }',
+    '1:40 "jitter" takes a duration such as 30s, 10m, 2h, 1h30m or 90d.',
+  ],
+  ['limits: { max_percent: [] }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
+  [
+    'limits: { stop_after_failures: [] }',
+    '1:32 "stop_after_failures" takes a number of targets from 1, or a share such as 10%.',
+  ],
   ['with: [a]', '1:7 "with" takes a map of keys and values, not a list.'],
   [
     'select: { where: site.url != "a and b" and true }',

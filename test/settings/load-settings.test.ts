@@ -98,6 +98,7 @@ test.each([
     'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }. did you mean sunday?',
   ],
   ['closed: [2026-02-30]', 'Entry 1 of "closed" is no day: February 2026 has 28 days.'],
+  ['closed: [3]', 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
   ['closed: [12/25/2026]', 'takes a day in the form year-month-day, such as 2026-12-25.'],
   ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" takes a day that is not before "from".'],
   ['sunday: [2026-12-25]', 'takes another name: a weekday means that day of every week.'],
