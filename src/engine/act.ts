@@ -294,7 +294,7 @@ class Step {
         ...options,
         beforeSend: () => this.noteIntent(id, note),
       });
-      this.brought = effectIdsIn(id, answer).map((effect) => ({ operation: id, id: effect }));
+      this.brought = effectIdsIn(id, answer, input).map((effect) => ({ operation: id, id: effect }));
       return answer;
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();

@@ -1,6 +1,7 @@
 /** The ways of looking for what a lost request made or changed; `traces.ts` says which operation is looked for in which way. */
+import { createHash } from 'node:crypto';
 import { timeOf } from '../clock.ts';
-import type { Input, Item, ListId, OperationId, Operations } from '../contract/operations.ts';
+import type { Answer, Input, Item, ListId, OperationId, Operations } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import type { Intent } from '../run/run.ts';
 import { type Candidate, createdSince, type Looking, ownOf } from './own-effect.ts';
@@ -24,9 +25,10 @@ interface Changing {
 
 /**
  * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something that was there, the id
- * together with the time of the change.
+ * together with the time of the change; of a mail, its report and address, which stand in the `input`.
  */
-export function effectIdsIn(operation: OperationId, answer: unknown): string[] {
+export function effectIdsIn(operation: OperationId, answer: unknown, input?: unknown): string[] {
+  if (operation === 'sendReportEmail') return mailIdsIn(input as SendsMail, answer as Partial<MailSent>);
   const { effect, success } = operationOf(operation);
   const { task, sync, ...rest } = (answer ?? {}) as {
     task?: { id: string };
@@ -37,6 +39,18 @@ export function effectIdsIn(operation: OperationId, answer: unknown): string[] {
   const items = Object.values(rest).flat() as (Changing | undefined)[];
   return items.flatMap((one) => (success === 201 ? one?.id : versionOf(one)) ?? []);
 }
+
+type SendsMail = Input<'sendReportEmail'>;
+type MailSent = Answer<'sendReportEmail'>;
+
+function mailIdsIn({ report_id, body }: SendsMail, { send_email }: Partial<MailSent>): string[] {
+  const taken = send_email?.recipients ?? body.send_email.recipients;
+  return taken.map((email) => mailId(report_id, email));
+}
+
+/** A mail by its report and address, which is not kept: a report shows one mail for each address, the last. */
+export const mailId = (reportId: string, email: string): string =>
+  `${reportId} ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url').slice(0, 22)}`;
 
 /** A state of something that changes: its id and when it came about. */
 function versionOf(one: Changing | undefined): string | undefined {

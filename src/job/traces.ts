@@ -17,6 +17,7 @@ import {
   type Found,
   found,
   item,
+  mailId,
   newItem,
   type OnceId,
   same,
@@ -124,14 +125,21 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   sendReportEmail: {
     looksFor: 'The recipients among those of the report, sent since.',
-    unknown: 'When some of them are there and some are not.',
-    async find({ api, serviceTime }, { report_id, body }, intent) {
+    unknown:
+      'When some of them are there and some are not, when the report does not show any, or when another run sent it to one at about that time.',
+    async find({ api, serviceTime, effects }, { report_id, body }, intent) {
       const { report } = await api.showReport({ report_id });
       const intended = await serviceTime(intent.at);
       if (!report.email?.recipients) return unknown('The report does not show to whom it was sent.');
       const sent = report.email.recipients.filter(({ sent_at }) => orderIn(sent_at, intended) !== 'before');
       const asked = body.send_email.recipients;
       const there = asked.filter((address) => sent.some(({ email }) => same(email, address)));
+      for (const { email, sent_at } of sent) {
+        if (!there.some((address) => same(email, address)) || orderIn(sent_at, intended) === 'after')
+          continue;
+        if (await effects.isAnothers('sendReportEmail', mailId(report_id, email)))
+          return unknown('Another run sent the report at about the time of the request.');
+      }
       if (there.length === asked.length) return found;
       return there.length === 0
         ? absent

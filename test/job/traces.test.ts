@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, Input } from '../../src/contract/operations.ts';
-import type { OnceId } from '../../src/job/find-effect.ts';
+import { effectIdsIn, type OnceId } from '../../src/job/find-effect.ts';
 import { findTrace, traces } from '../../src/job/traces.ts';
 import { type OpenAccount, openAccount } from '../support/account.ts';
 import { inputs } from '../support/operation-inputs.ts';
@@ -72,6 +72,21 @@ test('an e-mail that went to some of its recipients is unknown: sending it again
   expect(await findTrace('sendReportEmail', account.looking, more, intent)).toEqual({
     is: 'unknown',
     detail: '1 of 2 recipients are in the report.',
+  });
+});
+
+test('an e-mail that another run sent a moment before is not taken for the one whose answer was lost', async () => {
+  const account = await openAccount();
+  const input = (await inputs.sendReportEmail(account)) as Input<'sendReportEmail'>;
+  await account.pass(5 * MINUTE);
+  const answer = await account.call('sendReportEmail', input);
+  account.giveAway(...effectIdsIn('sendReportEmail', answer, input));
+  await account.pass(1_000);
+
+  const intent = { operation: 'sendReportEmail', at: account.now() };
+  expect(await findTrace('sendReportEmail', account.looking, input, intent)).toEqual({
+    is: 'unknown',
+    detail: 'Another run sent the report at about the time of the request.',
   });
 });
 
