@@ -6,6 +6,8 @@ const LEAST_NAME = 150;
 /** Gives a sentence for each fault: text that is outside of the page, cut off, outside of its cell, or over other text. */
 export const LAYOUT_FAULTS = `(() => {
   const faults = [];
+  // What can be opened is measured too; of the notices only as they are when nobody has opened one.
+  for (const folded of document.querySelectorAll('main > :not(#warnings) details')) folded.open = true;
   const page = document.documentElement;
   if (page.scrollWidth > innerWidth) faults.push('the page scrolls sideways by ' + (page.scrollWidth - innerWidth) + ' px');
   const tell = (what, text, rest) => faults.push(what + ': "' + text.slice(0, 60) + '"' + (rest ? ' ' + rest : ''));

@@ -53,6 +53,7 @@ main { max-width: 72rem; margin: 0 auto; padding: 1.2rem; display: grid; gap: 1.
 #warnings summary::before { content: "▸"; flex: none; }
 #warnings [open] > summary::before { content: "▾"; }
 #warnings details:not([open]) > summary .says { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
+#warnings .more { background: var(--page); } /* what is in it has its own tint */
 #warnings ul { margin: .3rem 0; padding-left: 1.2rem; }
 #warnings:empty, #paused:empty { display: none; }
 
@@ -83,6 +84,7 @@ th, td { padding: .5rem .8rem; vertical-align: top; }
 td { border-top: 1px solid var(--line); overflow-wrap: anywhere; }
 td p { margin: 0; }
 td .id { display: block; }
+td ul { margin: .2rem 0; padding-left: 1.2rem; }
 
 .filters, .pager { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 .7rem; align-items: center; }
 .filters a { padding: .1rem .7rem; border: 1px solid var(--line); border-radius: 1em; background: var(--card); }

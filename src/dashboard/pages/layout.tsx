@@ -96,7 +96,7 @@ const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: nu
       <Notice obstacle={obstacle} now={now} />
     ))}
     {obstacles.length > NOTICES && (
-      <details class="note" data-key="more">
+      <details class="note more" data-key="more">
         <summary>
           <span class="says">
             {obstacles.length === NOTICES + 1
@@ -136,7 +136,7 @@ const Mistakes = ({ file: { mistakes, kept }, now }: { file: BrokenFile; now: nu
         <p>
           <code>{place}</code> {message} {suggestion}
         </p>
-        {frame && <pre>{frame}</pre>}
+        {frame && <pre tabindex={0}>{frame}</pre>}
       </>
     ))}
     {mistakes.length > MISTAKES && (
