@@ -139,9 +139,9 @@ export const updateCheck = defineJob({
 
   *besides({ options, survey: { looked, cores } }) {
     const active = [...looked.values()].map((one) => {
-      const isActive =
-        one.schedule.status === 'active' || effectOn(one, options) === 'enableAutoUpdateSchedule';
-      return { schedule: one.schedule, isActive };
+      const { status } = one.schedule;
+      const isActive = status === 'active' || effectOn(one, options) === 'enableAutoUpdateSchedule';
+      return { schedule: one.schedule, isActive: status === undefined ? undefined : isActive };
     });
     for (const found of findSites(cores, active)) {
       yield {

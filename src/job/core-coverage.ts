@@ -123,12 +123,13 @@ async function isVulnerable(
 /** Whether a schedule is for a site, and whether it updates cores; nothing where the service does not show it. */
 interface Scope {
   schedule: UpdateSchedule;
-  isActive: boolean;
+  /** Nothing where the service does not show its status. */
+  isActive: boolean | undefined;
   isFor(site: string): boolean | undefined;
   updatesCore: boolean | undefined;
 }
 
-function scopeOf({ schedule, isActive }: { schedule: UpdateSchedule; isActive: boolean }): Scope {
+function scopeOf({ schedule, isActive }: Pick<Scope, 'schedule' | 'isActive'>): Scope {
   const { sites, updates } = schedule.scope ?? {};
   const ids = sites?.ids && new Set(sites.ids);
   return {
@@ -142,7 +143,7 @@ function scopeOf({ schedule, isActive }: { schedule: UpdateSchedule; isActive: b
 /** Goes through the sites of which there is something to tell. */
 export function* findSites(
   { sites, vulnerable }: SiteCores,
-  schedules: readonly { schedule: UpdateSchedule; isActive: boolean }[],
+  schedules: readonly Pick<Scope, 'schedule' | 'isActive'>[],
 ): Generator<FoundSite> {
   const scopes = schedules.map(scopeOf);
   for (const site of sites.values()) {
@@ -161,13 +162,14 @@ function findAbout(site: SiteCore, vulnerable: boolean | undefined, scopes: read
   const own = scopes.filter(({ isFor }) => isFor(site.id) === true);
   const covering = own.filter(({ isActive, updatesCore }) => isActive && updatesCore === true);
   const mayCover = scopes.find(
-    ({ isActive, isFor, updatesCore }) => isActive && isFor(site.id) !== false && updatesCore !== false,
+    ({ isActive, isFor, updatesCore }) =>
+      isActive !== false && isFor(site.id) !== false && updatesCore !== false,
   );
   const notShown =
     vulnerable === undefined
       ? 'site.wp.core.vulnerable'
       : covering.length === 0 && mayCover && !site.locked
-        ? `the scope of "${mayCover.schedule.name ?? mayCover.schedule.id}"`
+        ? `the ${mayCover.isActive === undefined ? 'status' : 'scope'} of "${mayCover.schedule.name ?? mayCover.schedule.id}"`
         : undefined;
   return {
     site,
@@ -179,7 +181,7 @@ function findAbout(site: SiteCore, vulnerable: boolean | undefined, scopes: read
     others: own
       .filter((one) => !covering.includes(one) && one !== mayCover)
       .map(({ schedule: { name, id }, isActive }) =>
-        isActive ? `"${name ?? id}" leaves the core alone` : `"${name ?? id}" is paused`,
+        isActive === false ? `"${name ?? id}" is paused` : `"${name ?? id}" leaves the core alone`,
       ),
   };
 }

@@ -66,8 +66,9 @@ export function effectOn({ schedule, runs, latest }: Looked, options: CheckOptio
     return 'enableAutoUpdateSchedule';
   if (schedule.status !== 'active' || rate === undefined || !latest || !runs.includes(latest))
     return undefined;
-  const wasChanged = Date.parse(schedule.updated_at ?? '') > (latest.changedAt ?? 0) + CHANGED_AFTER_MS;
-  return isOver(latest, rate) && !wasChanged ? 'disableAutoUpdateSchedule' : undefined;
+  // A schedule that does not show when it was changed may have been given another chance.
+  const isAsItWas = Date.parse(schedule.updated_at ?? '') <= (latest.changedAt ?? 0) + CHANGED_AFTER_MS;
+  return isOver(latest, rate) && isAsItWas ? 'disableAutoUpdateSchedule' : undefined;
 }
 
 /** Whether a paused schedule would be paused again for its last run, or nobody can tell. */

@@ -74,6 +74,12 @@ test.each([
     { updated_at: '2026-11-21T09:00:00Z' },
     undefined,
   ],
+  [
+    'failed, and nobody knows when it was last changed',
+    aRun(0, ['failed']),
+    { updated_at: undefined },
+    undefined,
+  ],
   ['failed, and is paused already', aRun(0, ['failed']), { status: 'paused' }, undefined],
   [
     'may have failed, and is paused',

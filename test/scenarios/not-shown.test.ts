@@ -254,6 +254,19 @@ describe('an update check', () => {
     });
   });
 
+  test('calls no site uncovered, and no schedule paused, when the status of a schedule is not shown', async () => {
+    const { now } = await withSchedules();
+    now.sandbox.hide('listAutoUpdateSchedules', 'status', 'scope');
+
+    const { targets } = await fired(now, check);
+
+    expect(targets['site:site-0001']).toMatchObject({
+      reason: 'vulnerable',
+      detail: expect.stringMatching(/The service does not show the status of "Plugins of site-0001"\.$/),
+    });
+    expect(targets['site:site-0001']?.detail).not.toContain('is paused');
+  });
+
   test('calls no site uncovered when the scope of an active schedule is not shown', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('listAutoUpdateSchedules', 'scope');
