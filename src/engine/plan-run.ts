@@ -220,6 +220,16 @@ class PlanMaking {
     if (ms !== undefined) await records.targets.spread(this.run.id, this.step, { from: at, ms });
     const change = { at, planComplete: true, planStep: this.step } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
+    // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the plan.
+    await this.begin().catch((error: unknown) =>
+      this.parts.log.warn(
+        { run: this.run.id, err: error },
+        'what follows from a plan is left to the steward',
+      ),
+    );
+  }
+
+  private async begin(): Promise<void> {
     await admitAccount(this.parts, this.run.account);
     await handOut(this.parts, this.run.account);
     await finishIfDone(this.parts, this.run.id);

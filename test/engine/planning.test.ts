@@ -56,6 +56,37 @@ describe('a plan that two processes are at', () => {
     });
   });
 
+  test('and whose planners were killed twice goes on when Redis goes away just as its targets are handed out, and leaves no key behind', async () => {
+    world = await startWorld({ sites: 4, work: false });
+    const { caretaker } = world;
+    const { records, queues, redis } = caretaker;
+    const run = await world.fire(aPolicy());
+    // Each planner that was killed has left its number, and each that Redis went away from has counted that.
+    await records.runs.move(run, 'planning', { at: world.clock.now() });
+    for (const _killed of [1, 2]) {
+      await records.targets.beginPlan(run.id);
+      await records.targets.countPlanFailure(run.id);
+    }
+    let cut = false;
+    around(queues, 'put', (call, entries) => {
+      if (cut || entries[0]?.kind !== 'act') return call();
+      cut = true;
+      return Promise.reject(new Error('Connection is closed.'));
+    });
+
+    await plan(caretaker, run);
+
+    // Its targets have begun by then: the planner must not end it as one whose plan could not be made.
+    expect(cut).toBe(true);
+    const begun = await records.runs.get(run.id);
+    expect(begun).toMatchObject({ status: 'running', counts: { planned: 4 } });
+    expect(begun?.detail).toBeUndefined();
+    await world.another();
+    expect(await world.ended(run)).toMatchObject({ status: 'succeeded', counts: { succeeded: 4 } });
+    const working = ['pending', 'acting', 'following', 'waiting', 'deadlines'];
+    expect(await redis.store.exists(working.map((name) => `{caretaker}:run:${run.id}:${name}`))).toBe(0);
+  });
+
   test('is not failed by the one that was overtaken', async () => {
     world = await startWorld({ sites: 3, work: false });
     const [broken, other] = [world.caretaker, await world.another({ work: false })];
