@@ -20,8 +20,9 @@ const escaped = (char: string): string =>
 export const visible = (text: string, except = ''): string =>
   text.replace(unseen, (char) => (except.includes(char) ? char : escaped(char)));
 
-/** The text on one line, with all that cannot be seen written out. */
-export const visibleLine = (text: string): string => visible(text.replace(/\s*[\t\r\n]\s*/g, ' '));
+/** The text on one line, with all that cannot be seen written out. In time that grows with the length of the text alone. */
+export const visibleLine = (text: string): string =>
+  visible(text.replace(/\s+/g, (gap) => (/[\t\r\n]/.test(gap) ? ' ' : gap)));
 
 /** A value as JSON in which nothing stands that cannot be seen; it is read as the same value. */
 export const visibleJson = (value: unknown, indent = 0): string =>
