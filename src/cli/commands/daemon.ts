@@ -81,6 +81,6 @@ function rolesOf(text: string): Role[] {
     const role = roles.find((one) => one === word.trim());
     if (role) return role;
     const hint = suggestionFor(word, roles);
-    throw new UsageError(`There is no role "${word}", only ${roles.join(', ')}${hint ? `: ${hint}` : '.'}`);
+    throw new UsageError(`There is no role "${word}"${hint ? `: ${hint}` : '.'}`);
   });
 }

@@ -17,7 +17,5 @@ export async function schema(terminal: Terminal, what: string | undefined): Prom
 
 function noSchema(what: string): UsageError {
   const hint = suggestionFor(what, ['policy', 'config']);
-  return new UsageError(
-    `There is no schema of "${what}", only of policy and config${hint ? `: ${hint}` : '.'}`,
-  );
+  return new UsageError(`There is no schema of "${what}"${hint ? `: ${hint}` : '.'}`);
 }
