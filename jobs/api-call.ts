@@ -8,12 +8,18 @@ import { z } from 'zod';
 import { refusalOf } from '../src/contract/answers.ts';
 import { isDestructive } from '../src/contract/destructive.ts';
 import { pathParameters } from '../src/contract/operation.ts';
-import { type Input, isOperationId, type OperationId, operationOf } from '../src/contract/operations.ts';
+import {
+  type Input,
+  isOperationId,
+  type OperationId,
+  operationOf,
+  refusesItems,
+} from '../src/contract/operations.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from '../src/job/call-template.ts';
 import { labelOf } from '../src/job/candidates.ts';
 import { isOnce } from '../src/job/find-effect.ts';
 import { findSync } from '../src/job/find-sync.ts';
-import { type Acting, type Answer, type Api, defineJob, type OptionFault } from '../src/job/job.ts';
+import { type Acting, type Answer, type Api, defineJob, type End, type OptionFault } from '../src/job/job.ts';
 import { problemWith } from '../src/job/problem.ts';
 import { findTrace } from '../src/job/traces.ts';
 
@@ -88,17 +94,13 @@ export const apiCall = defineJob({
       const before = await shownBefore[call.operation]?.(api, input as never);
       return endOf(acting, input, ((await ask(input, before)) ?? {}) as Answered);
     } catch (error) {
-      const { gone, conflict, rejected } = problemWith(error);
-      if (gone && deletes(call.operation)) return { is: 'done', reason: 'already-done' };
-      if (gone && !namesTargetAlone(acting, input))
-        return { is: 'failed', reason: 'rejected', detail: gone.message };
-      if (conflict && call.operation === 'syncSite') {
+      const end = endBy(acting, input, error);
+      if (end) return end;
+      if (problemWith(error).conflict && call.operation === 'syncSite') {
         const intent = { operation: call.operation, at: acting.now };
         const running = await findSync(acting, String(input['site_id']), intent);
         if (running.is === 'following') return running;
       }
-      const refusal = rejected && refusalOf(rejected);
-      if (refusal) return { is: 'skipped', reason: refusal, detail: rejected.message };
       throw error;
     }
   },
@@ -140,6 +142,23 @@ const deletes = (operation: OperationId): boolean => {
   const { method, path } = operationOf(operation);
   return method === 'DELETE' || path.endsWith('/delete');
 };
+
+/** Whether a good status says it all: nothing has to be followed, and no item of it can have been refused. */
+const saysAllByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
+
+/** What an answer that is no success, or cannot be read, says of the target; nothing where the engine knows better. */
+function endBy(acting: Step, input: Record<string, unknown>, error: unknown): End | undefined {
+  const { operation } = callOf(acting.options);
+  const { gone, rejected, made } = problemWith(error);
+  if (gone && deletes(operation)) return { is: 'done', reason: 'already-done' };
+  if (gone && !namesTargetAlone(acting, input))
+    return { is: 'failed', reason: 'rejected', detail: gone.message };
+  const refusal = rejected && refusalOf(rejected);
+  if (refusal) return { is: 'skipped', reason: refusal, detail: rejected.message };
+  if (!made || !saysAllByStatus(operation)) return undefined;
+  const detail = 'The service reported success; the rest of its answer could not be read.';
+  return { is: 'done', reason: 'done', detail };
+}
 
 /** Whether nothing but the target itself can be what the service does not find (404). */
 const namesTargetAlone = ({ target, options }: Step, input: Record<string, unknown>): boolean =>

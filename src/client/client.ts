@@ -33,7 +33,7 @@ import {
 import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
 import { hasRateHeaders, newsOf } from './rate-headers.ts';
-import { errorOf, isDefinite, isLost, isSomebodyElses, parsed } from './reply-meaning.ts';
+import { errorOf, isDefinite, isLost, isSomebodyElses, parsed, unreadable } from './reply-meaning.ts';
 import { type Exchanged, ServiceClock } from './service-clock.ts';
 
 /** How a call is made. */
@@ -67,6 +67,7 @@ export interface Client {
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
+   * @throws {UnreadableError} an `UnavailableError` when a change was made, and its answer cannot be used
    * @throws {RedirectedError} an `UnavailableError` for a redirect that is not followed
    * @throws {NotTheServiceError} an `UnavailableError` when something else answers at the base URL
    * @throws {ContractError} when the answer lacks what we cannot work without
@@ -269,7 +270,8 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     check(id, input);
     return insist(id, options, async () => {
       const reply = await once(id, input, options);
-      if (operationOf(id).answer !== undefined) return read(id, reply);
+      if (operationOf(id).answer !== undefined)
+        return read(id, reply).catch((error: unknown) => Promise.reject(unreadable(id, reply, error)));
       if (isPage(reply) && isSomebodyElses(reply, await readText(id, reply))) throw pageError(id, reply);
       discard(reply);
       return undefined as Answer<Id>;

@@ -109,3 +109,14 @@ export class RedirectedError extends UnavailableError {
     this.message = `${where.baseUrl} answers ${operation} with ${redirect}, which is not followed; if it lasts, check accounts.${where.account}.base_url.`;
   }
 }
+
+/**
+ * The service reports that a change was made (2xx), and what it says of it cannot be used. The change was carried out; what it
+ * made is not known.
+ */
+export class UnreadableError extends UnavailableError {
+  constructor(operation: OperationId, status: number, cause: Error) {
+    super(operation, true, 'its answer cannot be read', { status, cause });
+    this.message = cause.message;
+  }
+}

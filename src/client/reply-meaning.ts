@@ -1,8 +1,8 @@
 /** Whose answer a reply is, and the error for one that says no. */
-import { meaningOf, problemOf } from '../contract/answers.ts';
+import { ContractError, meaningOf, problemOf } from '../contract/answers.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
-import { ConflictError, GoneError, RejectedError, UnavailableError } from './errors.ts';
+import { ConflictError, GoneError, RejectedError, UnavailableError, UnreadableError } from './errors.ts';
 import { isPage, type Reply } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
 
@@ -41,4 +41,11 @@ export function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The error for a good reply that could not be read: where it is the service's, a change was made all the same. */
+export function unreadable(id: OperationId, reply: Reply, error: unknown): unknown {
+  const isUnusable = error instanceof UnavailableError || error instanceof ContractError;
+  const isMade = operationOf(id).effect !== undefined && hasRateHeaders(reply);
+  return isUnusable && isMade ? new UnreadableError(id, reply.status, error) : error;
 }

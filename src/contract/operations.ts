@@ -1,5 +1,5 @@
 /** The whole interface of the service: every operation of spec section 4, by its name there. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { List, ListQuery, Operator, Scalar } from './list.ts';
 import type { Operation, PathParameters } from './operation.ts';
 import { activityLogOperations } from './operations/activity-logs.ts';
@@ -21,6 +21,7 @@ import { stagingSiteOperations } from './operations/staging-sites.ts';
 import { tagOperations } from './operations/tags.ts';
 import { taskOperations } from './operations/tasks.ts';
 import { teamMemberOperations } from './operations/team-members.ts';
+import { schemaUnder } from './schema.ts';
 
 export const operations = {
   ...clientOperations,
@@ -49,6 +50,16 @@ export type OperationId = keyof Operations;
 
 /** An operation by its name, with the table's general type: for code that works on any of them. */
 export const operationOf = (id: OperationId): Operation => operations[id];
+
+/** Whether an operation on several items may answer well and still refuse some of them (spec 7). */
+export function refusesItems(id: OperationId): boolean {
+  const { answer } = operationOf(id);
+  if (!(answer instanceof z.ZodObject)) return false;
+  return Object.keys(answer.shape).some((name) => {
+    const part = schemaUnder(answer, name);
+    return part !== undefined && schemaUnder(part, 'errors') !== undefined;
+  });
+}
 
 /** Whether a word that came from outside names an operation. */
 export const isOperationId = (word: string): word is OperationId => Object.hasOwn(operations, word);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
+import { UnreadableError } from '../../src/client/errors.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -60,6 +61,22 @@ describe('an answer with the rate headers of the service', () => {
   test('says that a change was made, be it a web page with HTTP 200', async () => {
     answer = (_request, response) => response.writeHead(200, { ...html, ...rate }).end(page);
     expect(await deleteTag()).toBeUndefined();
+  });
+
+  test.each([204, 200, 201])(
+    'says that a change was made, though its body is empty (HTTP %i)',
+    async (status) => {
+      answer = (_request, response) => response.writeHead(status, rate).end();
+      const error = await errorOf(createTag());
+      expect(error).toBeInstanceOf(UnreadableError);
+      expect(error.message).toBe('createTag: the service gave no usable answer: its answer is empty.');
+      expect(service.requests).toHaveLength(1);
+    },
+  );
+
+  test('says nothing of a change that something else answered', async () => {
+    answer = (_request, response) => response.writeHead(200).end();
+    expect(await errorOf(createTag())).not.toBeInstanceOf(UnreadableError);
   });
 
   test('says that what the body names is not there, though the path has no id in it', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { ConflictError, GoneError, RejectedError } from '../../src/client/errors.ts';
+import { ConflictError, GoneError, RejectedError, UnreadableError } from '../../src/client/errors.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { createRegistry } from '../../src/job/registry.ts';
@@ -34,5 +34,8 @@ test('a job is told of a conflict, a rejection and what is gone, and of nothing 
   expect(problemWith(new ConflictError('syncSite', problem))).toEqual({ conflict: problem });
   expect(problemWith(new RejectedError('syncSite', 422, problem))).toEqual({ rejected: problem });
   expect(problemWith(new GoneError('syncSite', problem))).toEqual({ gone: problem });
+  expect(problemWith(new UnreadableError('deleteTag', 200, new Error('It is empty.')))).toEqual({
+    made: true,
+  });
   expect(problemWith('anything')).toEqual({});
 });

@@ -304,6 +304,43 @@ describe('a call', () => {
     expect(targets.find(({ id }) => id === 'site-0001')?.detail).toBe('The site has 10 tags already.');
   });
 
+  test.each(['garbage', 'truncate'] as const)(
+    'that the service reports as done is done, though the rest of its answer is lost (%s)',
+    async (fault) => {
+      world = await startWorld({ sites: 2, rateLimit: 1_000_000 });
+      world.sandbox.failNext({ operation: 'enableSiteActivityLogs', times: 100 }, fault);
+
+      const { targets } = await calling(world, 'listSites', { operation: 'enableSiteActivityLogs' });
+
+      expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([
+        ['done', 0],
+        ['done', 0],
+      ]);
+      expect(world.sandbox.journal.countOf('enableSiteActivityLogs')).toBe(2);
+    },
+  );
+
+  test('for several things at once whose answer is lost is sent again: it may have refused the target', async () => {
+    world = await startWorld({ sites: 1, rateLimit: 1_000_000 });
+    const { client } = world.caretaker.link('default');
+    const { tag } = await client.call(
+      'createTag',
+      { body: { tag: { name: 'care' } } },
+      { priority: 'person' },
+    );
+    world.sandbox.failNext({ operation: 'assignTag' }, 'garbage');
+    const assign = {
+      operation: 'assignTag',
+      params: { tag_id: tag.id },
+      body: { site_ids: [{ cel: 'site.id' }] },
+    };
+
+    const { targets } = await calling(world, 'listSites', assign);
+
+    expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([['done', 1]]);
+    expect(world.sandbox.journal.countOf('assignTag')).toBe(2);
+  });
+
   test('that names something besides the target which is not there fails in the words of the service', async () => {
     world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
