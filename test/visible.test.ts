@@ -25,6 +25,16 @@ test('a text is one line when it is to be', () => {
   expect(visibleLine('first\n  second\tthird\r\n')).toBe('first second third ');
 });
 
+test.each([' ', '\n', '\u200b', 'a '])(
+  'a long text of %j takes no longer than its length explains',
+  (unit) => {
+    const text = unit.repeat(100_000 / unit.length);
+    const started = performance.now();
+    visibleLine(`${text}x`);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  },
+);
+
 test('JSON holds nothing that cannot be seen, and is read as the same value', () => {
   const value = { label: '\u001b[31m\u202e\u200b\u0085 ok', list: ['\u{e0041}', 'é'] };
   expect(visibleJson(value)).toBe(
