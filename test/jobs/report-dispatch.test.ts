@@ -196,8 +196,9 @@ describe('a report', () => {
     expect(failed.first?.detail).toContain('a file is in the way where a folder should be');
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
 
-    // The download breaks off at first.
+    // The download breaks off at first, and is compressed then.
     now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'truncate');
+    now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'gzip');
     const { reasons, first } = await dispatch(now, aReportPolicy({ archive_dir: folder }));
     const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
     const site = first?.label.replace('https://', '') ?? '';
