@@ -380,6 +380,8 @@ describe('a call', () => {
     world = await startWorld({ sites: 4 });
     const { sandbox } = world;
     for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(60_000);
+    // Long enough that it still runs when the call is made, however slow the machine.
+    sandbox.site('site-0001').syncTakes(300_000);
     sandbox.site('site-0001').startSync();
     sandbox.site('site-0002').useUpDailySyncs();
     sandbox.site('site-0003').underMaintenance(true);
