@@ -203,7 +203,7 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
   return [
     ...faults.map((fault) => place(['select', ...fault.path], faultRemark(fault, select, list))),
     ...(list && faults.length === 0 ? contradictions(list, filters ?? {}) : []).map(({ path, message }) =>
-      place(['select', ...path], { at: 'key', message }),
+      place(['select', ...path], { message }),
     ),
     ...(where === undefined ? [] : whereFindings(where, select, job, place)),
   ];
