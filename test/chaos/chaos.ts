@@ -124,7 +124,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
     const prepareMs = circumstances.service?.listLagMs ?? 0;
     const telling = { sandbox, caretaker, report, rounds, prepareMs, say };
-    await Promise.all(lanes.map((stories) => tell(stories, telling, over.signal)));
+    await Promise.all(lanes.map((stories) => tell(rotated(stories, seed), telling, over.signal)));
     await killing;
     report.effects = sandbox.journal.effects.length;
     report.cuts = proxy?.cuts() ?? 0;
@@ -142,6 +142,12 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
   return report;
 }
+
+/** Another story comes first with another seed: the kills may be over before the last one begins. */
+const rotated = (stories: readonly Story[], seed: number): readonly Story[] => {
+  const first = seed % stories.length;
+  return [...stories.slice(first), ...stories.slice(0, first)];
+};
 
 /** Tells stories one after the other until the killing is over; however many kills there are, each of them once at least. */
 async function tell(stories: readonly Story[], telling: Telling, over: AbortSignal): Promise<void> {
