@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { aRun } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -129,6 +130,25 @@ test('a paused queue and a Redis out of memory are wrong, and every command that
   expect(detached.code).toBe(3);
   expect(detached.stderr).toMatch(/^error: Redis is out of memory \(maxmemory\) and refuses to write/m);
   expect(detached.stderr).not.toContain('No daemon is at work');
+  await close();
+});
+
+test('a run that is held is named with what can be done, and goes on once it is released', async () => {
+  const { records, close } = await desk.keepRedis();
+  const run = aRun({ id: 'nightly-sync.20261122T010000Z', account: 'default' });
+  await records.runs.create(run, { concurrency: 1, targetMs: 60_000 });
+  await records.runs.hold(run, { at: 2_000, since: 1_000 }, 'The run is held: Redis was put back.');
+
+  const { stdout } = await desk.run(['doctor']);
+  const shown = await desk.run(['runs', 'show', run.id]);
+  const released = await desk.run(['runs', 'release', run.id]);
+  const again = await desk.run(['runs', 'release', run.id]);
+
+  expect(stdout).toContain(`held run: ${run.id} waits, since Redis was put back to an older state`);
+  expect(shown.stdout).toContain('The run is held: Redis was put back.');
+  expect(released).toMatchObject({ code: 0, stderr: expect.stringContaining(`${run.id} is released`) });
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is not held') });
+  expect((await records.runs.get(run.id))?.held).toBeUndefined();
   await close();
 });
 

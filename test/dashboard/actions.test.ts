@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Daemon, type Role, startDaemon } from '../../src/app/daemon.ts';
+import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 import { sessionOf } from './world.ts';
 
@@ -130,6 +131,23 @@ test('a run that nobody works on is ended at once, after being asked once more',
   expect(answer.status).toBe(303);
   expect((await world.caretaker.records.runs.get(id))?.status).toBe('cancelled');
   expect((await look(`/runs/${id}/end`)).status).toBe(409);
+});
+
+test('a run that is held is on the overview, and goes on once it is released, after being asked once more', async () => {
+  await start(['dashboard'], { sites: 3 });
+  const { records } = world.caretaker;
+  const run = await world.fire(aPolicy());
+  const { id } = run;
+  await records.runs.hold(run, { at: world.clock.now(), since: 1_000 }, 'The run is held.');
+
+  expect(await (await look('/')).text()).toContain(`The run ${id} is held`);
+  expect(await (await look(`/runs/${id}`)).text()).toContain('Release this run');
+  expect(await (await look(`/runs/${id}/release`)).text()).toContain('look in the account first');
+  const answer = await press(`/runs/${id}/release`);
+
+  expect(answer.status).toBe(303);
+  expect((await records.runs.get(id))?.held).toBeUndefined();
+  expect((await look(`/runs/${id}/release`)).status).toBe(409);
 });
 
 test('what failed is tried again in a run of its own, and a run in which nothing failed is not', async () => {
