@@ -41,7 +41,6 @@ test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
       seed: own,
       kills: count,
       circumstances: circumstances[name],
-      rounds: isShort ? 1 : 2,
       say,
     });
 

@@ -30,8 +30,6 @@ export interface ChaosOptions {
   /** How often something is killed. */
   kills: number;
   circumstances: Circumstances;
-  /** How often each policy runs in quick succession. */
-  rounds: number;
   /** Told what happens, line by line. */
   say?: (line: string) => void;
 }
@@ -53,7 +51,6 @@ interface Telling {
   sandbox: Sandbox;
   caretaker: Caretaker;
   report: ChaosReport;
-  rounds: number;
   /** How long what a story prepares takes to be in the lists of the service. */
   prepareMs: number;
   say: (line: string) => void;
@@ -64,6 +61,8 @@ type Victim = 'A' | 'B' | 'redis';
 /** Twenty times the speed of life: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
 const SITES = 400;
+/** How often each policy runs in quick succession. */
+const ROUNDS = 2;
 /** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
 const PAUSE_MS = 1_500;
 const DOWN_MS = 600;
@@ -89,7 +88,7 @@ function numbersFrom(seed: number): () => number {
 
 /** Lets runs go on under kills, and judges each by the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, kills, circumstances, rounds, say = () => undefined } = options;
+  const { seed, kills, circumstances, say = () => undefined } = options;
   const random = numbersFrom(seed);
   const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
@@ -123,7 +122,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await cast.start('B');
     const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
     const prepareMs = circumstances.service?.listLagMs ?? 0;
-    const telling = { sandbox, caretaker, report, rounds, prepareMs, say };
+    const telling = { sandbox, caretaker, report, prepareMs, say };
     await Promise.all(lanes.map((stories) => tell(rotated(stories, seed), telling, over.signal)));
     await killing;
     report.effects = sandbox.journal.effects.length;
@@ -151,13 +150,13 @@ const rotated = (stories: readonly Story[], seed: number): readonly Story[] => {
 
 /** Tells stories one after the other until the killing is over; however many kills there are, each of them once at least. */
 async function tell(stories: readonly Story[], telling: Telling, over: AbortSignal): Promise<void> {
-  const { sandbox, caretaker, rounds, prepareMs } = telling;
+  const { sandbox, caretaker, prepareMs } = telling;
   for (let at = 0; !over.aborted || at < stories.length; at += 1) {
     const story = stories[at % stories.length];
     if (!story) return;
     const scene = story.begin(sandbox, at, caretaker.clock.now());
     await caretaker.clock.sleep(prepareMs);
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       if (!(await play(story, scene, round, telling, over))) return;
     }
   }
