@@ -94,6 +94,8 @@ export interface Client {
    * request when no answer has shown a time yet; bounds of a day where none ever does. Errors as for `call`.
    */
   serviceTime(at: number, options: CallOptions): Promise<TimeBounds>;
+  /** The same without asking; nothing when no answer has shown a time yet. */
+  knownServiceTime(at: number): TimeBounds | undefined;
   close(): Promise<void>;
 }
 
@@ -318,6 +320,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       });
     },
     waitingSince: () => [...underWay][0]?.at,
+    knownServiceTime: (at) => (serviceClock.isMeasured ? serviceClock.serviceTime(at) : undefined),
     async serviceTime(at, options) {
       if (!serviceClock.isMeasured && !hidesTime) {
         await call('listTags', { perPage: 1 }, options);

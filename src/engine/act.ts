@@ -211,11 +211,13 @@ class Step {
   }
 
   private acting(job: AnyJob): Acting<unknown> {
-    const { id, label, memo, ended } = this.target;
+    const { id, label, memo, ended, intent } = this.target;
     return {
       ...readingOf(this.client, this.options(), (operation, input, note) =>
         this.call(operation, input, note),
       ),
+      serviceTime: async (at) =>
+        (at === intent?.at ? intent.serviceAt : undefined) ?? this.client.serviceTime(at, this.options()),
       effects: this.effects(),
       once: this.once(),
       target: { id, label },
@@ -305,7 +307,14 @@ class Step {
   /** Gives the moment by which the request must have left. */
   private async noteIntent(operation: OperationId, note: string | undefined): Promise<number> {
     const { records, clock } = this.parts;
-    const intent = { operation, at: clock.now(), ...(note === undefined ? {} : { note }) };
+    const at = clock.now();
+    const serviceAt = this.client.knownServiceTime(at);
+    const intent = {
+      operation,
+      at,
+      ...(serviceAt ? { serviceAt } : {}),
+      ...(note === undefined ? {} : { note }),
+    };
     const { id, step } = this.target;
     const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
     if (raised === 'fenced') throw new FencedError();
@@ -325,7 +334,8 @@ class Step {
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unforeseen !== undefined)
       log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
-    const settled = await records.targets.settle(this.run, decision.target, {
+    const target = this.withServiceSince(decision.target);
+    const settled = await records.targets.settle(this.run, target, {
       from: ['acting'],
       spent: this.spent.take(),
       effects: this.brought,
@@ -333,7 +343,17 @@ class Step {
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });
     if (decision.refused) await blockAccount(this.parts, this.run.account, decision.refused);
-    return settled ? decision.target : undefined;
+    return settled ? target : undefined;
+  }
+
+  /** Notes with work that begins to be followed when that was by the service's clock. */
+  private withServiceSince(target: Target): Target {
+    const { watch } = target;
+    if (target.state !== 'following' || !watch || watch.serviceSince) return target;
+    const { intent } = this.target;
+    const noted = watch.since === intent?.at ? intent.serviceAt : undefined;
+    const serviceSince = noted ?? this.client.knownServiceTime(watch.since);
+    return serviceSince ? { ...target, watch: { ...watch, serviceSince } } : target;
   }
 }
 

@@ -8,7 +8,7 @@ import { BudgetSpentError } from '../budget/budget.ts';
 import type { CallOptions } from '../client/client.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../client/errors.ts';
 import { allItems } from '../client/pages.ts';
-import { isoTime, timeOf } from '../clock.ts';
+import { isoTime, type TimeBounds, timeOf } from '../clock.ts';
 import { ContractError } from '../contract/answers.ts';
 import type { Input } from '../contract/operations.ts';
 import { CaretakerError, messageOf } from '../errors.ts';
@@ -158,7 +158,7 @@ export class Follower {
         if (moved && moved.earliest > newest) newest = moved.earliest;
         const key = keyOfItem(item);
         for (const one of waiting.get(key) ?? []) {
-          const verdict = judge(one.watch, item, await client.serviceTime(one.watch.since, options));
+          const verdict = judge(one.watch, item, await this.begun(one.watch, options));
           if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
           else judged.push({ one, verdict });
         }
@@ -207,10 +207,14 @@ export class Follower {
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<string> {
-    const { client } = this.parts.link(this.account);
-    const oldest = Math.min(...followed.map(({ watch }) => watch.since));
-    const { earliest } = await client.serviceTime(oldest, options);
+    const begun = await Promise.all(followed.map(({ watch }) => this.begun(watch, options)));
+    const earliest = Math.min(...begun.map((bounds) => bounds.earliest));
     return isoTime(Math.max(earliest, this.seenTo(kind, followed) ?? earliest) - OVERLAP_MS);
+  }
+
+  /** When followed work began, by the service's clock. */
+  private async begun({ since, serviceSince }: Watch, options: CallOptions): Promise<TimeBounds> {
+    return serviceSince ?? this.parts.link(this.account).client.serviceTime(since, options);
   }
 
   private async look(
@@ -311,9 +315,8 @@ export class Follower {
   }
 
   private async lookAt(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
-    const { client } = this.parts.link(this.account);
     try {
-      const since = await client.serviceTime(watch.since, options);
+      const since = await this.begun(watch, options);
       return await watchKind(watch.kind).look(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };

@@ -1,4 +1,5 @@
 /** What a run and its targets are, as values: no I/O and no clock. Moments are milliseconds since 1970. */
+import type { TimeBounds } from '../clock.ts';
 import type { Reason } from './reasons.ts';
 
 export const runStatuses = [
@@ -92,6 +93,8 @@ export type TargetState = 'pending' | 'acting' | 'following' | 'waiting' | 'ende
 export interface Intent {
   operation: string;
   at: number;
+  /** `at` by the service's clock, as far as that was known then: clocks may be set before anybody compares. */
+  serviceAt?: TimeBounds;
   /** What the job wants to know again when it has to find out what became of it. */
   note?: string;
 }
@@ -100,6 +103,8 @@ export interface Intent {
 export type Watch = WatchedWork & {
   /** No later than this work can have begun, in milliseconds since 1970. */
   since: number;
+  /** `since` by the service's clock, as far as that was known when the work was first followed. */
+  serviceSince?: TimeBounds;
   /** Somebody else had started it. */
   adopted?: true;
   /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */

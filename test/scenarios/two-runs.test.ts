@@ -139,3 +139,15 @@ test('ages count from the service’s own now: a policy that asks for them selec
   };
   expect([await synced(4), await synced(6)]).toEqual([0, 1]);
 });
+
+test('a service whose clock runs twenty times as fast is followed by the lists, as the sandbox with --speed 20', async () => {
+  world = await startWorld({ sites: SITES, speedUp: 10, speed: 20 });
+  world.sandbox.failNext({ operation: 'syncSite' }, 'reset-after');
+
+  const run = await world.ended(await world.fire(aPolicy()));
+
+  expect(run.counts.failed).toBe(0);
+  expect(effectsOf('syncSite')).toBe(run.counts.succeeded);
+  // One for the request whose answer was lost.
+  expect(run.requestsByOperation?.['showSite'] ?? 0).toBeLessThanOrEqual(2);
+});

@@ -80,7 +80,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const log = keptLog();
   const redis = await startTestRedis();
   const { serviceAheadMs: clockOffsetMs = 0 } = options;
-  const sandbox = await startSandbox({ rateLimit: 0, clockOffsetMs, ...options, clock, speed: 1 });
+  const sandbox = await startSandbox({ rateLimit: 0, speed: 1, clockOffsetMs, ...options, clock });
   const settings: Settings = {
     accounts: {
       default: {
