@@ -17,7 +17,7 @@ import { InvalidInputError } from '../client/invalid-input.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
-import { effectIdsIn } from '../job/find-effect.ts';
+import { effectIdsIn, isOnce } from '../job/find-effect.ts';
 import type { Acting, Answer, AnyJob, Effects, Holder, Once } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Entry } from '../queue/queues.ts';
@@ -206,6 +206,10 @@ class Step {
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.parts.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
+    if (intent.made && isOnce(intent.operation as OperationId)) {
+      const detail = `The service reported that ${intent.operation} was done, and the account does not show it.`;
+      return { is: 'failed', reason: 'unknown-effect', detail };
+    }
     this.dropIntent();
     return undefined;
   }

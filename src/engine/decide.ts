@@ -9,6 +9,7 @@ import {
   GoneError,
   RejectedError,
   UnavailableError,
+  UnreadableError,
 } from '../client/errors.ts';
 import { InvalidInputError } from '../client/invalid-input.ts';
 import { isoMinute } from '../clock.ts';
@@ -225,8 +226,12 @@ export function calledOff(target: Target, ending: NonNullable<Run['ending']>, no
   return ended(target, 'cancelled', reason, detail, now);
 }
 
-function decideError(target: Target, error: unknown, circumstances: Circumstances): Decision {
+function decideError(claimed: Target, error: unknown, circumstances: Circumstances): Decision {
   const { now } = circumstances;
+  const target =
+    error instanceof UnreadableError && claimed.intent
+      ? { ...claimed, intent: { ...claimed.intent, made: true as const } }
+      : claimed;
   if (error instanceof BudgetSpentError) return { target: waiting(target, {}), dueAt: error.until };
   if (error instanceof AccountRefusedError) {
     return { target: waiting(target, { detail: error.message }), dueAt: now, refused: error };

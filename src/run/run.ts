@@ -97,6 +97,8 @@ export interface Intent {
   serviceAt?: TimeBounds;
   /** What the job wants to know again when it has to find out what became of it. */
   note?: string;
+  /** The service reported that it was done, and what it answered could not be read: never asked for again. */
+  made?: true;
 }
 
 /** What is followed in the service on behalf of a target. */

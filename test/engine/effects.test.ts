@@ -249,3 +249,28 @@ describe('a process that lacks what a run needs', () => {
     expect(syncs()).toHaveLength(3);
   });
 });
+
+test('a change that the service reported as made is not asked for again, though the account does not show it', async () => {
+  world = await startWorld({ sites: 1 });
+  world.sandbox.failNext({ operation: 'createSiteNote' }, 'truncate');
+  around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer: object = await call();
+    return (operation === 'listSiteNotes' ? { ...answer, notes: [] } : answer) as never;
+  });
+  const run = await world.fire(
+    aPolicy({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+    }),
+  );
+  await world.ended(run);
+
+  expect(await world.targets(run)).toMatchObject([
+    {
+      reason: 'unknown-effect',
+      detail: 'The service reported that createSiteNote was done, and the account does not show it.',
+    },
+  ]);
+  expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(1);
+});
