@@ -105,7 +105,7 @@ data_dir: ${join(desk.folder, '.caretaker')}
 });
 
 test('a paused queue and a Redis out of memory are wrong, and every command that writes names the cause', async () => {
-  const { redis, close } = await desk.keepRedis();
+  const { redis } = await desk.keepRedis();
   const queues = openQueues(redis.store, keptLog());
   await queues.boards()[1]?.pause();
   const paused = await desk.run(['doctor']);
@@ -130,11 +130,10 @@ test('a paused queue and a Redis out of memory are wrong, and every command that
   expect(detached.code).toBe(3);
   expect(detached.stderr).toMatch(/^error: Redis is out of memory \(maxmemory\) and refuses to write/m);
   expect(detached.stderr).not.toContain('No daemon is at work');
-  await close();
 });
 
 test('a run that is held is named with what can be done, and goes on once it is released', async () => {
-  const { records, close } = await desk.keepRedis();
+  const { records } = await desk.keepRedis();
   const run = aRun({ id: 'nightly-sync.20261122T010000Z', account: 'default' });
   await records.runs.create(run, { concurrency: 1, targetMs: 60_000 });
   await records.runs.hold(run, { at: 2_000, since: 1_000 }, 'The run is held: Redis was put back.');
@@ -149,7 +148,6 @@ test('a run that is held is named with what can be done, and goes on once it is 
   expect(released).toMatchObject({ code: 0, stderr: expect.stringContaining(`${run.id} is released`) });
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is not held') });
   expect((await records.runs.get(run.id))?.held).toBeUndefined();
-  await close();
 });
 
 test('a service whose description lacks an operation, and whose clock is off, is warned of', async () => {
