@@ -130,12 +130,14 @@ export async function item<Id extends ListId>(
   intent: Intent,
   list: Id,
   query: Omit<Input<Id>, 'page' | 'perPage'>,
-  isAsAsked: (item: Item<Id>) => boolean,
+  isAsAsked: (item: Item<Id>) => boolean | undefined,
 ): Promise<Found> {
   const candidates: Candidate[] = [];
   for await (const one of looking.all(list, query)) {
     const { id, created_at } = one as { id: string; created_at?: string | null };
-    if (isAsAsked(one)) candidates.push({ id, createdAt: created_at, isSure: true });
+    const asAsked = isAsAsked(one);
+    // One that does not show what it is may be it.
+    if (asAsked !== false) candidates.push({ id, createdAt: created_at, isSure: asAsked === true });
   }
   const own = await ownOf(looking, operation, intent, candidates);
   return own.is === 'found' ? found : own;
@@ -148,14 +150,19 @@ export async function newItem<Id extends ListId>(
   intent: Intent,
   list: Id,
   path: object,
-  isAsAsked: (item: Item<Id>) => boolean,
+  isAsAsked: (item: Item<Id>) => boolean | undefined,
 ): Promise<Found> {
   const query = { ...path, filters: await createdSince(looking, intent) };
   return item(looking, operation, intent, list, query as never, isAsAsked);
 }
 
-export const same = (a: string | undefined, b: string | undefined): boolean =>
-  a !== undefined && b !== undefined && a.trim().toLowerCase() === b.trim().toLowerCase();
+/** Whether a text that the service shows is the one that was sent, however it is spelled; nothing where it shows none. */
+export const same = (shown: string | null | undefined, sent: string | undefined): boolean | undefined =>
+  shown === undefined ? undefined : shown?.trim().toLowerCase() === sent?.trim().toLowerCase();
+
+/** Whether a value that the service shows is the one that was sent; nothing where it shows none. */
+export const equal = <T>(shown: T | undefined, sent: T): boolean | undefined =>
+  shown === undefined ? undefined : shown === sent;
 
 /** A staging site's task may name the copy or the live site it was made from. */
 export async function stagingTask(
@@ -168,4 +175,10 @@ export async function stagingTask(
   const { staging_site } = await looking.api.showStagingSite({ staging_site_id });
   const ids = [staging_site_id, staging_site.site_id ?? staging_site_id];
   return task(looking, operation, type, ids, intent);
+}
+
+/** Whether all of it is as asked for: false where one part is not, nothing where one is not shown. */
+export function all(...parts: readonly (boolean | undefined)[]): boolean | undefined {
+  if (parts.includes(false)) return false;
+  return parts.includes(undefined) ? undefined : true;
 }

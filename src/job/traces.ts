@@ -13,7 +13,9 @@ import type { Input } from '../contract/operations.ts';
 import type { Intent } from '../run/run.ts';
 import {
   absent,
+  all,
   changed,
+  equal,
   type Found,
   found,
   item,
@@ -52,6 +54,7 @@ const backup = (operation: OnceId, type: 'download' | 'upload' | 'migrate') => (
     task(looking, operation, type, [site_id], intent),
 });
 
+const notShown = 'When one that was created since does not show them.';
 const made = (what: string, by: string) => `${what} created since with the same ${by}.`;
 
 export const traces: { [Id in OnceId]: Trace<Id> } = {
@@ -118,7 +121,8 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
         intent,
         'listReports',
         { filters },
-        ({ start_date, end_date }) => start_date === report.start_date && end_date === report.end_date,
+        ({ start_date, end_date }) =>
+          all(equal(start_date, report.start_date), equal(end_date, report.end_date)),
       );
       return made.is === 'absent' ? began : made;
     },
@@ -148,22 +152,27 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createClient: {
     looksFor: made('A client', 'e-mail, or, without one, the same names'),
+    unknown: notShown,
     find: (looking, { body: { client } }, intent) =>
       newItem(looking, 'createClient', intent, 'listClients', {}, (one) =>
         client.email
           ? same(one.email, client.email)
-          : (['first_name', 'last_name', 'company_name'] as const).every(
-              (name) => (one[name] ?? '') === (client[name] ?? ''),
+          : all(
+              ...(['first_name', 'last_name', 'company_name'] as const).map((name) =>
+                equal(one[name], client[name] ?? ''),
+              ),
             ),
       ),
   },
   createTag: {
     looksFor: made('A tag', 'name'),
+    unknown: notShown,
     find: (looking, { body: { tag } }, intent) =>
-      newItem(looking, 'createTag', intent, 'listTags', {}, ({ name }) => name === tag.name),
+      newItem(looking, 'createTag', intent, 'listTags', {}, ({ name }) => equal(name, tag.name)),
   },
   createSite: {
     looksFor: made('A site', 'address'),
+    unknown: notShown,
     find: (looking, { body: { site } }, intent) =>
       newItem(looking, 'createSite', intent, 'listSites', {}, ({ url }) =>
         same(url.replace(/\/$/, ''), site.url.replace(/\/$/, '')),
@@ -171,6 +180,7 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createSenderEmail: {
     looksFor: made('A sender e-mail', 'address'),
+    unknown: notShown,
     find: (looking, { body: { sender_email } }, intent) =>
       newItem(looking, 'createSenderEmail', intent, 'listSenderEmails', {}, ({ email }) =>
         same(email, sender_email.email),
@@ -178,6 +188,7 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createTeamMember: {
     looksFor: made('An invitation', 'e-mail'),
+    unknown: notShown,
     find: (looking, { body: { team_member } }, intent) =>
       newItem(looking, 'createTeamMember', intent, 'listTeamMembers', {}, ({ email }) =>
         same(email, team_member.email),
@@ -185,14 +196,10 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createReportTemplate: {
     looksFor: made('A template', 'name'),
+    unknown: notShown,
     find: (looking, { body: { report_template } }, intent) =>
-      newItem(
-        looking,
-        'createReportTemplate',
-        intent,
-        'listReportTemplates',
-        {},
-        ({ name }) => name === report_template.name,
+      newItem(looking, 'createReportTemplate', intent, 'listReportTemplates', {}, ({ name }) =>
+        equal(name, report_template.name),
       ),
   },
   createScheduledReport: {
@@ -207,26 +214,18 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
   },
   createAutoUpdateSchedule: {
     looksFor: made('A schedule', 'name'),
+    unknown: notShown,
     find: (looking, { body: { auto_update_schedule } }, intent) =>
-      newItem(
-        looking,
-        'createAutoUpdateSchedule',
-        intent,
-        'listAutoUpdateSchedules',
-        {},
-        ({ name }) => name === auto_update_schedule.name,
+      newItem(looking, 'createAutoUpdateSchedule', intent, 'listAutoUpdateSchedules', {}, ({ name }) =>
+        equal(name, auto_update_schedule.name),
       ),
   },
   createSiteNote: {
     looksFor: made('A note of the site', 'content'),
+    unknown: notShown,
     find: (looking, { site_id, body: { note } }, intent) =>
-      newItem(
-        looking,
-        'createSiteNote',
-        intent,
-        'listSiteNotes',
-        { site_id },
-        ({ content }) => content?.trim() === note.content.trim(),
+      newItem(looking, 'createSiteNote', intent, 'listSiteNotes', { site_id }, ({ content }) =>
+        equal(content?.trim(), note.content.trim()),
       ),
   },
   updateSiteNote: {
@@ -244,18 +243,23 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
     unknown: 'When some of them are there and some are not.',
     async find(looking, { site_id, body: { custom_works } }, intent) {
       const nameOf = (one: { title: string; performed_on: string }) => `${one.performed_on} ${one.title}`;
-      const listed: { id: string; created_at?: string | undefined; name: string }[] = [];
+      const listed: { id: string; created_at?: string | undefined; name: string; isShown: boolean }[] = [];
       const filters = await createdSince(looking, intent);
-      for await (const { id, created_at, title = '', performed_on = '' } of looking.all(
-        'listSiteCustomWorks',
-        { site_id, filters },
-      ))
-        listed.push({ id, created_at, name: nameOf({ title, performed_on }) });
+      for await (const { id, created_at, title, performed_on } of looking.all('listSiteCustomWorks', {
+        site_id,
+        filters,
+      }))
+        listed.push({
+          id,
+          created_at,
+          name: nameOf({ title: title ?? '', performed_on: performed_on ?? '' }),
+          isShown: title !== undefined && performed_on !== undefined,
+        });
       let [there, unclear] = [0, 0];
       for (const name of custom_works.map(nameOf)) {
         const candidates = listed
-          .filter((one) => one.name === name)
-          .map(({ id, created_at }) => ({ id, createdAt: created_at, isSure: true }));
+          .filter((one) => one.name === name || !one.isShown)
+          .map(({ id, created_at, isShown }) => ({ id, createdAt: created_at, isSure: isShown }));
         const own = await ownOf(looking, 'createSiteCustomWorks', intent, candidates);
         if (own.is === 'unknown') unclear += 1;
         if (own.is !== 'found') continue;

@@ -101,3 +101,17 @@ test('a task that does not say for what it is may be ours: nobody can tell', asy
     is: 'unknown',
   });
 });
+
+test('a note created since that does not show its content may be ours: it is not written a second time', async () => {
+  const account = await openAccount();
+  const input = (await inputs.createSiteNote(account)) as Input<'createSiteNote'>;
+  await account.pass(5 * MINUTE);
+  const intent = { operation: 'createSiteNote', at: account.now() };
+  await account.call('createSiteNote', input);
+  account.sandbox.hide('listSiteNotes', 'content');
+
+  expect(await findTrace('createSiteNote', account.looking, input, intent)).toEqual({
+    is: 'unknown',
+    detail: 'Something of this kind was created since, and does not show for what.',
+  });
+});
