@@ -1,6 +1,7 @@
 /**
- * `npm run mutation -- [--count 300] [--seed 1] [--only TEXT] [--limit SECONDS] [--minutes MINUTES] [--report]`: changes the
- * sources in one small place at a time, and looks whether a test notices.
+ * `npm run mutation -- [--count 300] [--seed 1] [--only TEXT] [--limit SECONDS] [--minutes MINUTES] [--part 1/2] [--report]`:
+ * changes the sources in one small place at a time, and looks whether a test notices. `--part 1/2` beside `--part 2/2` shares
+ * the sample between two processes.
  *
  * Works in a copy of the tracked files, with one worker at the lowest priority. What was tried is kept in `.mutation/`, one
  * line each, so that a run that was stopped goes on where it was, and another seed adds to it. `--report` only prints.
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     limit: { type: 'string', default: '60' },
     minutes: { type: 'string', default: '600' },
+    part: { type: 'string', default: '1/1' },
     report: { type: 'boolean', default: false },
   },
 });
@@ -43,6 +45,7 @@ const folders = ['src/engine', 'src/client', 'src/budget', 'src/records', 'src/s
 const SLOWEST_MS = 60_000;
 const MOST_FILES = 6;
 const limitMs = Number(values.limit) * 1_000;
+const [part, parts] = values.part.split('/').map(Number);
 
 const known = existsSync(results)
   ? readFileSync(results, 'utf8')
@@ -182,6 +185,7 @@ const sample = all
   .map((mutant) => ({ mutant, rank: rank(mutant) }))
   .sort((a, b) => (a.rank < b.rank ? -1 : 1))
   .slice(0, Number(values.count))
+  .filter((_, index) => index % parts === part - 1)
   .filter(({ mutant }) => !done.has(idOf(mutant)));
 
 process.stderr.write(`${all.length} mutants, ${sample.length} to try\n`);
