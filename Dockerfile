@@ -6,6 +6,7 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY jobs jobs
+COPY scripts scripts
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund && rm -rf node_modules/.cache
 
 FROM node:22-slim

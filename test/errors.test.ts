@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { sayIssue } from '../src/contract/deviation.ts';
 import { fileFaultOf } from '../src/errors.ts';
-import { readStrictly } from '../src/settings/read-strictly.ts';
+import { sayIssue } from '../src/schema-issue.ts';
+import { readStrictly } from '../src/yaml/read-strictly.ts';
 
 const thrown = (code: string) => Object.assign(new Error(`${code}: raw, open 'x'`), { code });
 

@@ -1,7 +1,7 @@
 /** The links to the accounts: what the service is asked through, and what its answers deviated in. */
 import { openBudget } from '../budget/budget.ts';
 import { openClient } from '../client/client.ts';
-import type { AccountLink } from '../engine/parts.ts';
+import type { AccountLink } from '../engine/deps.ts';
 import { accountOf } from '../settings/account.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { OpenRecords } from './open-records.ts';

@@ -4,16 +4,16 @@
  */
 import type { Clock } from '../clock.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
+import { openContinuity } from '../engine/supervise/continuity.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
+import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type AccountLinks, openAccountLinks } from './account-links.ts';
-import { openContinuity } from './continuity.ts';
 import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
-import { withoutRefusals } from './redis-refusal.ts';
 
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** Those it was opened with, with what was taken over since. */

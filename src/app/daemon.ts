@@ -3,14 +3,14 @@ import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
+import { type ConfigWatch, watchConfig } from '../policy/file-watcher.ts';
+import { openPolicyBook, type PolicyBook } from '../policy/policy-watcher.ts';
 import { freezeWords } from '../records/freeze-store.ts';
+import { watchRedis } from '../redis/health.ts';
+import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
-import { type ConfigWatch, watchConfig } from './config-watch.ts';
 import { overview } from './overview.ts';
-import { openPolicyAgreement, type PolicyAgreement } from './policy-agreement.ts';
-import { openPolicyBook, type PolicyBook } from './policy-book.ts';
-import { watchRedis } from './redis-watch.ts';
 import { tellBeginnings } from './run-log.ts';
 
 export const roles = ['scheduler', 'worker', 'dashboard'] as const;

@@ -1,5 +1,5 @@
-/** Loads `jobs/`: every file there that exports a job adds a kind of work; nothing else has to be told about it. */
-import { readdirSync } from 'node:fs';
+/** Loads `jobs/`: each `jobs/<name>.ts` and `jobs/<name>/job.ts` that exports a job adds a kind of work. */
+import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AnyJob } from '../job/job.ts';
 import { createRegistry, type Registry } from '../job/registry.ts';
@@ -15,7 +15,12 @@ export function loadJobs(): Promise<Registry> {
 }
 
 async function load(): Promise<Registry> {
-  const files = readdirSync(fileURLToPath(folder)).filter((file) => /^[a-z0-9-]+\.(js|ts)$/.test(file));
+  const files = readdirSync(fileURLToPath(folder), { withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isDirectory()) return /^[a-z0-9-]+\.(js|ts)$/.test(entry.name) ? [entry.name] : [];
+    return ['job.js', 'job.ts']
+      .map((file) => `${entry.name}/${file}`)
+      .filter((file) => existsSync(new URL(file, folder)));
+  });
   const modules = await Promise.all(files.sort().map((file) => import(new URL(file, folder).href)));
   return createRegistry(modules.flatMap((exported: object) => Object.values(exported).filter(isJob)));
 }

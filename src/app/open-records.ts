@@ -7,9 +7,9 @@ import { hostname } from 'node:os';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { openRecords, type Records } from '../records/records.ts';
+import { keepRight, redisClock } from '../redis/clock.ts';
+import { type Connected, connectRedis } from '../redis/connect.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Connected, connectRedis } from './connect.ts';
-import { keepRight, redisClock } from './redis-clock.ts';
 
 export interface OpenRecords {
   readonly records: Records;

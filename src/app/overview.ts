@@ -1,11 +1,11 @@
 /** How the daemon is, for its dashboard: what it was started for, what of that works, how its accounts are. */
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
+import type { PolicyBook } from '../policy/policy-watcher.ts';
+import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
-import { type Finding, hintOf, placeOf, shortFile } from '../settings/finding.ts';
+import { type Finding, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import type { Caretaker } from './caretaker.ts';
-import type { PolicyBook } from './policy-book.ts';
-import type { RedisTrouble } from './redis-watch.ts';
 
 export type Overview = Pick<
   DashboardOptions,

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
 import { Alone } from './alone.ts';
 import { LEARN, ROOM, TAKE } from './scripts.ts';
 import { type BudgetUsage, othersPerMinute, spentIn } from './usage.ts';

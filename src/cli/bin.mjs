@@ -21,7 +21,7 @@ if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
 if (existsSync(here('main.ts'))) {
   if (!existsSync(here('../../node_modules')))
     fail('The npm packages are missing: run "npm run setup" first.');
-  const { ensureBuild } = await import('./build.mjs');
+  const { ensureBuild } = await import('../../scripts/build.mjs');
   const say = (line) => process.stderr.isTTY && process.stderr.write(`${line}\n`);
   const build = await ensureBuild({ say });
   if (!build.ok) fail(`${build.why}\n${build.output}`.trimEnd());

@@ -3,23 +3,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Caretaker } from '../app/caretaker.ts';
 import type { OpenRecords } from '../app/open-records.ts';
-import type { AccountLink } from '../engine/parts.ts';
+import type { AccountLink } from '../engine/deps.ts';
 import type { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Loaded } from '../policy/load-policies.ts';
 import type { Policy } from '../policy/policy.ts';
+import { loadSettings } from '../settings/load-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import { suggestionFor } from '../suggest.ts';
 import {
   type Finding,
   InvalidFilesError,
   renderFinding,
   renderFindings,
   shortFile,
-} from '../settings/finding.ts';
-import { loadSettings } from '../settings/load-settings.ts';
-import type { Settings } from '../settings/settings.ts';
-import { suggestionFor } from '../settings/suggest.ts';
+} from '../yaml/diagnostic.ts';
 import { UsageError } from './exit.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './output/terminal.ts';
 
 /** The options that every command takes. */
 export interface GlobalOptions {

@@ -1,8 +1,9 @@
 /** Exit codes (DESIGN 3.2), and the sentence for whatever was thrown. */
-import { writeRefusal } from '../app/redis-refusal.ts';
+
 import { CaretakerError, messageOf } from '../errors.ts';
-import { InvalidFilesError, renderFindings } from '../settings/finding.ts';
-import type { Terminal } from './terminal.ts';
+import { writeRefusal } from '../redis/refusal.ts';
+import { InvalidFilesError, renderFindings } from '../yaml/diagnostic.ts';
+import type { Terminal } from './output/terminal.ts';
 
 export const exit = {
   /** All is well. */

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exit } from './exit.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './output/terminal.ts';
 
 /** How long Redis may leave us without an answer once we were told to end. */
 const AWAY_MS = 10_000;

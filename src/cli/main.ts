@@ -3,9 +3,9 @@
  */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { listFaults } from '../sandbox/faults/names.ts';
-import { suggestionFor } from '../settings/suggest.ts';
+import { suggestionFor } from '../suggest.ts';
 import { exit, explain } from './exit.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal } from './output/terminal.ts';
 import { version } from './version.ts';
 
 const wholeNumber =
@@ -26,7 +26,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   /** A command's action: its file is loaded, called with the options of all levels, and its exit code kept. */
   const does =
     <A extends unknown[]>(
-      load: () => Promise<(terminal: import('./terminal.ts').Terminal, ...args: A) => Promise<number>>,
+      load: () => Promise<(terminal: import('./output/terminal.ts').Terminal, ...args: A) => Promise<number>>,
     ) =>
     async (...args: unknown[]) => {
       const command = args.at(-1) as Command;

@@ -1,7 +1,7 @@
 import type { QueryFault } from '../contract/list.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
-import { suggestionFor } from '../settings/suggest.ts';
+import { suggestionFor } from '../suggest.ts';
 
 /** A request against the contract: a mistake in a policy, a command or a job, told before anything is sent. */
 export class InvalidInputError extends CaretakerError {

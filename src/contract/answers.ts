@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
-import { isHolder, sayIssue, writePath } from './deviation.ts';
+import { isHolder, sayIssue, writePath } from '../schema-issue.ts';
 import { codeIn, joined, sentencesIn } from './error-body.ts';
 import { type Answer, type OperationId, operationOf } from './operations.ts';
 import { salvage } from './salvage.ts';

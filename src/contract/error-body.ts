@@ -2,8 +2,9 @@
  * What an error body says. Its structure is not shown (spec 7), so whatever looks like a sentence for a person or a
  * code for a machine is looked for where services usually put it: in JSON of any shape, or in a text.
  */
+
+import { isHolder } from '../schema-issue.ts';
 import { scrub } from '../secrets.ts';
-import { isHolder } from './deviation.ts';
 
 /** More than this is not looked at: an error page may be of any size. */
 const longestText = 20_000;

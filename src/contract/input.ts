@@ -1,6 +1,6 @@
 /** Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through. */
 import { z } from 'zod';
-import { isHolder, protoKeysIn, sayIssue } from './deviation.ts';
+import { isHolder, protoKeysIn, sayIssue } from '../schema-issue.ts';
 import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
 import { type Operation, pathParameters } from './operation.ts';
 import { type OperationId, operationOf } from './operations.ts';

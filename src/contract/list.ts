@@ -3,7 +3,7 @@
  * `checkListQuery` is the one judge of a query, for the client, the command line and the policy loader alike.
  */
 import { z } from 'zod';
-import { noSuchDay } from './no-such-day.ts';
+import { noSuchDay } from '../dates.ts';
 
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];

@@ -3,7 +3,7 @@
  * other wrong value goes, with the nearest field around it that may be missing.
  */
 import { z } from 'zod';
-import { isHolder } from './deviation.ts';
+import { isHolder } from '../schema-issue.ts';
 import { bare, id, schemaUnder } from './schema.ts';
 
 /**

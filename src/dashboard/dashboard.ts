@@ -3,17 +3,17 @@ import type { Clock } from '../clock.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { isLoopback } from '../settings/loopback.ts';
-import { Door } from './access/door.ts';
-import { Sessions } from './access/sessions.ts';
-import { Throttle } from './access/throttle.ts';
+import { Door } from './auth/authenticator.ts';
+import { Throttle } from './auth/login-throttle.ts';
+import { Sessions } from './auth/sessions.ts';
+import { openNews } from './events/event-bus.ts';
 import { createApp } from './http/app.ts';
+import type { Pausing } from './http/context.ts';
 import { DashboardError } from './http/dashboard-error.ts';
 import { listen, urlOf } from './http/listen.ts';
-import type { Pausing } from './http/parts.ts';
-import { openNews } from './live/news.ts';
-import { createMeters } from './machines/meters.ts';
+import { createMeters } from './monitoring/meters.ts';
 import type { DashboardOptions } from './options.ts';
-import { openReader } from './reading/reader.ts';
+import { openReader } from './queries/reader.ts';
 
 export interface Dashboard {
   /** `http://127.0.0.1:8480`, without a slash behind it. */

@@ -3,15 +3,15 @@ import { CaretakerError } from '../errors.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { abandonRun } from './abandon.ts';
-import { Actor } from './actor.ts';
-import { probeAccount } from './block.ts';
-import { cancelRun } from './call-off.ts';
+import { Actor } from './act/actor.ts';
+import { type Parts, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
-import { type Parts, policyOf } from './parts.ts';
-import { Planner } from './planner.ts';
-import { type Preview, previewPlan } from './preview.ts';
-import { Steward } from './steward.ts';
+import { Planner } from './plan/planner.ts';
+import { type Preview, previewPlan } from './plan/preview.ts';
+import { probeAccount } from './supervise/block.ts';
+import { cancelRun } from './supervise/cancel.ts';
+import { abandonRun } from './supervise/force-end.ts';
+import { Steward } from './supervise/supervisor.ts';
 
 /** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
 export class RunError extends CaretakerError {

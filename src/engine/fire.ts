@@ -5,7 +5,7 @@ import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, freezeWords } from '../records/freeze-store.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './deps.ts';
 
 export interface Firing {
   trigger: Trigger;

@@ -2,20 +2,8 @@
  * Fields that the service did not show. Absent is not empty, not zero and not "no": what a decision rests on must have
  * been shown, in a list or in the single view. So a decision asks for its facts with `shown`, and ends where one is absent.
  */
-import type { FieldTree } from '../contract/fields.ts';
-import { CaretakerError } from '../errors.ts';
-
-/** A decision needs a field that the service did not show. */
-export class NotShownError extends CaretakerError {
-  readonly code = 'NOT_SHOWN';
-
-  constructor(
-    /** The field as conditions write it: `site.sync.paused`. */
-    readonly field: string,
-  ) {
-    super(`The service does not show ${field}.`);
-  }
-}
+import type { FieldTree } from '../expression/fields.ts';
+import { NotShownError } from '../expression/not-shown.ts';
 
 /**
  * The value of a field on which a decision rests; `null` is a value.

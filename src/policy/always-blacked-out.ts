@@ -1,6 +1,6 @@
 /** Schedules all of whose times fall on days of their own blackout. */
 import { Cron } from 'croner';
-import { weekdays } from '../settings/calendar-days.ts';
+import { weekdays } from '../yaml/days.ts';
 import type { Blackout } from './policy.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 /** A policy in the words of its file, every default filled in: the way back from `to-policy.ts`. */
 import type { Registry } from '../job/registry.ts';
-import { formatDuration } from '../settings/duration.ts';
+import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
 import type { Blackout, Policy, Schedule, Threshold } from './policy.ts';
 

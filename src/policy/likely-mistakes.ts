@@ -1,5 +1,5 @@
 /** What a policy may say by its form, and nobody means: each is a remark, with what was probably meant. */
-import type { Path, Remark, YamlFile } from '../settings/yaml-file.ts';
+import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
 import { alwaysBlackedOut } from './always-blacked-out.ts';
 import type { PolicyEntry } from './policy-file.ts';
 import { type Calendars, toBlackout } from './to-policy.ts';

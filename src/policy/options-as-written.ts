@@ -1,6 +1,6 @@
 /** A job's options in the words of a policy's file: what the job's schema read them into, back again. */
 import { z } from 'zod';
-import { formatDuration } from '../settings/duration.ts';
+import { formatDuration } from '../yaml/duration.ts';
 
 /** What `schema` would read as this very value: durations (`14d`) and shares (`20%`) as people write them. */
 export function optionsAsWritten(schema: z.core.$ZodType, value: unknown): unknown {

@@ -9,10 +9,10 @@ import { z } from 'zod';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
-import { DayRange } from '../settings/calendar-days.ts';
-import { duration } from '../settings/duration.ts';
-import { parsePercent, percent } from '../settings/percent.ts';
-import { timezoneFault, zoneHint } from '../settings/timezone.ts';
+import { DayRange } from '../yaml/days.ts';
+import { duration } from '../yaml/duration.ts';
+import { parsePercent, percent } from '../yaml/percent.ts';
+import { timezoneFault, zoneHint } from '../yaml/timezone.ts';
 import { cronFault } from './cron.ts';
 import { foldings, gaps, overlaps, priorities } from './policy.ts';
 

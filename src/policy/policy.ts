@@ -1,7 +1,7 @@
 /** What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen. */
 import type { ListQuery } from '../contract/list.ts';
 import type { CandidateList } from '../job/candidates.ts';
-import type { Days } from '../settings/calendar-days.ts';
+import type { Days } from '../yaml/days.ts';
 
 export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];

@@ -1,7 +1,7 @@
 /** Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it. */
 import { createHash } from 'node:crypto';
-import { type Days, daysOf, isDay, isWeekday } from '../settings/calendar-days.ts';
 import { deepFreeze } from '../settings/freeze.ts';
+import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
 import type { Blackout, Policy, Schedule, Select } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';
 

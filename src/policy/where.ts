@@ -1,7 +1,9 @@
 /** `select.where`: a condition in CEL over one candidate, what is related to it, and the moment of planning. */
-import { type Field, type FieldTree, fieldsOfItem } from '../contract/fields.ts';
+
+import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
+import type { Field, FieldTree } from '../expression/fields.ts';
 import { type CandidateList, candidateLists, candidatesOf } from '../job/candidates.ts';
-import { compileExpression, ExpressionError, type Variables } from '../job/expression.ts';
+import { fieldsOfItem } from '../job/fields.ts';
 import type { AnyJob } from '../job/job.ts';
 
 export interface Where {

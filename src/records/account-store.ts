@@ -1,5 +1,5 @@
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 /** Since when and why an account refuses us. */
 export interface Blocked {

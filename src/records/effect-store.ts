@@ -6,9 +6,9 @@
  */
 
 import { isoTime } from '../clock.ts';
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 /** An effect by the operation that brought it about and the id of what it made. */
 export interface Effect {

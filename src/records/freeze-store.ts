@@ -1,9 +1,9 @@
 import { isoMinute } from '../clock.ts';
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
 import { END_PAUSE, NOTE_PAUSE, type Pause, pauseAt, pausesOf } from './policy-store.ts';
-import { type Store, toJson } from './redis.ts';
 
 /** Who froze everything, when and why, and when that ends by itself. */
 export type Freeze = Pause & { until: number };

@@ -5,9 +5,9 @@
  * to an older state; who remembers another name, that it was emptied or that this is another Redis.
  */
 import { randomUUID } from 'node:crypto';
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 /** A state of the records. */
 export interface Generation {

@@ -6,9 +6,9 @@
  * instant, leave exactly one. A backfill is noted on the record that is there.
  */
 
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import { type Store, toJson } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import { type Store, toJson } from './redis.ts';
 
 /** Why a moment made no run that did anything. */
 export const leftOutFor = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;

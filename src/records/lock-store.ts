@@ -1,6 +1,6 @@
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 const TAKE = `
 local owner = redis.call('GET', KEYS[1])

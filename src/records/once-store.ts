@@ -4,9 +4,9 @@
  *
  * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
  */
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 /** Who holds a key, since when, and what came of it, as far as that is known. */
 export interface KeyHolder {

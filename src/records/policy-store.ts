@@ -1,7 +1,7 @@
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
-import { type Store, toJson } from './redis.ts';
 
 /** Who paused a policy, when and why. */
 export interface Pause {

@@ -1,6 +1,6 @@
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 /** A policy that a daemon keeps in force, as it last read it, although its file is broken now. */
 export interface KeptPolicy {

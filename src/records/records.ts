@@ -1,5 +1,6 @@
 /** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
 import type { Cluster, Redis } from 'ioredis';
+import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';
 import { EffectStore } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
@@ -11,7 +12,6 @@ import { LockStore } from './lock-store.ts';
 import { OnceStore } from './once-store.ts';
 import { PolicyStore } from './policy-store.ts';
 import { PresenceStore } from './presence-store.ts';
-import type { Store } from './redis.ts';
 import { RunStore } from './run-store.ts';
 import { TargetStore } from './target-store.ts';
 import { TotalsStore } from './totals-store.ts';

@@ -1,6 +1,7 @@
 /** A run as the fields of its hash in Redis, and back. */
+
+import { OPERATION } from '../redis/store.ts';
 import type { Counts, Held, Run, RunStatus, Spent } from '../run/run.ts';
-import { OPERATION } from './redis.ts';
 
 const countNames = [
   'planned',

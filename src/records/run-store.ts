@@ -5,14 +5,14 @@
  * processes can never both believe that they ended a run.
  */
 import { randomUUID } from 'node:crypto';
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import { COUNT_REQUESTS, type Store, toJson } from '../redis/store.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Held, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
 import { scrub } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
-import { COUNT_REQUESTS, type Store, toJson } from './redis.ts';
 import { flat, fromHash } from './run-hash.ts';
 import { CREATE, creations, END, HOLD, MOVE, RELEASE_HELD, SET_FIELDS } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';

@@ -2,7 +2,7 @@
  * The moves of targets, each atomic. A target's record says in which state it is and at which step; the sorted sets
  * say the same by state, so that what is due, in flight or late is found without reading every target.
  */
-import { COUNT_REQUESTS } from './redis.ts';
+import { COUNT_REQUESTS } from '../redis/store.ts';
 
 /**
  * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that

@@ -5,7 +5,8 @@
  * call. A worker that lost its place therefore can neither write an intent nor an outcome.
  */
 
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import { type Store, toJson } from '../redis/store.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
 import { redact } from '../secrets.ts';
@@ -13,7 +14,6 @@ import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
-import { type Store, toJson } from './redis.ts';
 import {
   ADD_LEFT_OUT,
   ADD_TARGETS,

@@ -4,11 +4,11 @@
  * Added to in the script that ends a run, so that what happened in a day is known without reading its runs, however many there
  * were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no page asks for it any more.
  */
-import { runScript } from '../redis-script.ts';
+import { runScript } from '../redis/script.ts';
+import type { Store } from '../redis/store.ts';
 import type { Reason } from '../run/reasons.ts';
 import type { Outcome, RunStatus } from '../run/run.ts';
 import { keys } from './keys.ts';
-import type { Store } from './redis.ts';
 
 const HOUR_MS = 3_600_000;
 /** The day that is asked for, the hour that it begins in, and one to spare. */

@@ -6,7 +6,7 @@ import type { Records } from '../records/records.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { blackoutOn, blackoutWords, momentsBetween } from './calendar.ts';
-import { hindranceWords } from './hindrance-words.ts';
+import { hindranceWords } from './skip-cause-text.ts';
 import type { Span } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;

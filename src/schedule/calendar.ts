@@ -13,8 +13,8 @@
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
 import type { Blackout, Schedule } from '../policy/policy.ts';
-import { weekdays } from '../settings/calendar-days.ts';
-import { comingOf, offsetAt } from './zone.ts';
+import { weekdays } from '../yaml/days.ts';
+import { comingOf, offsetAt } from './local-time.ts';
 
 /** What decides which moments a schedule has. */
 export type Moments = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;

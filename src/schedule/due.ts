@@ -6,7 +6,7 @@
  */
 import type { Schedule } from '../policy/policy.ts';
 import { dueAt, MOST_MOMENTS, type Moments, nextMoments, previousMoment } from './calendar.ts';
-import { type Hindering, type Hindrance, hindranceOf } from './hindrance.ts';
+import { type Hindering, type Hindrance, hindranceOf } from './skip-cause.ts';
 
 /** A firing that is late by no more than this is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;

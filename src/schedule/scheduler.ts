@@ -14,7 +14,7 @@ import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
 import { cursorFor, nameOfMoments, whatIsDue } from './due.ts';
-import { recordOf, tellLeftOut } from './left-out.ts';
+import { recordOf, tellLeftOut } from './skipped-times.ts';
 
 export interface ScheduledFiring {
   trigger: 'schedule' | 'catch-up';

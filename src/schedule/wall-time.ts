@@ -1,6 +1,6 @@
 /** Days and times as people say them, in a policy's time zone. */
-import { parseDuration } from '../settings/duration.ts';
-import { comingOf, offsetAt } from './zone.ts';
+import { parseDuration } from '../yaml/duration.ts';
+import { comingOf, offsetAt } from './local-time.ts';
 
 /** From and to, both included, in milliseconds since 1970. */
 export interface Span {

@@ -8,10 +8,10 @@ import type { FiringRecord } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
-import { formatDuration } from '../settings/duration.ts';
+import { formatDuration } from '../yaml/duration.ts';
 import { dueAt, momentsBetween, nextMoments, previousMoment } from './calendar.ts';
-import { type Hindrance, hindranceOf } from './hindrance.ts';
-import { hindranceWords } from './hindrance-words.ts';
+import { type Hindrance, hindranceOf } from './skip-cause.ts';
+import { hindranceWords } from './skip-cause-text.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 /** One moment explained, as `caretaker why --json` prints it. */

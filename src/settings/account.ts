@@ -1,8 +1,8 @@
 /** Picks an account out of the settings, complete or with a sentence that says what is missing. */
 import { CaretakerError } from '../errors.ts';
-import { shortFile } from './finding.ts';
+import { suggestionFor } from '../suggest.ts';
+import { shortFile } from '../yaml/diagnostic.ts';
 import type { Account, KnownAccount, Settings } from './settings.ts';
-import { suggestionFor } from './suggest.ts';
 
 /** An account is not there, or lacks its base URL or token: nothing can be asked of the service. */
 export class AccountNotSetUpError extends CaretakerError {

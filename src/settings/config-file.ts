@@ -3,10 +3,10 @@
  * Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
  */
 import { z } from 'zod';
-import { DaysEntry, isWeekday } from './calendar-days.ts';
-import { duration } from './duration.ts';
+import { DaysEntry, isWeekday } from '../yaml/days.ts';
+import { duration } from '../yaml/duration.ts';
+import { percent } from '../yaml/percent.ts';
 import { isLoopback } from './loopback.ts';
-import { percent } from './percent.ts';
 
 /** A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines. */
 const MIN_PASSWORD = 12;

@@ -1,8 +1,8 @@
 /** The environment, and what a file `.env` in the project folder adds to it. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Finding, InvalidFilesError } from './finding.ts';
-import { readTextFile } from './text-file.ts';
+import { type Finding, InvalidFilesError } from '../yaml/diagnostic.ts';
+import { readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from './variables.ts';
 
 /**

@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CaretakerError } from '../errors.ts';
 import { keepSecret } from '../secrets.ts';
-import { daysOf } from './calendar-days.ts';
+import { daysOf } from '../yaml/days.ts';
+import { type Finding, fileFinding, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
+import { readStrictly } from '../yaml/read-strictly.ts';
+import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
-import { type Finding, fileFinding, InvalidFilesError, inOrder } from './finding.ts';
 import { deepFreeze } from './freeze.ts';
-import { readStrictly } from './read-strictly.ts';
 import type { KnownAccount, RedisSettings, Settings } from './settings.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
-import { type Path, YamlFile } from './yaml-file.ts';
 
 export interface Where {
   /** `--config`; default `CARETAKER_CONFIG`, then `config/caretaker.yaml` in `cwd` or the nearest folder above it. */

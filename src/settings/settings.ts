@@ -1,5 +1,5 @@
 /** `config/caretaker.yaml` and the environment, read once into one frozen value. */
-import type { Days } from './calendar-days.ts';
+import type { Days } from '../yaml/days.ts';
 
 export interface Account {
   name: string;

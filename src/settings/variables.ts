@@ -1,5 +1,5 @@
 /** Environment variables in the config file: `${NAME}` and `${NAME:-default}`; `$${NAME}` is left as `${NAME}`. */
-import type { Remark } from './yaml-file.ts';
+import type { Remark } from '../yaml/yaml-file.ts';
 
 export type Environment = Record<string, string | undefined>;
 

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { apiCall } from '../../jobs/api-call.ts';
+import { apiCall } from '../../jobs/api-call/job.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { systemClock } from '../../src/clock.ts';
 import { aPolicy } from '../support/builders.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { argv, execPath, exit, stderr } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureBuild } from '../../src/cli/build.mjs';
-import { colorlessInPipes } from '../../src/cli/colorless.mjs';
+import { ensureBuild } from '../../scripts/build.mjs';
+import { colorlessInPipes } from '../../src/cli/output/colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({

@@ -1,9 +1,9 @@
 /** What goes on while processes are killed: for each kind of run how it begins, and how the service knows whether its record is true. */
-import { apiCall } from '../../jobs/api-call.ts';
-import { reportDispatch } from '../../jobs/report-dispatch.ts';
-import { siteSync } from '../../jobs/site-sync.ts';
-import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
-import { updateCheck } from '../../jobs/update-check.ts';
+import { apiCall } from '../../jobs/api-call/job.ts';
+import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
+import { siteSync } from '../../jobs/site-sync/job.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
+import { updateCheck } from '../../jobs/update-check/job.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Reason } from '../../src/run/reasons.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeOperation } from '../../src/cli/describe-operation.ts';
+import { describeOperation } from '../../src/cli/output/describe-operation.ts';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
-import { openTerminal } from '../../src/cli/terminal.ts';
+import { openTerminal } from '../../src/cli/output/terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

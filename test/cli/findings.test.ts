@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findingsText } from '../../src/cli/findings.ts';
-import { openTerminal } from '../../src/cli/terminal.ts';
+import { findingsText } from '../../src/cli/output/findings.ts';
+import { openTerminal } from '../../src/cli/output/terminal.ts';
 import type { Target } from '../../src/run/run.ts';
 
 const target: Target = {

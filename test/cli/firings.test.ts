@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
-import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/app/embedded-redis.ts';
+import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { nameOfMoments } from '../../src/schedule/due.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';

@@ -1,14 +1,14 @@
 /** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
 import { describe, expect, test } from 'vitest';
+import { hindranceOf } from '../../src/cli/blockers.ts';
 import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
-import { foldSame } from '../../src/cli/fold-same.ts';
-import { hindranceOf } from '../../src/cli/hindrances.ts';
-import { lostWords } from '../../src/cli/lost.ts';
-import { retryAdvice } from '../../src/cli/retry-advice.ts';
-import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/show-run.ts';
-import { type Terminal, table } from '../../src/cli/terminal.ts';
+import { foldSame } from '../../src/cli/output/group-rows.ts';
+import { lostWords } from '../../src/cli/output/lost-work.ts';
+import { retryAdvice } from '../../src/cli/output/retry-advice.ts';
+import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
+import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';

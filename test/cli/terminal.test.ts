@@ -1,8 +1,8 @@
 /** What comes from the service and from files can be read at a terminal, and does nothing to it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
-import { findingsText } from '../../src/cli/findings.ts';
-import { openTerminal, type Terminal, table } from '../../src/cli/terminal.ts';
+import { findingsText } from '../../src/cli/output/findings.ts';
+import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { aTarget } from '../support/builders.ts';
 
 afterEach(() => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { argv, execPath, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { colorlessInPipes } from '../../src/cli/colorless.mjs';
+import { colorlessInPipes } from '../../src/cli/output/colorless.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values, positionals } = parseArgs({

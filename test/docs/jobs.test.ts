@@ -46,9 +46,9 @@ const reasonsTold = (page: string): string[] => {
 
 /** What the tests of a job say, without comments. */
 const testsOf = (job: string): string =>
-  readdirSync(tests)
-    .filter((file) => file.startsWith(job) && file.endsWith('.test.ts'))
-    .map((file) => readFileSync(join(tests, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, ''))
+  readdirSync(join(tests, job))
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(tests, job, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, ''))
     .join('\n');
 
 test('for every reason on the page of a job, a test of the job expects it', () => {

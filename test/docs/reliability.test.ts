@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
-import type { OnceId } from '../../src/job/find-effect.ts';
-import { traces } from '../../src/job/traces.ts';
+import type { OnceId } from '../../src/job/reconcile/find-effect.ts';
+import { traces } from '../../src/job/reconcile/probes.ts';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/reliability.md'), 'utf8');
 

@@ -3,10 +3,10 @@
  * file, planned and acted upon over the sandbox.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { apiCall } from '../../jobs/api-call.ts';
+import { ownParameter } from '../../jobs/api-call/call-template.ts';
+import { apiCall } from '../../jobs/api-call/job.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { type Input, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
-import { ownParameter } from '../../src/job/call-template.ts';
 import { type CandidateList, candidateLists } from '../../src/job/candidates.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';

@@ -1,7 +1,7 @@
 /** A job that waits for something for longer than its policy leaves it is told of when the policy is loaded. */
 import { expect, test } from 'vitest';
-import { reportDispatch } from '../../jobs/report-dispatch.ts';
-import { updateCheck } from '../../jobs/update-check.ts';
+import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
+import { updateCheck } from '../../jobs/update-check/job.ts';
 import { createRegistry } from '../../src/job/registry.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { folderWith } from '../settings/folder.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fieldsOfItem } from '../../src/contract/fields.ts';
-import { ExpressionError } from '../../src/job/expression.ts';
-import { NotShownError } from '../../src/job/shown.ts';
+import { ExpressionError } from '../../src/expression/expression.ts';
+import { NotShownError } from '../../src/expression/not-shown.ts';
+import { fieldsOfItem } from '../../src/job/fields.ts';
 import { compileWhere, compileWhereOf } from '../../src/policy/where.ts';
 import { tinyJob } from './tiny-job.ts';
 

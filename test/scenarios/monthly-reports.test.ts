@@ -1,6 +1,6 @@
 /** The shipped policy monthly-reports by the command line: what it promises of each site, against the account afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayAt, type Period, periodOf, sayPeriod } from '../../src/job/period.ts';
+import { dayAt, type Period, periodOf, sayPeriod } from '../../jobs/report-dispatch/period.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { clearOfTheHour } from '../support/time-of-day.ts';

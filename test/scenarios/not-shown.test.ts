@@ -1,9 +1,9 @@
 /** What the service does not show decides nothing: no copy is deleted, no site synced or called fine on an absent field. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { apiCall } from '../../jobs/api-call.ts';
-import { siteSync } from '../../jobs/site-sync.ts';
-import { stagingCleanup } from '../../jobs/staging-cleanup.ts';
-import { updateCheck } from '../../jobs/update-check.ts';
+import { apiCall } from '../../jobs/api-call/job.ts';
+import { siteSync } from '../../jobs/site-sync/job.ts';
+import { stagingCleanup } from '../../jobs/staging-cleanup/job.ts';
+import { updateCheck } from '../../jobs/update-check/job.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { aPolicy } from '../support/builders.ts';

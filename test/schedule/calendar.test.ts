@@ -11,7 +11,7 @@ import {
   previousMoment,
 } from '../../src/schedule/calendar.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
-import { weekdays } from '../../src/settings/calendar-days.ts';
+import { weekdays } from '../../src/yaml/days.ts';
 
 const usual = { cron: ['0 2 * * *'], jitterMs: 0, overlap: 'skip' as const, catchupMs: 0 };
 

@@ -2,7 +2,7 @@
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
 import { momentsBetween, nextMoments, previousMoment } from '../../src/schedule/calendar.ts';
-import { comingOf, offsetAt } from '../../src/schedule/zone.ts';
+import { comingOf, offsetAt } from '../../src/schedule/local-time.ts';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;

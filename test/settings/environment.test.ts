@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { environmentOf, parseDotEnv } from '../../src/settings/environment.ts';
-import { InvalidFilesError, renderFinding } from '../../src/settings/finding.ts';
+import { InvalidFilesError, renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from './folder.ts';
 
 function complaints(text: string): string[] {

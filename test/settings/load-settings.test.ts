@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scrub } from '../../src/secrets.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
-import { InvalidFilesError, renderFinding } from '../../src/settings/finding.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
+import { InvalidFilesError, renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from './folder.ts';
 
 type Env = Record<string, string>;

@@ -17,7 +17,7 @@ export interface Checkout {
   dir: string;
   /** Replaces `src/cli/main.ts`: the body of its `main(argv)`. */
   writeMain(body: string): Promise<void>;
-  /** Runs one of `src/cli/*.mjs`, to its end. */
+  /** Runs one of `scripts/*.mjs`, to its end. */
   run(script: string, args?: string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
   remove(): Promise<void>;
 }
@@ -26,10 +26,11 @@ export async function makeCheckout(): Promise<Checkout> {
   const dir = await mkdtemp(join(tmpdir(), 'caretaker-checkout-'));
   await mkdir(join(dir, 'src/cli'), { recursive: true });
   await mkdir(join(dir, 'jobs'));
+  await mkdir(join(dir, 'scripts'));
   await mkdir(join(dir, 'node_modules/.bin'), { recursive: true });
-  const scripts = ['bin', 'build', 'set-up', 'system-packages'].map((name) => `src/cli/${name}.mjs`);
+  const scripts = ['build', 'set-up', 'system-packages'].map((name) => `scripts/${name}.mjs`);
   const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  for (const file of [...scripts, ...settings, 'node_modules/.package-lock.json']) {
+  for (const file of ['src/cli/bin.mjs', ...scripts, ...settings, 'node_modules/.package-lock.json']) {
     await cp(join(root, file), join(dir, file));
   }
   for (const name of ['typescript', '@types']) {
@@ -42,7 +43,7 @@ export async function makeCheckout(): Promise<Checkout> {
         join(dir, 'src/cli/main.ts'),
         `export async function main(_argv: string[]): Promise<number> {\n${body}\n}\n`,
       ),
-    run: (script, args = [], env = {}) => runToEnd(join(dir, 'src/cli', script), args, env),
+    run: (script, args = [], env = {}) => runToEnd(join(dir, 'scripts', script), args, env),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
 }

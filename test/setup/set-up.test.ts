@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installCommands } from '../../src/app/redis/binary.ts';
+import { installCommands } from '../../src/redis/embedded/binary.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 
 let checkout: Checkout;

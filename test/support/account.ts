@@ -2,9 +2,9 @@
 import { onTestFinished } from 'vitest';
 import type { Budget } from '../../src/budget/budget.ts';
 import { openClient } from '../../src/client/client.ts';
-import { readingOf } from '../../src/engine/reading.ts';
+import { readingOf } from '../../src/engine/job-api.ts';
 import type { Effects } from '../../src/job/job.ts';
-import type { Looking } from '../../src/job/own-effect.ts';
+import type { Looking } from '../../src/job/reconcile/own-effect.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { heldClock } from './held-clock.ts';
 import type { Account } from './operation-inputs.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { healthOf } from '../../src/app/redis/ask.ts';
+import { healthOf } from '../../src/redis/embedded/command.ts';
 
 export interface TestRedis {
   /** What `new Redis(...)` of ioredis takes; ioredis also takes the bare `socketPath` where it expects a URL. */

@@ -16,11 +16,11 @@ import {
 } from '../../contract/operations.ts';
 import { fileFaultOf, messageOf } from '../../errors.ts';
 import { accountOf } from '../../settings/account.ts';
-import { suggestionFor } from '../../settings/suggest.ts';
+import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, settingsOf, withAccount } from '../context.ts';
-import { describeAsJson, describeOperation } from '../describe-operation.ts';
 import { exit, UsageError } from '../exit.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { describeAsJson, describeOperation } from '../output/describe-operation.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 interface ApiOptions extends GlobalOptions {
   list?: boolean;

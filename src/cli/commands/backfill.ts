@@ -7,8 +7,7 @@ import type { Run } from '../../run/run.ts';
 import { type BackfillMoment, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
 import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
-import { needWorker } from '../at-work.ts';
-import { attend } from '../attend.ts';
+import { needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -18,10 +17,11 @@ import {
   withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { pauseWords } from '../pause-words.ts';
-import { countOf } from '../show-run.ts';
-import { type Terminal, table } from '../terminal.ts';
-import { dayNote } from '../until.ts';
+import { pauseWords } from '../output/pause.ts';
+import { countOf } from '../output/show-run.ts';
+import { type Terminal, table } from '../output/terminal.ts';
+import { dayNote } from '../parse-end-time.ts';
+import { attend } from '../watch-run.ts';
 
 interface BackfillOptions extends GlobalOptions {
   from: string;

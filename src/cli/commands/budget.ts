@@ -1,12 +1,12 @@
-import { type Forecast, forecast } from '../../app/forecast.ts';
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { priorities } from '../../budget/words.ts';
 import { isoTime } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import { type GlobalOptions, policiesOf, sayFindings, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
-import { clockTime, countOf } from '../show-run.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { type Forecast, forecast } from '../forecast.ts';
+import { clockTime, countOf } from '../output/show-run.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 interface AccountBudget {
   account: string;

@@ -5,10 +5,10 @@
 import type { Command, Option } from 'commander';
 import { loadJobs } from '../../app/jobs.ts';
 import { operations } from '../../contract/operations.ts';
-import { suggestionFor } from '../../settings/suggest.ts';
+import { suggestionFor } from '../../suggest.ts';
 import { policiesOf, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 const scripts = {
   bash: `_caretaker() {

@@ -4,12 +4,12 @@ import { type Daemon, type Role, roles, startDaemon } from '../../app/daemon.ts'
 import { type Log, openLog } from '../../log.ts';
 import { projectOf } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { suggestionFor } from '../../settings/suggest.ts';
+import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { goesAway } from '../interruption.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** After so long the process ends even if something of it does not; what was under way is picked up by the next. */
 const STOP_MS = 28_000;

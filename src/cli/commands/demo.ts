@@ -11,11 +11,11 @@ import type { Reason } from '../../run/reasons.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { loadSettings } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { attend } from '../attend.ts';
 import { commandLog, type GlobalOptions, policiesOf, sayFindings } from '../context.ts';
 import { exit } from '../exit.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
+import { attend } from '../watch-run.ts';
 
 const SITES = 60;
 /** A sync of a minute takes three seconds. */

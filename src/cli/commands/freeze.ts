@@ -3,9 +3,9 @@ import { userInfo } from 'node:os';
 import { freezeWords } from '../../records/freeze-store.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { moment } from '../show-run.ts';
-import type { Terminal } from '../terminal.ts';
-import { endOf, type UntilOptions } from '../until.ts';
+import { moment } from '../output/show-run.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
 interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;

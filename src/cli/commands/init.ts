@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
 import { exit } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 const shipped = fileURLToPath(new URL('../../../../config', import.meta.url));
 /** Kept out of git: what belongs to this machine, and where the token stands. */

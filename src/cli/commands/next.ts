@@ -2,8 +2,8 @@ import { isoTime } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
-import { type Coming, comingFirings } from '../../schedule/coming.ts';
-import { hindranceWords } from '../../schedule/hindrance-words.ts';
+import { hindranceWords } from '../../schedule/skip-cause-text.ts';
+import { type Coming, comingFirings } from '../../schedule/upcoming.ts';
 import { wallTime } from '../../schedule/wall-time.ts';
 import {
   type GlobalOptions,
@@ -13,9 +13,9 @@ import {
   settingsOf,
   withRecords,
 } from '../context.ts';
+import { keptByDaemons, policyInForce } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { keptByDaemons, policyInForce } from '../in-force.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 type Row = Coming & { policy: Policy };
 

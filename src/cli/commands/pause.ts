@@ -12,12 +12,12 @@ import {
   settingsOf,
   withRecords,
 } from '../context.ts';
+import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { keptByDaemons } from '../in-force.ts';
-import { pauseWords } from '../pause-words.ts';
-import { moment } from '../show-run.ts';
-import type { Terminal } from '../terminal.ts';
-import { endOf, type UntilOptions } from '../until.ts';
+import { pauseWords } from '../output/pause.ts';
+import { moment } from '../output/show-run.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
 /** Which policies are meant: what is given together has to hold together. */
 interface Selector {

@@ -1,11 +1,11 @@
-import type { Preview } from '../../engine/preview.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
 import { accountOf } from '../../settings/account.ts';
-import { formatDuration } from '../../settings/duration.ts';
+import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
-import { foldSame } from '../fold-same.ts';
-import { clockTime, countOf, everyWords } from '../show-run.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { foldSame } from '../output/group-rows.ts';
+import { clockTime, countOf, everyWords } from '../output/show-run.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 /** So many rows are printed for a person; `--json` has all. */
 const ROWS = 50;

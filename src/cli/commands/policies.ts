@@ -7,8 +7,6 @@ import { type Freeze, freezeAt, freezeWords } from '../../records/freeze-store.t
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
-import { DISABLED } from '../../schedule/hindrance.ts';
-import { hindranceWords } from '../../schedule/hindrance-words.ts';
 import {
   firingsAhead,
   keptReport,
@@ -16,8 +14,10 @@ import {
   pauseReport,
   toPolicyReport,
 } from '../../schedule/policy-report.ts';
-import { shortFile } from '../../settings/finding.ts';
+import { DISABLED } from '../../schedule/skip-cause.ts';
+import { hindranceWords } from '../../schedule/skip-cause-text.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { shortFile } from '../../yaml/diagnostic.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -28,12 +28,12 @@ import {
   settingsOf,
   withRecords,
 } from '../context.ts';
+import { type Kept, keptByDaemons, keptWords } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { sayFrozen } from '../frozen.ts';
-import { type Kept, keptByDaemons, keptWords } from '../in-force.ts';
-import { pauseWords } from '../pause-words.ts';
-import { moment, paintStatus } from '../show-run.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { sayFrozen } from '../output/frozen.ts';
+import { pauseWords } from '../output/pause.ts';
+import { moment, paintStatus } from '../output/show-run.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 interface Row {
   policy: Policy;

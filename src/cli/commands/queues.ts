@@ -1,7 +1,7 @@
 /** The queues: how many entries wait in each, and letting one go on that somebody has paused. */
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
-import { type Terminal, table } from '../terminal.ts';
+import { type Terminal, table } from '../output/terminal.ts';
 
 /** Shows how many entries wait and are worked on, and which queues are paused. */
 export async function showQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {

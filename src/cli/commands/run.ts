@@ -4,10 +4,9 @@ import { pauseAt } from '../../records/policy-store.ts';
 import { toReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
-import { InvalidFilesError } from '../../settings/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { atWorkOn, goOnOrCancel, needWorker } from '../at-work.ts';
-import { attend } from '../attend.ts';
+import { InvalidFilesError } from '../../yaml/diagnostic.ts';
+import { atWorkOn, goOnOrCancel, needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -16,11 +15,12 @@ import {
   withCaretaker,
   withRecords,
 } from '../context.ts';
+import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { keptByDaemons } from '../in-force.ts';
-import { pauseWords } from '../pause-words.ts';
-import { countOf, moment, outOf } from '../show-run.ts';
-import type { Terminal } from '../terminal.ts';
+import { pauseWords } from '../output/pause.ts';
+import { countOf, moment, outOf } from '../output/show-run.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { attend } from '../watch-run.ts';
 import { plan } from './plan.ts';
 
 /** Fires a policy now. Works until the run has ended, unless the work is left to the daemon. */

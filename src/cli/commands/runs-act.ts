@@ -1,13 +1,13 @@
 /** What a person can do to a run: cancel it, retry what failed in it, go on with it. */
 import { isFinal } from '../../run/moves.ts';
 import { toReport } from '../../run/report.ts';
-import { atWorkOn, needWorker } from '../at-work.ts';
-import { attend, targetsOf } from '../attend.ts';
+import { atWorkOn, needWorker } from '../active-process.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
+import { countOf, endLines } from '../output/show-run.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
-import { countOf, endLines } from '../show-run.ts';
-import type { Terminal } from '../terminal.ts';
+import { attend, targetsOf } from '../watch-run.ts';
 import { goOn } from './run.ts';
 
 type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];

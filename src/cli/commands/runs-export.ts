@@ -2,8 +2,8 @@ import { type TargetReport, toTargetReport } from '../../run/report.ts';
 import { visible, visibleJson } from '../../visible.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
-import type { Terminal } from '../terminal.ts';
 
 const formats = ['csv', 'jsonl'] as const;
 

@@ -1,18 +1,26 @@
 import { isFinal } from '../../run/moves.ts';
 import { toReport, toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
-import { parseDuration } from '../../settings/duration.ts';
-import { suggestionFor } from '../../settings/suggest.ts';
-import { atWorkOn, goOnOrCancel, unattended } from '../at-work.ts';
+import { suggestionFor } from '../../suggest.ts';
+import { parseDuration } from '../../yaml/duration.ts';
+import { atWorkOn, goOnOrCancel, unattended } from '../active-process.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { findingsText } from '../findings.ts';
-import { sayFrozen } from '../frozen.ts';
-import { lostWords } from '../lost.ts';
+import { findingsText } from '../output/findings.ts';
+import { sayFrozen } from '../output/frozen.ts';
+import { lostWords } from '../output/lost-work.ts';
+import {
+  clockTime,
+  countsLine,
+  endLines,
+  factLines,
+  moment,
+  paintStatus,
+  targetTable,
+} from '../output/show-run.ts';
+import { type Terminal, table } from '../output/terminal.ts';
+import { dayNote, parseMoment } from '../parse-end-time.ts';
 import { runNamed } from '../run-id.ts';
-import { clockTime, countsLine, endLines, factLines, moment, paintStatus, targetTable } from '../show-run.ts';
-import { type Terminal, table } from '../terminal.ts';
-import { dayNote, parseMoment } from '../until.ts';
 
 interface ListOptions extends GlobalOptions {
   policy?: string;

@@ -1,10 +1,10 @@
 import { fileFaultOf } from '../../errors.ts';
 import { type FaultRates, parseFaults } from '../../sandbox/faults/names.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { parseDuration } from '../../settings/duration.ts';
+import { parseDuration } from '../../yaml/duration.ts';
 import { exit, UsageError } from '../exit.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface Options {
   host: string;

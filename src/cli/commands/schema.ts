@@ -1,6 +1,6 @@
-import { suggestionFor } from '../../settings/suggest.ts';
+import { suggestionFor } from '../../suggest.ts';
 import { exit, UsageError } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** Prints the JSON Schema of one kind of file, for editors, or of both in one object. */
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {

@@ -1,11 +1,11 @@
 import { loadJobs } from '../../app/jobs.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
-import { type Finding, InvalidFilesError, shortFile } from '../../settings/finding.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { type Finding, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, sayFindings, sayIgnored, sayWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** Checks the configuration and the policies; asks nothing of Redis or the service. */
 export async function validate(terminal: Terminal, files: string[], options: GlobalOptions): Promise<number> {

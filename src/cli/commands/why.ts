@@ -1,10 +1,10 @@
 import { spansOf } from '../../schedule/wall-time.ts';
 import { explain } from '../../schedule/why.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
+import { policyInForce } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { policyInForce } from '../in-force.ts';
-import type { Terminal } from '../terminal.ts';
-import { dayNote } from '../until.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { dayNote } from '../parse-end-time.ts';
 
 /** So many lines a person reads; `--json` prints them all. */
 const MOST_LINES = 60;

@@ -1,7 +1,7 @@
 /** Asks once more before something is changed: a page with one form, which works without any script. */
 import type { Child } from 'hono/jsx';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { showPage } from '../pages/layout.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
 
 interface Question {
   title: string;

@@ -1,10 +1,10 @@
 /** What people do to a policy here, as the commands do it: run it now, pause it, resume it. */
 import type { Policy } from '../../policy/policy.ts';
-import { parseDuration } from '../../settings/duration.ts';
-import type { Exchange, Handler, Parts } from '../http/parts.ts';
+import { parseDuration } from '../../yaml/duration.ts';
+import { policyPath, runPath } from '../components/components.tsx';
+import type { Exchange, Handler, Parts } from '../http/context.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
-import { policyPath, runPath } from '../pages/words.tsx';
 import { ask } from './confirm.tsx';
 
 type PolicyHandler = (c: Exchange, parts: Parts, policy: Policy) => Response | Promise<Response>;

@@ -1,8 +1,8 @@
 /** What people do to a run here, as the commands do it: call it off, or try again what failed. */
 import { isFinal } from '../../run/moves.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
+import { number, runPath } from '../components/components.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
 import { sendProblem } from '../pages/problem.tsx';
-import { number, runPath } from '../pages/words.tsx';
 import { ask } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';

@@ -1,6 +1,6 @@
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
+import type { Exchange, Parts } from '../http/context.ts';
 import { refuse, sendJson } from './problem.ts';
 
 /** The policies in force: the objects of `policies --json`. */

@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { visibleJson } from '../../visible.ts';
-import type { Exchange } from '../http/parts.ts';
+import type { Exchange } from '../http/context.ts';
 
 /** An answer as JSON in which nothing stands that steers the terminal of whoever asked by hand. */
 export const sendJson = (c: Exchange, value: object): Response =>

@@ -1,7 +1,7 @@
 import { stream } from 'hono/streaming';
 import { toSummary, toTargetReport } from '../../run/report.ts';
 import { visibleJson } from '../../visible.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
+import type { Exchange, Parts } from '../http/context.ts';
 import { refuse } from './problem.ts';
 
 /** One run with all its targets: the object of `runs show --json`. Sent as it is read, however many targets there are. */

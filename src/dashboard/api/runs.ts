@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import { toSummary } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
-import { parseDuration } from '../../settings/duration.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { nextPageOf } from '../reading/run-page.ts';
+import { parseDuration } from '../../yaml/duration.ts';
+import type { Exchange, Parts } from '../http/context.ts';
+import { nextPageOf } from '../queries/run-page.ts';
 import { refuseQuery, sendJson } from './problem.ts';
 
 /** A moment, or how long ago: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as the command line takes it. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import type { TargetQuery } from '../reading/target-page.ts';
+import type { Exchange, Parts } from '../http/context.ts';
+import type { TargetQuery } from '../queries/target-page.ts';
 import { refuse, refuseQuery, sendJson } from './problem.ts';
 
 const Query = z.strictObject({

@@ -3,15 +3,15 @@ import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
-import { guard } from '../access/guard.tsx';
-import { ownHostOnly } from '../access/host.ts';
-import { sameOriginOnly } from '../access/same-origin.ts';
 import { sendNoEndpoint } from '../api/problem.ts';
+import { guard } from '../auth/guard.tsx';
+import { ownHostOnly } from '../auth/host.ts';
+import { sameOriginOnly } from '../auth/same-origin.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { bodyLimit } from './body-limit.ts';
+import type { Env, Parts } from './context.ts';
 import { safeHeaders } from './headers.ts';
-import type { Env, Parts } from './parts.ts';
 import { routes } from './routes.ts';
 
 /** A form of ours is far smaller. */

@@ -2,7 +2,7 @@ import { type Handler, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Queues } from '../../queue/queues.ts';
 import { redact } from '../../secrets.ts';
-import type { Env } from './parts.ts';
+import type { Env } from './context.ts';
 
 /** Where bull-board is. */
 export const BOARD_PATH = '/queues';

@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
 import { HTTPException } from 'hono/http-exception';
-import type { Env } from './parts.ts';
+import type { Env } from './context.ts';
 
 /**
  * Refuses bodies larger than any form of ours, by the length they announce; Node lets no more through than that. Browsers

@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
 import { BOARD_PATH } from './board.ts';
-import type { Env } from './parts.ts';
+import type { Env } from './context.ts';
 
 const content = (base: "'none'" | "'self'"): string =>
   [

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { messageOf, systemCodeOf } from '../../errors.ts';
+import type { Env } from './context.ts';
 import { DashboardError } from './dashboard-error.ts';
-import type { Env } from './parts.ts';
 
 export interface Listening {
   port: number;

@@ -1,5 +1,5 @@
 /** Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own (`board.ts`). */
-import type { Access } from '../access/guard.tsx';
+
 import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
 import {
   askToCancel,
@@ -15,11 +15,12 @@ import { sendPolicies, sendPolicy } from '../api/policies.ts';
 import { sendRun } from '../api/run.ts';
 import { sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
-import { sendScript } from '../assets/script.ts';
-import { sendBoardStyle, sendStyle } from '../assets/style.ts';
-import { sendEvents } from '../live/events.ts';
-import { sendAlive, sendReady } from '../machines/health.ts';
-import { sendMetrics } from '../machines/metrics.ts';
+import type { Access } from '../auth/guard.tsx';
+import { sendScript } from '../client/script.ts';
+import { sendBoardStyle, sendStyle } from '../client/style.ts';
+import { sendEvents } from '../events/send-events.ts';
+import { sendAlive, sendReady } from '../monitoring/health.ts';
+import { sendMetrics } from '../monitoring/metrics.ts';
 import { showOverview } from '../pages/overview.tsx';
 import { showPolicy } from '../pages/policy.tsx';
 import { showRun } from '../pages/run.tsx';
@@ -27,7 +28,7 @@ import { showRuns } from '../pages/runs.tsx';
 import { leave, printLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
 import { showTarget } from '../pages/target.tsx';
 import { showWork } from '../pages/work.tsx';
-import type { Handler } from './parts.ts';
+import type { Handler } from './context.ts';
 
 export interface Route {
   method: 'GET' | 'POST';

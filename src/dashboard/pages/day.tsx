@@ -1,6 +1,15 @@
 import type { Child } from 'hono/jsx';
-import type { Day, Group, OfPolicy, Trouble } from '../reading/day.ts';
-import { Badge, Moment, number, policyPath, runPath, Table, Why, WhyLine } from './words.tsx';
+import {
+  Badge,
+  Moment,
+  number,
+  policyPath,
+  runPath,
+  Table,
+  Why,
+  WhyLine,
+} from '../components/components.tsx';
+import type { Day, Group, OfPolicy, Trouble } from '../queries/day.ts';
 
 const MOST_TROUBLED = 10;
 const POLICIES_A_GROUP = 3;

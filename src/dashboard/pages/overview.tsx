@@ -2,10 +2,6 @@ import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
 import { nextFiringAt } from '../../schedule/policy-report.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { readDay } from '../reading/day.ts';
-import { LastDay } from './day.tsx';
-import { showPage } from './layout.tsx';
 import {
   Action,
   Badge,
@@ -20,7 +16,11 @@ import {
   runPath,
   Table,
   WhyLine,
-} from './words.tsx';
+} from '../components/components.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
+import { readDay } from '../queries/day.ts';
+import { LastDay } from './day.tsx';
 
 const LATEST = 10;
 const POLICIES_A_PAGE = 50;

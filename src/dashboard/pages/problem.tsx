@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isSignedIn } from '../access/cookie.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { asPage, Layout, showPage } from './layout.tsx';
-import { Sentence } from './words.tsx';
+import { isSignedIn } from '../auth/cookie.ts';
+import { Sentence } from '../components/components.tsx';
+import { asPage, Layout, showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
 
 /** Addresses that programs read; all others are looked at by people. */
 const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;

@@ -3,12 +3,6 @@ import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
 import { isFinal } from '../../run/moves.ts';
 import { mayPass } from '../../run/reasons.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { isAttended } from '../reading/standing.ts';
-import { MOST_READ, type TargetPage, type TargetQuery } from '../reading/target-page.ts';
-import { Findings } from './findings.tsx';
-import { showPage } from './layout.tsx';
-import { sendProblem } from './problem.tsx';
 import {
   Action,
   Badge,
@@ -27,7 +21,13 @@ import {
   Why,
   WhyLine,
   whyOf,
-} from './words.tsx';
+} from '../components/components.tsx';
+import { Findings } from '../components/findings.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
+import { isAttended } from '../queries/system-status.ts';
+import { MOST_READ, type TargetPage, type TargetQuery } from '../queries/target-page.ts';
+import { sendProblem } from './problem.tsx';
 
 const PAGE = 100;
 const MOST_LEFT_OUT = 100;

@@ -1,8 +1,8 @@
 import { type RunStatus, runStatuses } from '../../run/run.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { nextPageOf } from '../reading/run-page.ts';
-import { showPage } from './layout.tsx';
-import { RunTable } from './words.tsx';
+import { RunTable } from '../components/components.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
+import { nextPageOf } from '../queries/run-page.ts';
 
 const PAGE = 50;
 

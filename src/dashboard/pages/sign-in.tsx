@@ -1,9 +1,9 @@
 /** Coming in and leaving: the only pages that need no session. */
-import { isSignedIn, signIn, signOut } from '../access/cookie.ts';
-import { addressOf, bounce, countFailed, refuseGuessing } from '../access/guard.tsx';
-import { localPath } from '../access/local-path.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { asPage, Layout } from './layout.tsx';
+import { isSignedIn, signIn, signOut } from '../auth/cookie.ts';
+import { addressOf, bounce, countFailed, refuseGuessing } from '../auth/guard.tsx';
+import { localPath } from '../auth/local-path.ts';
+import { asPage, Layout } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
 
 /** The sign-in page; with `?key=` of a one-time link, the way in itself. */
 export function showSignIn(c: Exchange, parts: Parts): Response | Promise<Response> {

@@ -1,8 +1,8 @@
-import type { Exchange, Parts } from '../http/parts.ts';
-import { showPage } from './layout.tsx';
+import { Moment, policyPath, runPath, Table } from '../components/components.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
 import { sendProblem } from './problem.tsx';
 import { EndCells } from './run.tsx';
-import { Moment, policyPath, runPath, Table } from './words.tsx';
 
 /** So many runs of a target are kept in mind (`records`). */
 const LATEST = 20;

@@ -1,8 +1,8 @@
 import type { Presence } from '../../records/presence-store.ts';
-import type { Exchange, Parts } from '../http/parts.ts';
-import { type AccountStanding, standingOf, stewardLagMs } from '../reading/standing.ts';
-import { showPage } from './layout.tsx';
-import { Moment, number, Sentence, span, Table } from './words.tsx';
+import { Moment, number, Sentence, span, Table } from '../components/components.tsx';
+import { showPage } from '../components/layout.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
+import { type AccountStanding, standingOf, stewardLagMs } from '../queries/system-status.ts';
 
 /** Who is at work: the processes, and of each account who looks after it, what it has left, and how it answers. */
 export async function showWork(c: Exchange, parts: Parts): Promise<Response> {

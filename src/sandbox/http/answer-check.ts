@@ -1,7 +1,8 @@
 /** Holds what the sandbox is about to answer to the contract's strict reading. */
-import { sayIssue, writePath } from '../../contract/deviation.ts';
+
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { published } from '../../contract/schema.ts';
+import { sayIssue, writePath } from '../../schema-issue.ts';
 
 /** What is wrong with an answer, every fault with its place; empty when it is as the contract says. */
 export function contractFaults(id: OperationId, answer: unknown): string {

@@ -1,9 +1,10 @@
 /** Reads a request's query string and body, and holds them to the contract before any handler sees them. */
-import { writePath } from '../../contract/deviation.ts';
+
 import { checkInput } from '../../contract/input.ts';
 import type { QueryFault } from '../../contract/list.ts';
 import { type Operation, pathParameters } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
+import { writePath } from '../../schema-issue.ts';
 import { requireTimezone } from '../list/moments.ts';
 import { readListQuery } from '../list/query.ts';
 import { malformed, Refusal } from '../refusal.ts';

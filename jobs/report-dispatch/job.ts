@@ -1,0 +1,264 @@
+/**
+ * Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients (spec 4.9).
+ *
+ * What has been done already is found in the account: a report that was made is sent, one that was sent is left alone.
+ * Reports do not tell their template, so by default any report on the same site and days that a recipient has had
+ * counts as sent (`tell_apart_by`).
+ */
+import { z } from 'zod';
+import type { Item } from '../../src/contract/operations.ts';
+import {
+  type Acting,
+  type Answer,
+  defineJob,
+  type End,
+  type Judgement,
+  type Reconciled,
+} from '../../src/job/job.ts';
+import { duration, notWithin } from '../../src/job/options.ts';
+import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
+import { isOfScope, scopeKey, scopeOf } from './claims.ts';
+import { adoptReport, awaitTask, find, make, periodIn, reportsBeingMade } from './create-report.ts';
+import { fillInLine, type MailFacts, mailTextFaults } from './mail-text.ts';
+import { dayAt, isLanguage, monthOf, type Period, PeriodWish, periodOf } from './period.ts';
+import { type Needs, needsOf, snapshotsLack } from './prerequisites.ts';
+import {
+  addressesOf,
+  factsOf,
+  mailsSoFar,
+  nobody,
+  reportsAbout,
+  untoldEnd,
+  withSubject,
+} from './recipients.ts';
+import { adoptMail, send, tell } from './send-report.ts';
+import { Memo, type Step, withReport } from './state.ts';
+
+type Report = Item<'listReports'>;
+
+const MOST_RECIPIENTS = 10;
+/** The target that fails when nothing can be sent at all. */
+const PREREQUISITES = 'prerequisites';
+
+/** The service refuses a mail for an address without a dot in its domain. */
+const isAddress = (text: string) => z.regexes.unicodeEmail.test(text) && /@[^@]+\.[^.@]+$/.test(text);
+const address = z.string().refine((text) => text === 'client' || isAddress(text), {
+  error: 'takes "client" or an e-mail address such as ada@agency.example',
+});
+const Options = z.strictObject({
+  template: z.string().min(1).describe('The report template: its name, or its id where names repeat.'),
+  period: PeriodWish.default('last_month').describe(
+    'The days of the report, in the time zone of the schedule: last_month, last_week (Monday to Sunday), or { start, end }. Default last_month.',
+  ),
+  recipients: z
+    .union([z.literal('client').transform(() => ['client']), z.array(address).min(1).max(MOST_RECIPIENTS)], {
+      error: 'takes "client" or a list of e-mail addresses',
+    })
+    .default(['client'])
+    .describe('Who gets it: client, or a list of addresses, client among them or not. Default client.'),
+  sender: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The sender email, by address or id. Default that of the template, or else the only one that is ready.',
+    ),
+  subject: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('The subject, with variables. Default that of the template.'),
+  body: z
+    .string()
+    .min(1)
+    .max(20_000)
+    .optional()
+    .describe('The text of the mail, with variables. Default that of the template.'),
+  attach_pdf: z.boolean().optional().describe('Whether the PDF goes along. Default as the template has it.'),
+  language: z
+    .string()
+    .refine(isLanguage, { error: 'takes a language such as en, de or pt-BR' })
+    .default('en')
+    .describe('The language of {{period.name}}, such as de. Default en.'),
+  tell_apart_by: z
+    .enum(['period', 'subject'])
+    .default('period')
+    .describe(
+      'What makes a report that was sent the same as this one: its site and days (period), or its subject too, for sites that get several reports about the same days. Default period.',
+    ),
+  delivery_timeout: duration(60_000)
+    .prefault('1h')
+    .describe('How long a mail is followed until it is delivered: less than `timeout.target`. Default 1h.'),
+  resend_to_client: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether a mail that did not arrive is sent once more, to the address the client has by then, if it is another. Default false.',
+    ),
+  archive_dir: ArchiveFolder.optional().describe(
+    'A folder to keep each PDF in before it is sent, from the root on. Default none.',
+  ),
+});
+type Options = z.output<typeof Options>;
+
+type Working = Acting<Options, Memo>;
+
+interface Survey {
+  period: Period;
+  needs: Needs;
+  /** By site: what reports there are about these very days, newest first. */
+  reports: Map<string, Report[]>;
+  /** By report: the scope for which a run of ours made it. */
+  scopes: Map<string, string>;
+  /** By site: the task that is at work on a report on it. */
+  making: Map<string, string>;
+}
+
+export const reportDispatch = defineJob({
+  name: 'report-dispatch',
+  summary:
+    'Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients.',
+  options: Options,
+  candidates: 'listSites',
+  memo: Memo,
+  // A report leaves its site as it is, and a mail may be on its way for long.
+  target: (site) => ({ id: site.id, label: site.url, site: null }),
+  check: (options, { targetMs }) => [
+    ...(['subject', 'body'] as const).flatMap((name) =>
+      mailTextFaults(options[name] ?? '').map((fault) => ({ path: [name], ...fault })),
+    ),
+    ...notWithin('delivery_timeout', options.delivery_timeout, targetMs),
+  ],
+
+  async survey(surveying): Promise<Survey> {
+    const { api, all, once, options, occasion, now } = surveying;
+    const { timezone } = occasion;
+    const period = periodOf(options.period, occasion.at, timezone);
+    const needs = await needsOf({ api, all }, options);
+    if (period.end >= dayAt(now, timezone))
+      needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
+    const reports = await reportsAbout({ api, all }, period, timezone);
+    const ids = [...reports.values()].flat().map(({ id }) => id);
+    const scopes = new Map<string, string>();
+    for (const [at, scope] of (await once.results(ids.map(scopeKey))).entries())
+      if (scope !== undefined) scopes.set(ids[at] ?? '', scope);
+    return { period, needs, reports, scopes, making: await reportsBeingMade(surveying, now) };
+  },
+
+  standsForAll: [PREREQUISITES],
+  *besides({ survey: { needs } }) {
+    if (needs.missing.length === 0) return;
+    // Every site is skipped then, and a policy that can send nothing must not look well.
+    const end: End = { is: 'failed', reason: 'not-eligible', detail: needs.missing.join(' ') };
+    yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
+  },
+
+  judge(site, { options, occasion, survey, retry, now }): Judgement<Memo> {
+    const { period, needs } = survey;
+    const facts = factsOf(site, period, options.language);
+    const asked = addressesOf(site, options.recipients);
+    const { same, ready, kind } = toldApart(site, { options, survey, facts });
+    const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
+    const to = [...open, ...untold, ...(retry ? missed : [])];
+    if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
+    if (silent !== undefined && untold.length > 0 && !ready)
+      return { is: 'settled', end: untoldEnd(silent, untold) };
+    const lacks = [
+      ...(asked.length > 0 ? [] : [nobody(site)]),
+      ...needs.missing,
+      ...(ready ? [] : snapshotsLack(site, period, occasion.timezone)),
+    ];
+    if (lacks.length > 0 || !needs.template || needs.senderId === undefined)
+      return { is: 'unfit', why: lacks.join(' ') };
+    const mailing = {
+      facts,
+      templateId: needs.template.id,
+      senderId: needs.senderId,
+      ...kind,
+      ...(site.client ? { clientId: site.client.id } : {}),
+      asked,
+      to,
+      ...(retry && missed.length > 0 ? { before: missedMails } : {}),
+    };
+    if (ready && survey.scopes.has(ready.id))
+      return {
+        is: 'target',
+        memo: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
+      };
+    // Whose it is may be known in a moment, when a run that is having it made has found it.
+    if (ready) return { is: 'target', memo: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
+    const taskId = survey.making.get(site.id);
+    return {
+      is: 'target',
+      memo: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
+    };
+  },
+
+  requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
+
+  async act(acting): Promise<Answer<Memo>> {
+    const { memo } = acting;
+    switch (memo?.step) {
+      case 'make':
+        return make(acting, memo);
+      case 'await':
+        return awaitTask(acting, memo);
+      case 'find':
+        return find(acting, memo);
+      case 'archive':
+        return archive(acting, memo);
+      case 'send':
+        return send(acting, memo);
+      case 'tell':
+        return tell(acting, memo);
+      default:
+        throw new Error('The plan left no memo.');
+    }
+  },
+
+  async reconcile(acting, intent): Promise<Reconciled<Memo>> {
+    const { memo } = acting;
+    if (memo?.step === 'send') return adoptMail(acting, memo, intent);
+    return memo?.step === 'make' ? adoptReport(acting, memo, intent) : { is: 'unknown' };
+  },
+});
+
+/** The reports on a site and the days that count as the policy's, the one to be sent among them, and what tells them apart. */
+function toldApart(
+  { id: siteId }: Item<'listSites'>,
+  { options, survey, facts }: { options: Options; survey: Survey; facts: MailFacts },
+) {
+  const { template } = survey.needs;
+  const { subject } = options;
+  const reports = survey.reports.get(siteId) ?? [];
+  const bySubject = options.tell_apart_by === 'subject';
+  const own = [template?.subject, subject && fillInLine(subject, facts)];
+  const subjects = bySubject ? own.filter((one) => one !== undefined) : undefined;
+  const scope = scopeOf(template?.id ?? '', options);
+  const looksOurs = withSubject(subjects);
+  const isOurs = (report: Report) => isOfScope(report, scope, survey.scopes.get(report.id), looksOurs);
+  const made = reports.filter(({ type }) => type !== 'scheduled');
+  return {
+    same: bySubject ? reports.filter(isOurs) : reports,
+    ready: made.find(({ id }) => survey.scopes.get(id) === scope) ?? made.find(isOurs),
+    kind: { scope, ...(subjects ? { subjects } : {}) },
+  };
+}
+
+/** Keeps the PDF. A report that could not be kept is not sent: the next run goes on with it. */
+async function archive(acting: Working, memo: Step<'archive'>): Promise<Answer<Memo>> {
+  const { download, target, options } = acting;
+  const period = periodIn(acting);
+  const { 'client.company_name': company, 'client.name': name } = memo.facts;
+  const site = target.label.replace(/^[a-z]+:\/\//i, '').replace(/\/$/, '');
+  const names = [company || name || 'no client', site, monthOf(period) ?? `${period.start}_${period.end}`];
+  try {
+    const content = await download('downloadReport', { report_id: memo.report.id });
+    await keepFile(content, { dir: options.archive_dir ?? '', names });
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return { is: 'failed', reason: 'archive-failed', detail: error.message };
+  }
+  return { is: 'next', memo: { ...memo, step: 'send' } };
+}

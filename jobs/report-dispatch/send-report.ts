@@ -1,0 +1,216 @@
+/** The mail of a report (spec 4.9): sending it, and saying whom it reached. */
+import { timeOf } from '../../src/clock.ts';
+import type { Acting, Answer, Reconciled } from '../../src/job/job.ts';
+import { problemWith } from '../../src/job/problem.ts';
+import type { Intent } from '../../src/run/run.ts';
+import { mailKey, othersWork, shownAlone, type TellingApart, waitFor } from './claims.ts';
+import { periodIn } from './create-report.ts';
+import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
+import type { PeriodWish } from './period.ts';
+import { isSame, type Miss, overdue, readSent, refusals, untoldEnd } from './recipients.ts';
+import type { Memo, Step } from './state.ts';
+import { mailTo, newMailTo } from './watch-mail.ts';
+
+/** What a policy may say about its mails. */
+interface MailOptions extends TellingApart {
+  period: PeriodWish;
+  subject?: string | undefined;
+  body?: string | undefined;
+  attach_pdf?: boolean | undefined;
+  /** In milliseconds. */
+  delivery_timeout: number;
+  resend_to_client: boolean;
+}
+type Mailing = Acting<MailOptions, Memo>;
+
+/** Sends the report to those of its memo whom no other target sends it. */
+export async function send(acting: Mailing, memo: Step<'send'>): Promise<Answer<Memo>> {
+  const { api, options, now } = acting;
+  const claims = await claimMails(acting, memo);
+  if ('instead' in claims) return claims.instead;
+  const { to } = claims;
+  const { subject, body, attach_pdf } = options;
+  const facts = memo.facts as MailFacts;
+  const mail = {
+    recipients: to,
+    sender_email: { id: memo.senderId },
+    ...(subject === undefined ? {} : { subject: fillInLine(subject, facts) }),
+    ...(body === undefined ? {} : { body: fillIn(body, facts) }),
+    ...(attach_pdf === undefined ? {} : { attach_pdf }),
+  };
+  try {
+    const input = { report_id: memo.report.id, body: { send_email: mail } };
+    const { taken, refused } = readSent(to, (await api.sendReportEmail(input)).send_email);
+    await noteMails(acting, memo, taken);
+    return mailed({ ...memo, to }, taken, refused, { now, options });
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return {
+      is: 'skipped',
+      reason: 'gone',
+      detail: `The report ${memo.report.id} was deleted before it was sent.`,
+    };
+  }
+}
+
+const keyIn = ({ target, options, ...acting }: Mailing, memo: Step<'send'>, email: string): string => {
+  const old = mailTo(memo.before ?? [], email);
+  const earlier = old && `${old.status} ${timeOf(old.sent_at)?.earliest}`;
+  return mailKey(target.id, periodIn({ options, ...acting }), memo.scope, options, email, earlier);
+};
+
+/** Writes down that the report was sent to these. */
+async function noteMails(acting: Mailing, memo: Step<'send'>, taken: readonly string[]): Promise<void> {
+  for (const email of taken) await acting.once.note(keyIn(acting, memo, email), memo.report.id);
+}
+
+/** Makes the mails of a memo this target's; gives those that are, or the answer where there is nothing to send. */
+async function claimMails(
+  acting: Mailing,
+  memo: Step<'send'>,
+): Promise<{ to: string[] } | { instead: Answer<Memo> }> {
+  const [to, had, untold]: [string[], string[], string[]] = [[], [], []];
+  let waits: Answer<Memo> | undefined;
+  for (const email of memo.to) {
+    const claim = await claimMail(acting, memo, email);
+    if (claim === 'ours') to.push(email);
+    else if (claim === 'sent') had.push(email);
+    else if (claim === 'untold') untold.push(email);
+    else waits = claim;
+  }
+  if (untold.length > 0) return { instead: untoldEnd(memo.report.id, untold) };
+  if (to.length > 0) return { to };
+  if (waits) return { instead: waits };
+  const detail = `The report ${memo.report.id} was sent to ${had.join(', ')} by another run.`;
+  return { instead: { is: 'skipped', reason: 'already-done', detail } };
+}
+
+/** Whose a mail is: this target's, to be sent; sent by another; nobody knows; or what to do until one knows. */
+async function claimMail(
+  acting: Mailing,
+  memo: Step<'send'>,
+  email: string,
+): Promise<'ours' | 'sent' | 'untold' | Answer<Memo>> {
+  const { once, now } = acting;
+  const key = keyIn(acting, memo, email);
+  if (memo.untold?.includes(email)) {
+    const [sent] = await once.results([key]);
+    if (sent !== undefined) return 'sent';
+    const shown = await isShownSent(acting, memo, memo.report.id, email);
+    if (shown !== 'no') return shown === 'yes' ? 'sent' : 'untold';
+  }
+  const holder = await once.claim(key);
+  if (holder.isOurs) return 'ours';
+  const shown = await isShownSent(acting, memo, holder.result ?? memo.report.id, email);
+  if (shown === 'yes') return 'sent';
+  // It was sent, by our own record, whatever the report shows; unless that report was deleted since.
+  if (holder.result !== undefined && shown !== 'gone') return 'sent';
+  const until = holder.result === undefined ? waitFor(holder, now) : undefined;
+  if (until !== undefined) return othersWork('sending the same report', holder, until);
+  if (shown === 'unknown') return 'untold';
+  const taken = await once.claim(key, holder);
+  return taken.isOurs ? 'ours' : othersWork('sending the same report', taken, waitFor(taken, now) ?? now);
+}
+
+/** Whether a report, looked at alone, shows the mail to an address, other than the one that is repeated. */
+async function isShownSent(
+  acting: Mailing,
+  memo: Step<'send'>,
+  reportId: string,
+  email: string,
+): Promise<'yes' | 'no' | 'unknown' | 'gone'> {
+  const report = await shownAlone(acting, reportId);
+  if (!report) return 'gone';
+  const mails = report.email?.recipients;
+  if (!mails) return 'unknown';
+  return newMailTo(mails, email, memo.before) ? 'yes' : 'no';
+}
+
+/** What comes after a mail was sent to `taken`, and not to those that were refused. */
+function mailed(
+  memo: Step<'send'>,
+  taken: readonly string[],
+  refused: string[],
+  { now, options }: Pick<Mailing, 'now' | 'options'>,
+): Answer<Memo> {
+  const next = { ...memo, step: 'tell', refused } as const;
+  if (taken.length === 0) return { is: 'next', memo: next };
+  const { id, madeAt } = memo.report;
+  const before = memo.before ? { before: memo.before } : {};
+  const until = now + options.delivery_timeout;
+  const watch = {
+    kind: 'mail',
+    reportId: id,
+    madeAt,
+    recipients: taken,
+    since: now,
+    until,
+    ...before,
+  } as const;
+  return { is: 'following', watch, next };
+}
+
+/** What became of a mail whose answer was lost. */
+export async function adoptMail(
+  acting: Mailing,
+  memo: Step<'send'>,
+  intent: Intent,
+): Promise<Reconciled<Memo>> {
+  const { report } = await acting.api.showReport({ report_id: memo.report.id });
+  const mails = report.email?.recipients;
+  if (!mails) return { is: 'unknown', detail: 'The service does not show whom the report was sent to.' };
+  // The others were another target's to send.
+  const to: string[] = [];
+  for (const email of memo.to)
+    if ((await acting.once.claim(keyIn(acting, memo, email))).isOurs) to.push(email);
+  const taken = to.filter((email) => newMailTo(mails, email, memo.before));
+  if (taken.length === 0) return { is: 'absent' };
+  await noteMails(acting, memo, taken);
+  // A request that reached one of them was carried out whole.
+  const refused = refusals(to, taken, () => 'in an answer that was lost.');
+  return mailed({ ...memo, to }, taken, refused, { ...acting, now: intent.at });
+}
+
+/** Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today instead. */
+export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<Memo>> {
+  const { api, target, options } = acting;
+  const { instead = [], refused, report } = memo;
+  const missed = await missesOf(acting, memo);
+  const misses = [...refused, ...missed.map(({ says }) => says)];
+  if (misses.length === 0) {
+    const findings = instead.map((says) => ({ severity: 'warning' as const, about: target.label, says }));
+    const how = instead.length > 0 ? " It went to the client's address on file instead." : '';
+    const which = memo.adopted ? ', which was in the account already,' : '';
+    const detail = `The report ${report.id}${which} was delivered.${how}`;
+    return { is: 'done', reason: 'done', detail, findings };
+  }
+  if (options.resend_to_client && memo.clientId !== undefined && !memo.instead) {
+    const { email } = (await api.showClient({ client_id: memo.clientId })).client;
+    if (email && !memo.asked.some((one) => isSame(one, email))) {
+      const { before: _, untold: _told, ...rest } = memo;
+      return { is: 'next', memo: { ...rest, step: 'send', to: [email], instead: misses } };
+    }
+  }
+  // A mail that the service gave up says more than one that is still on its way.
+  const reasons = missed.map((miss) => miss.reason);
+  const reason = reasons.includes('undelivered') ? 'undelivered' : (reasons[0] ?? 'rejected');
+  return { is: 'failed', reason, detail: [...instead, ...misses].join(' ') };
+}
+
+/** Whom the followed mail did not reach. */
+async function missesOf(
+  { api, options, ended }: Mailing,
+  { to, report, before }: Step<'tell'>,
+): Promise<Miss[]> {
+  if (!ended || ended.is === 'done') return [];
+  const { reason, detail = 'Nothing is known of the mail any more.' } = ended;
+  if (reason !== 'timeout') return [{ reason, says: detail }];
+  try {
+    // The last sweep may have been before its end.
+    const shown = await api.showReport({ report_id: report.id });
+    return overdue(to, shown.report, { withinMs: options.delivery_timeout, before });
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return [{ reason, says: `The report ${report.id} was deleted before its mail was delivered.` }];
+  }
+}

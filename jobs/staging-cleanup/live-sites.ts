@@ -1,0 +1,44 @@
+/** The live sites that staging copies were made of. */
+
+import type { Item } from '../../src/contract/operations.ts';
+import { fieldsOfItem } from '../../src/job/fields.ts';
+import type { Api, Reading } from '../../src/job/job.ts';
+import { problemWith } from '../../src/job/problem.ts';
+import { completed } from '../../src/job/shown.ts';
+
+type Site = Item<'listSites'>;
+
+/** So many sites are asked for alone because the list does not show their tags. */
+const MAX_SINGLE_VIEWS = 100;
+
+/**
+ * The live sites of these copies, by id. One request per 100 sites until each is found; with `withTags`, one more for each
+ * of the first 100 of which the list does not show the tags.
+ */
+export async function liveSitesOf(
+  { all, api }: Pick<Reading, 'all' | 'api'>,
+  copies: readonly { site_id?: string | undefined }[],
+  withTags: boolean,
+): Promise<Map<string, Site>> {
+  const wanted = new Set(copies.flatMap(({ site_id }) => site_id ?? []));
+  const sites = new Map<string, Site>();
+  if (wanted.size === 0) return sites;
+  for await (const site of all('listSites', {})) {
+    if (wanted.delete(site.id)) sites.set(site.id, site);
+    if (wanted.size === 0) break;
+  }
+  const untagged = withTags ? [...sites.values()].filter(({ tags }) => tags === undefined) : [];
+  for (const site of untagged.slice(0, MAX_SINGLE_VIEWS)) sites.set(site.id, await siteAlone(api, site));
+  return sites;
+}
+
+/** A site with what its single view shows besides; as it is when it has left the account. One request. */
+async function siteAlone(api: Api, site: Site): Promise<Site> {
+  try {
+    const alone = (await api.showSite({ site_id: site.id })).site;
+    return completed(fieldsOfItem('listSites'), site, alone) as Site;
+  } catch (error) {
+    if (!problemWith(error).gone) throw error;
+    return site;
+  }
+}

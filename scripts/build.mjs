@@ -1,0 +1,141 @@
+/**
+ * Keeps `dist/` the build of the current source.
+ *
+ * A fingerprint of every source file's name, time and size, kept in the build, tells in a few milliseconds
+ * whether it is current. A new build is made in a folder of its own and takes the place of the old one whole, so
+ * that nobody starts half of one; when it fails, the old one stays.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { argv, execPath, pid } from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ownRoot = fileURLToPath(new URL('..', import.meta.url));
+const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'jobs'];
+
+/**
+ * Builds when the build is not that of the current source.
+ *
+ * @param {{ root?: string, say?: (line: string) => void }} options `say` is told when a build begins
+ * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is what the
+ * compiler said, if it was asked
+ */
+export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
+  const fingerprint = fingerprintOf(root);
+  if (isCurrent(root, fingerprint)) return { ok: true, built: false };
+  say('Building (tsc -p tsconfig.build.json)');
+  const fresh = join(root, 'node_modules/.cache/caretaker', `build-${pid}-${Date.now()}`);
+  try {
+    mkdirSync(fresh, { recursive: true });
+    const { code, output } = await compile(root, fresh);
+    if (code !== 0) return { ok: false, why: 'The build failed:', output };
+    writeFileSync(join(fresh, '.fingerprint'), fingerprint);
+    // Somebody else may have finished the same build meanwhile, and may be starting it just now.
+    if (!isCurrent(root, fingerprint)) replace(join(root, 'dist'), fresh);
+    return { ok: true, built: true };
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    const why = `The source is not built yet, and ${root} cannot be written (${error.code}): run "npm run setup" there as its owner.`;
+    return { ok: false, why, output: '' };
+  } finally {
+    removeIfPossible(fresh);
+  }
+}
+
+/** What is in the way of nobody may stay: a folder that cannot be written was told of already. */
+function removeIfPossible(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {}
+}
+
+function isCurrent(root, fingerprint) {
+  const stamp = join(root, 'dist/.fingerprint');
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
+}
+
+function fingerprintOf(root) {
+  const hash = createHash('sha256');
+  for (const source of sources) addTo(hash, join(root, source));
+  return hash.digest('hex');
+}
+
+function addTo(hash, path) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) {
+    for (const name of readdirSync(path).sort()) addTo(hash, join(path, name));
+  } else if (stats !== undefined) {
+    hash.update(`${path}\0${stats.mtimeMs}\0${stats.size}\n`);
+  }
+}
+
+function compile(root, outDir) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const options = [
+    '-p',
+    'tsconfig.build.json',
+    '--outDir',
+    outDir,
+    '--tsBuildInfoFile',
+    join(outDir, '.tsbuildinfo'),
+  ];
+  return new Promise((resolve) => {
+    const child = spawn(execPath, [tsc, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+      });
+    }
+    child.on('error', (error) => resolve({ code: 1, output: error.message }));
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** Puts a folder in the place of another. Two steps, since a system does not rename onto a folder with content. */
+function replace(target, fresh) {
+  const old = `${fresh}-old`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if (existsSync(target)) renameSync(target, old);
+      renameSync(fresh, target);
+      return;
+    } catch (error) {
+      // Where node_modules is a disk of its own nothing can be renamed across.
+      if (error.code === 'EXDEV') return copy(target, fresh);
+      // Somebody else was between our two steps: once more, over theirs.
+      if (attempt === 10 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Not in one step, but the fingerprint comes last: whoever looks meanwhile builds for itself. */
+function copy(target, fresh) {
+  rmSync(target, { recursive: true, force: true });
+  const isFingerprint = (path) => basename(path) === '.fingerprint';
+  cpSync(fresh, target, { recursive: true, filter: (path) => !isFingerprint(path) });
+  copyFileSync(join(fresh, '.fingerprint'), join(target, '.fingerprint'));
+}
+
+if (argv[1] !== undefined && import.meta.url === pathToFileURL(argv[1]).href) {
+  const build = await ensureBuild();
+  if (!build.ok) {
+    process.stdout.write(`${build.why}\n${build.output}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * `npm test`: everything that a reviewer would ask for, one step after the other, up to the first that fails.
+ * Arguments go to the tests: `npm test -- test/queue`.
+ */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { argv, execPath, exit, stdout } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { colorlessInPipes } from '../src/cli/output/colorless.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const steps = [
+  ['Types', 'typescript/bin/tsc', '-p', 'tsconfig.json'],
+  ['Lint and format', '@biomejs/biome/bin/biome', 'check'],
+  ['Build', '../scripts/build.mjs'],
+  ['Tests', 'vitest/vitest.mjs', 'run', ...argv.slice(2)],
+];
+
+for (const [heading, script, ...args] of steps) {
+  stdout.write(`\n== ${heading}\n`);
+  const options = { cwd: root, stdio: 'inherit', env: colorlessInPipes() };
+  const { status } = spawnSync(execPath, [join(root, 'node_modules', script), ...args], options);
+  if (status !== 0) {
+    stdout.write(`\n${heading}: failed\n`);
+    exit(status ?? 1);
+  }
+}

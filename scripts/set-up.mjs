@@ -1,0 +1,123 @@
+/**
+ * `node scripts/set-up.mjs [--for test|demo|use]` makes a fresh clone ready: npm packages, a Redis server, a
+ * build. It says each thing that it does in one line before it does it, and for a person who is going to use it
+ * what works now. Plain JavaScript without packages, because it runs before they are installed.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { argv, env, exit, stderr, versions } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { findProgram, installerOf } from './system-packages.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const purposes = ['test', 'demo', 'use'];
+
+const say = (line) => stderr.write(`${line}\n`);
+
+function fail(sentence, output = '') {
+  if (output !== '') say(output.trimEnd());
+  say(sentence);
+  exit(1);
+}
+
+function purposeOf(args) {
+  const purpose = args[0] === '--for' ? args[1] : args[0]?.replace(/^--for=/, '');
+  if (args.length === 0) return 'use';
+  if (!purposes.includes(purpose)) fail(`Usage: node scripts/set-up.mjs [--for ${purposes.join('|')}]`);
+  return purpose;
+}
+
+function checkNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const wanted = engines.node.replace('>=', '').split('.').map(Number);
+  const [major, minor] = versions.node.split('.').map(Number);
+  if (major > wanted[0] || (major === wanted[0] && minor >= wanted[1])) return;
+  fail(`Caretaker needs Node ${wanted.join('.')} or newer; this is ${versions.node}.`);
+}
+
+/** Whether what npm noted down when it installed is what the lock file asks for, optional packages aside. */
+function hasPackages() {
+  const noted = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(noted)) return false;
+  const installed = JSON.parse(readFileSync(noted, 'utf8')).packages;
+  const { '': _, ...wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const isThere = ([path, { version, optional }]) =>
+    installed[path] === undefined ? optional === true : installed[path].version === version;
+  return Object.entries(wanted).every(isThere) && Object.keys(installed).every((path) => path in wanted);
+}
+
+function installPackages() {
+  if (hasPackages()) return;
+  say('Installing the npm packages (npm ci)');
+  const options = ['ci', '--no-audit', '--no-fund'];
+  const { status, stdout, stderr: complaints } = spawnSync('npm', options, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) fail('The npm packages could not be installed.', `${stdout ?? ''}${complaints ?? ''}`);
+}
+
+/** The folder to have on the PATH; npm scripts and npx look here too, which spares them a look at the registry. */
+function linkCommand() {
+  const link = join(root, 'node_modules/.bin/caretaker');
+  const isThere = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && existsSync(link);
+  if (isThere) return;
+  rmSync(link, { force: true });
+  symlinkSync('../../src/cli/bin.mjs', link);
+}
+
+/** Tests start servers of their own; everything else is content with one elsewhere. */
+function needsRedis(purpose) {
+  if (findProgram('redis-server', 'valkey-server') !== undefined) return false;
+  return purpose === 'test' || !(env.REDIS_URL || hasRedisInDotEnv());
+}
+
+function hasRedisInDotEnv() {
+  const file = join(root, '.env');
+  return existsSync(file) && /^\s*(export\s+)?REDIS_URL\s*=\s*\S/m.test(readFileSync(file, 'utf8'));
+}
+
+function installRedis(purpose) {
+  if (!needsRedis(purpose)) return;
+  const other = purpose === 'test' ? '' : ', or set REDIS_URL to a Redis of yours';
+  const installer = installerOf('redis');
+  if (installer === undefined) {
+    fail(
+      `There is no redis-server, and no way to install one from here: please install Redis or Valkey${other}.`,
+    );
+  }
+  say(`Installing a Redis server (${installer.command})`);
+  const { ok, output } = installer.install();
+  if (!ok) fail(`Redis could not be installed: please do it by hand${other}.`, output);
+}
+
+/** The dashboard's tests are skipped, aloud, where there is no browser; in CI they never are. */
+function installBrowser() {
+  if (!['true', '1'].includes(env.CI)) return;
+  const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  if (findProgram(...browsers) !== undefined) return;
+  const installer = installerOf('chromium');
+  if (installer === undefined)
+    fail('There is no Chromium for the tests, and no way to install it from here.');
+  say(`Installing Chromium for the tests (${installer.command})`);
+  const { ok, output } = installer.install();
+  if (!ok) fail('Chromium could not be installed, and in CI no test is left out.', output);
+}
+
+async function build() {
+  const { ensureBuild } = await import('./build.mjs');
+  const result = await ensureBuild({ say });
+  if (!result.ok) fail(result.why, result.output);
+}
+
+/** Whether the folder is on a person's PATH already cannot be told: npm has put it on ours. */
+const sayReady = () =>
+  say(`Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${root}node_modules/.bin"`);
+
+const purpose = purposeOf(argv.slice(2));
+checkNode();
+installPackages();
+linkCommand();
+installRedis(purpose);
+// The checks build for themselves, after they have looked at the types.
+if (purpose === 'test') installBrowser();
+else await build();
+if (purpose === 'use') sayReady();

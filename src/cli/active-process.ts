@@ -1,0 +1,57 @@
+/** Whether any process is at work on a run, and what to do when none is. */
+import type { OpenRecords } from '../app/open-records.ts';
+import { stewardLease } from '../engine/supervise/lease.ts';
+import { refusalOf } from '../redis/health.ts';
+import { RedisRefusesError } from '../redis/refusal.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import { UsageError } from './exit.ts';
+
+type Known = Pick<OpenRecords, 'records' | 'clock'>;
+
+/** Who is at work on the runs of an account, in words; nothing when no process is. */
+export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
+  const [steward, here] = await Promise.all([
+    records.locks.holder(stewardLease(account)),
+    records.presence.here(clock.now()),
+  ]);
+  // A daemon takes the lease within a second of a run's beginning.
+  const daemon = here.find(({ id, roles }) =>
+    steward === undefined ? roles.includes('worker') : id === steward,
+  );
+  if (daemon) return `the daemon on ${daemon.host} (pid ${daemon.pid})`;
+  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(steward ?? '') ?? [];
+  return host === undefined ? steward : `a command on ${host} (pid ${pid})`;
+}
+
+/** Those of these runs that have not ended and that no process works on. */
+export async function unattended(known: Known, runs: readonly Run[]): Promise<Run[]> {
+  const open = runs.filter(({ status }) => !isFinal(status));
+  const accounts = [...new Set(open.map(({ account }) => account))];
+  const attended = await Promise.all(accounts.map((account) => atWorkOn(known, account)));
+  const idle = new Set(accounts.filter((_, index) => attended[index] === undefined));
+  return open.filter(({ account }) => idle.has(account));
+}
+
+/** The two commands for a run that has not ended; `attendant` is who is at work on it. */
+export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attendant?: string): string {
+  if (ending) {
+    return `Follow it to its end: caretaker runs continue ${id}\nEnd it at once:       caretaker runs cancel ${id} --force`;
+  }
+  return `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+}
+
+/** @throws {UsageError} when nobody is there who could do the work. Also when Redis refuses to write: then nobody can show it. */
+export async function needWorker({
+  records,
+  clock,
+  redis,
+}: Known & Pick<OpenRecords, 'redis'>): Promise<void> {
+  const here = await records.presence.here(clock.now());
+  const refusal = await refusalOf(redis.store);
+  if (refusal !== undefined) throw new RedisRefusesError(refusal);
+  if (here.some(({ roles }) => roles.includes('worker'))) return;
+  throw new UsageError(
+    'No daemon is at work on this Redis: start one ("caretaker daemon"), or leave out --detach.',
+  );
+}

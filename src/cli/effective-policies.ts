@@ -1,0 +1,56 @@
+/** What the daemons keep in force of files that are broken now, and how that is told. */
+import type { Policy } from '../policy/policy.ts';
+import type { KeptPolicy } from '../records/presence-store.ts';
+import type { Records } from '../records/records.ts';
+import type { Settings } from '../settings/settings.ts';
+import { shortFile } from '../yaml/diagnostic.ts';
+import { noSuchPolicy, policiesOf } from './context.ts';
+import { moment } from './output/show-run.ts';
+
+export interface Kept extends KeptPolicy {
+  policy: Policy;
+}
+
+/** The policies that a daemon keeps in force although they cannot be read now; of several daemons, the first to tell. */
+export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
+  const kept = new Map<string, Kept>();
+  for (const { keeps = [] } of await records.presence.here(now)) {
+    // A daemon wrote it, as its own policy.
+    for (const one of keeps)
+      if (!kept.has(one.name)) kept.set(one.name, { ...one, policy: one.policy as Policy });
+  }
+  return [...kept.values()];
+}
+
+/**
+ * The policy called `name`: of a file that can be read, or as a daemon keeps it in force.
+ *
+ * @throws {InvalidFilesError} {UsageError} when there is none.
+ */
+export async function policyInForce(
+  name: string,
+  settings: Settings,
+  records: Pick<Records, 'presence'> | undefined,
+  now: number,
+): Promise<Policy> {
+  const loaded = await policiesOf(settings);
+  const own = loaded.policies.find((policy) => policy.name === name);
+  if (own) return own;
+  const kept = records ? (await keptByDaemons(records, now)).find((one) => one.name === name) : undefined;
+  if (!kept) throw noSuchPolicy(name, settings, loaded);
+  return kept.policy;
+}
+
+/** One sentence for each broken file. */
+export function keptWords(kept: readonly Kept[]): string[] {
+  const files = [...new Set(kept.map(({ file }) => file))];
+  return files.flatMap((file) => {
+    const mine = kept.filter((one) => one.file === file);
+    const [first] = mine;
+    if (!first) return [];
+    const names = mine.map(({ name, readAt }) => `${name} as it was read at ${moment(readAt)}`).join(', ');
+    return [
+      `${shortFile(file)} is broken since ${moment(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps in force ${names}.`,
+    ];
+  });
+}

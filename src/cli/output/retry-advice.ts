@@ -1,0 +1,20 @@
+/** What a person is told of trying again, at the end of a run in which something failed. */
+import { mayPass } from '../../run/reasons.ts';
+import type { Run, Target } from '../../run/run.ts';
+import { countOf } from './show-run.ts';
+
+/** Advises a retry where it may help, and a look at the account where it might do a second time what was done. */
+export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[]): string[] {
+  const failed = targets.filter(({ outcome }) => outcome === 'failed');
+  const unknown = failed.filter(({ reason }) => reason === 'unknown-effect').length;
+  return [
+    ...(unknown === 0
+      ? []
+      : [
+          `Nobody knows whether ${countOf(unknown, 'target')} got what was asked for (unknown-effect): look in the account before you retry.`,
+        ]),
+    ...(failed.some(({ reason }) => mayPass(reason))
+      ? [`Retry what failed: caretaker runs retry ${id}`]
+      : []),
+  ];
+}

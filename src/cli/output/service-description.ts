@@ -1,0 +1,91 @@
+/** What the service says of itself in `/openapi.json` and in its headers, compared with what we believe. */
+import { request } from 'undici';
+import type { Budget } from '../../budget/budget.ts';
+import type { WindowNews } from '../../budget/words.ts';
+import { type OperationId, operationOf, operations } from '../../contract/operations.ts';
+import { messageOf } from '../../errors.ts';
+import type { Account } from '../../settings/settings.ts';
+import { formatDuration } from '../../yaml/duration.ts';
+
+/** One thing the doctor looked at. */
+export interface Check {
+  what: string;
+  state: 'ok' | 'warning' | 'wrong';
+  says: string;
+  /** The exit code that a wrong one asks for. */
+  code?: number;
+}
+
+/** Clocks that differ by more make moments unreliable. */
+const MOST_SKEW_MS = 30_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** Compares clocks and contract. Costs one request. */
+export async function checkDescription(account: Account, budget: Budget): Promise<Check[]> {
+  const ticket = await budget.take('person');
+  let news: WindowNews = { kind: 'failed' };
+  try {
+    const before = Date.now();
+    const { statusCode, headers, body } = await request(`${account.baseUrl}/openapi.json`, {
+      headers: { authorization: `Bearer ${account.token}`, accept: 'application/json' },
+      headersTimeout: 10_000,
+      bodyTimeout: 10_000,
+    });
+    if (statusCode < 500) news = { kind: 'answered' };
+    const text = await body.text();
+    const now = (before + Date.now()) / 2;
+    const clock = checkClock(String(headers['date'] ?? ''), now);
+    if (statusCode !== 200 || text.length > MAX_BYTES) {
+      return [
+        clock,
+        { what: 'contract', state: 'warning', says: `its description cannot be read (HTTP ${statusCode})` },
+      ];
+    }
+    return [clock, checkContract(JSON.parse(text))];
+  } catch (error) {
+    return [
+      { what: 'contract', state: 'warning', says: `its description cannot be read: ${messageOf(error)}` },
+    ];
+  } finally {
+    await budget.learn(ticket, news);
+  }
+}
+
+function checkClock(date: string, now: number): Check {
+  const theirs = Date.parse(date);
+  if (Number.isNaN(theirs))
+    return { what: 'clock', state: 'warning', says: 'the service does not tell its time' };
+  const skew = now - theirs;
+  // The header has whole seconds.
+  const seconds = Math.round(Math.max(0, Math.abs(skew) - 1_000) / 1_000);
+  if (seconds * 1_000 <= MOST_SKEW_MS)
+    return { what: 'clock', state: 'ok', says: `within ${seconds + 1} s of the service's` };
+  return {
+    what: 'clock',
+    state: 'warning',
+    says: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the service's: set this machine's clock`,
+  };
+}
+
+function checkContract(described: unknown): Check {
+  const theirs = new Set(
+    Object.entries((described as { paths?: Record<string, Record<string, unknown>> }).paths ?? {}).flatMap(
+      ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    ),
+  );
+  const ours = (Object.keys(operations) as OperationId[])
+    .map(operationOf)
+    .map(({ method, path }) => `${method} ${path}`);
+  const lost = ours.filter((one) => !theirs.has(one));
+  const added = [...theirs].filter((one) => !ours.includes(one));
+  if (lost.length === 0 && added.length === 0)
+    return { what: 'contract', state: 'ok', says: `all ${ours.length} operations` };
+  const parts = [
+    ...(lost.length > 0 ? [`the service no longer describes ${some(lost)}`] : []),
+    ...(added.length > 0 ? [`it describes ${some(added)}, which we do not know`] : []),
+  ];
+  return { what: 'contract', state: 'warning', says: parts.join('; ') };
+}
+
+const some = (all: readonly string[]): string =>
+  all.length > 3 ? `${all.slice(0, 3).join(', ')} and ${all.length - 3} more` : all.join(', ');

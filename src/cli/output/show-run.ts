@@ -1,0 +1,148 @@
+/** How a run looks to a person: its line of progress, its end, and what became of its targets. */
+import { endedCount } from '../../run/moves.ts';
+import { reasons } from '../../run/reasons.ts';
+import type { Outcome, Run, RunStatus, Target } from '../../run/run.ts';
+import { visibleLine } from '../../visible.ts';
+import { formatDuration } from '../../yaml/duration.ts';
+import { foldSame } from './group-rows.ts';
+import { type Terminal, table } from './terminal.ts';
+
+const statusStyles: Record<RunStatus, 'green' | 'yellow' | 'red' | 'cyan' | 'dim'> = {
+  queued: 'dim',
+  planning: 'cyan',
+  running: 'cyan',
+  blocked: 'red',
+  succeeded: 'green',
+  partial: 'yellow',
+  failed: 'red',
+  cancelled: 'yellow',
+  skipped: 'dim',
+  stopped: 'red',
+};
+const outcomeStyles: Record<Outcome, 'green' | 'yellow' | 'red' | 'dim'> = {
+  succeeded: 'green',
+  failed: 'red',
+  skipped: 'yellow',
+  cancelled: 'dim',
+};
+
+export const paintStatus = (status: RunStatus, { paint }: Terminal): string =>
+  paint(statusStyles[status], status);
+
+/** `3 succeeded, 1 failed`: only what there is. */
+export function countsLine({ counts }: Run, { paint }: Terminal): string {
+  const parts = (['succeeded', 'failed', 'skipped', 'cancelled'] as const)
+    .filter((outcome) => counts[outcome] > 0)
+    .map((outcome) => paint(outcomeStyles[outcome], `${counts[outcome]} ${outcome}`));
+  return parts.join(', ') || 'no targets';
+}
+
+/** `1 request`, `2 requests`, for words that take an s. */
+export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** `3 succeeded, 1 failed of 12 targets`. */
+export function outOf(run: Run, terminal: Terminal): string {
+  const targets = countOf(run.counts.planned, 'target');
+  if (!run.planComplete) return `${targets} planned so far`;
+  const ended = endedCount(run.counts) === 0 ? 'nothing ended yet' : countsLine(run, terminal);
+  return `${ended} of ${targets}`;
+}
+
+/** One line of progress; the bar is as wide as the terminal allows. */
+export function progressLine(run: Run, now: number, terminal: Terminal): string {
+  const ended = endedCount(run.counts);
+  const { planned } = run.counts;
+  const time = clockTime(now - (run.startedAt ?? run.createdAt));
+  if (!run.planComplete) return `${run.policy}  ${run.status}, ${countOf(planned, 'target')} so far  ${time}`;
+  const width = Math.max(10, Math.min(30, terminal.columns - 70));
+  const filled = planned === 0 ? width : Math.floor((ended / planned) * width);
+  const bar = terminal.paint('green', '█'.repeat(filled)) + terminal.paint('dim', '░'.repeat(width - filled));
+  return `${run.policy}  ${bar} ${ended}/${planned}  ${countsLine(run, terminal)}, ${countOf(run.requests, 'request')}  ${time}`;
+}
+
+/** The end of a run in two lines or three. */
+export function endLines(run: Run, terminal: Terminal): string[] {
+  const took = run.finishedAt === undefined ? '' : ` in ${clockTime(run.finishedAt - run.createdAt)}`;
+  const perTarget =
+    run.counts.planned > 0 ? `, ${(run.requests / run.counts.planned).toFixed(2)} a target` : '';
+  return [
+    `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${countOf(run.requests, 'request')}${perTarget})`,
+    ...(run.detail ? [visibleLine(run.detail)] : []),
+  ];
+}
+
+/** When its targets start, and what it cost: `Requests: 60 syncSite, 7 listSites`; only what there is. */
+export function factLines(run: Run): string[] {
+  const spread = spreadWords(run);
+  const spent = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
+  return [
+    ...(spread === undefined ? [] : [`Spread: ${spread}`]),
+    ...(spent.length === 0 ? [] : [`Requests: ${spent.join(', ')}`]),
+  ];
+}
+
+/** Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m`. */
+export function spreadWords({ spread }: Run): string | undefined {
+  if (!spread || spread.targets === 0) return undefined;
+  const { from, ms, targets } = spread;
+  return `starts ${countOf(targets, 'target')} from ${moment(from)} until ${moment(from + ms)}, one every ${everyWords(ms / targets)}`;
+}
+
+/** `36s`, `1m12s`; of less than a second, its share. */
+export const everyWords = (ms: number): string =>
+  ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
+
+/** A row a target: what became of it and why. */
+export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>
+  tableOf(rowsOf(targets, terminal), terminal);
+
+/** The same, with one row for all of which the same is to be said; `folded` tells whether there is such a row. */
+export function foldedTable(
+  targets: readonly Target[],
+  terminal: Terminal,
+): { text: string; folded: boolean } {
+  const { rows, folded } = foldSame(rowsOf(targets, terminal));
+  return { text: tableOf(rows, terminal), folded };
+}
+
+const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
+  targets.map((target) => [
+    target.id,
+    target.label,
+    target.outcome ? paint(outcomeStyles[target.outcome], target.outcome) : target.state,
+    target.reason ?? '',
+    target.detail ?? (target.reason && target.outcome !== 'succeeded' ? reasons[target.reason] : ''),
+  ]);
+
+function tableOf(rows: readonly string[][], terminal: Terminal): string {
+  return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
+    columns: terminal.dataColumns,
+    // By its id a target is found again, and by its reason its end is looked up: neither is ever cut.
+    give: [
+      { column: 1, least: 16 },
+      { column: 4, least: 24 },
+      { column: 1, least: 6 },
+      { column: 4, least: 0 },
+      { column: 1, least: 0 },
+    ],
+  });
+}
+
+/** 75,000 ms as `1:15`, hours only when there are any. */
+export function clockTime(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** A moment of today by the clock on the wall here: `14:03:10`. */
+export const timeOfDay = (ms: number): string => {
+  const at = new Date(ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+};
+
+/** A moment as a person reads it, in UTC, to the minute: `2026-11-21 02:00Z`. */
+export const moment = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;

@@ -1,0 +1,55 @@
+/** When something that people ask for is to end. */
+import { isoTime } from '../clock.ts';
+import { noSuchDay } from '../dates.ts';
+import { parseDuration } from '../yaml/duration.ts';
+import { UsageError } from './exit.ts';
+import { moment } from './output/show-run.ts';
+
+export interface UntilOptions {
+  until?: string;
+  for?: string;
+}
+
+/** A day, or a moment; without a zone it is UTC, as everything that is printed. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** What else there is to say of a text that names no moment: ` (February 2026 has 28 days)`. */
+export function dayNote(text: string): string {
+  const why = noSuchDay(text);
+  return why === undefined ? '' : ` (${why})`;
+}
+
+/** The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine does not matter. */
+export function parseMoment(text: string): number | undefined {
+  const [whole, zone] = MOMENT.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
+  // The 30th of February would be read as a day of March.
+  const day = Date.parse(whole.slice(0, 10));
+  return Number.isNaN(at) || !isoTime(day).startsWith(whole.slice(0, 10)) ? undefined : at;
+}
+
+/**
+ * The moment: `--until` takes a moment or a duration, `--for` a duration. Nothing when neither is given.
+ *
+ * @throws {UsageError} for what is neither, or is over already.
+ */
+export function endOf(options: UntilOptions, now: number): number | undefined {
+  if (options.until !== undefined && options.for !== undefined)
+    throw new UsageError('Give either --until or --for.');
+  if (options.for !== undefined) {
+    const ms = parseDuration(options.for);
+    if (!ms) throw new UsageError(`--for takes a duration such as 3d or 1h30m; not "${options.for}".`);
+    return now + ms;
+  }
+  if (options.until === undefined) return undefined;
+  const ms = parseDuration(options.until);
+  const until = ms === undefined ? parseMoment(options.until) : now + ms;
+  if (until === undefined)
+    throw new UsageError(
+      `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
+    );
+  if (until <= now)
+    throw new UsageError(`--until takes a moment that is still to come; ${moment(until)} is not.`);
+  return until;
+}

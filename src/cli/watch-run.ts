@@ -1,0 +1,218 @@
+/**
+ * Attending a run from the command line: this process takes part in the work, shows progress, and sees the end.
+ *
+ * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at once. Either
+ * way nothing is lost: everything that matters is in Redis before it is acted upon.
+ */
+import type { Caretaker } from '../app/caretaker.ts';
+import { isFinal } from '../run/moves.ts';
+import { toReport } from '../run/report.ts';
+import type { Run, RunStatus, Target } from '../run/run.ts';
+import { atWorkOn, goOnOrCancel } from './active-process.ts';
+import { Hindrances } from './blockers.ts';
+import { exit } from './exit.ts';
+import { heedSignals } from './interruption.ts';
+import { findingsText } from './output/findings.ts';
+import { retryAdvice } from './output/retry-advice.ts';
+import {
+  clockTime,
+  endLines,
+  foldedTable,
+  outOf,
+  progressLine,
+  spreadWords,
+  targetTable,
+} from './output/show-run.ts';
+import type { Terminal } from './output/terminal.ts';
+
+const LOOK_MS = 250;
+/** Where nothing may move, a line is printed so often at most. */
+const LINE_MS = 10_000;
+
+export interface Attending {
+  json?: boolean | undefined;
+  /** Show every target at the end, not only those that did not succeed. */
+  allTargets?: boolean;
+  /** The records go away with this process: nothing to come back to. */
+  passing?: boolean;
+  /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
+  callOffIfRefused: boolean;
+  /** The run was called off and only comes to its end: an account that refuses us does not keep it from that. */
+  calledOff?: boolean;
+  /** Said once Ctrl-C is heard: from then on it lets what is under way be recorded. */
+  opening?: string;
+  /** A person named the targets: that none of them could be worked on is not what was asked for. */
+  named?: boolean;
+}
+
+/** What a run's end means for the command that asked for it; a run that was skipped did nothing of what was asked for. */
+const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
+
+/** Works until the run has ended, and prints it; gives the exit code. */
+export async function attend(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  const interruption = heedSignals(terminal, {
+    goOn: attending.passing ? undefined : `caretaker runs continue ${run.id}`,
+    ask: () => caretaker.records.runs.get(run.id),
+  });
+  if (attending.opening !== undefined) terminal.say(attending.opening);
+  const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
+  let stopped: Promise<void> | undefined;
+  try {
+    const last = await watch(caretaker, run, terminal, interruption.signal, attending);
+    stopped = working.stop();
+    await stopped;
+    const now = (await caretaker.records.runs.get(run.id)) ?? last;
+    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
+    if (interruption.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal, attending);
+    return await standstill(caretaker, last, terminal, attending);
+  } finally {
+    await (stopped ?? working.stop()).finally(interruption.over);
+  }
+}
+
+/** Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts. */
+async function watch(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  signal: AbortSignal,
+  { calledOff, callOffIfRefused }: Attending,
+): Promise<Run> {
+  const { records, clock } = caretaker;
+  const hindrances = new Hindrances(caretaker, terminal, callOffIfRefused);
+  let last = run;
+  let saidAt = clock.now();
+  let said = '';
+  let told = false;
+  for (;;) {
+    const now = await hindrances.reading(async () => {
+      const found = await records.runs.get(run.id);
+      if (!found) throw new Error(`the run ${run.id} is gone`);
+      await hindrances.look(found);
+      return found;
+    }, signal);
+    last = now ?? last;
+    if (isFinal(last.status) || (standsStill(last) && !calledOff) || signal.aborted) {
+      terminal.clear();
+      return last;
+    }
+    const spread: string | undefined = told ? undefined : spreadWords(last);
+    if (spread) terminal.say(`${last.id} ${spread}.`);
+    told ||= spread !== undefined;
+    if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
+    else {
+      const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
+      if (line !== said && clock.now() - saidAt >= LINE_MS) {
+        terminal.say(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
+        saidAt = clock.now();
+        said = line;
+      }
+    }
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** The account refuses us, a person has to release it, or the service was not there when the plan was to be made. */
+const standsStill = (run: Run): boolean =>
+  run.status === 'blocked' ||
+  run.held !== undefined ||
+  (run.status === 'planning' && run.detail !== undefined);
+
+/** What became of each target of a run. */
+export async function targetsOf({ records }: Caretaker, { id }: Run): Promise<Target[]> {
+  const targets: Target[] = [];
+  for await (const target of records.targets.all(id)) targets.push(target);
+  return targets;
+}
+
+async function printEnd(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  const targets = await targetsOf(caretaker, run);
+  if (attending.json) terminal.json(toReport(run, targets));
+  else {
+    const folded = printTargets(targets, terminal, attending);
+    const findings = findingsText(targets, terminal, { all: false });
+    if (findings !== undefined) terminal.data(findings);
+    for (const line of endLines(run, terminal)) terminal.data(line);
+    if (folded && !attending.passing)
+      terminal.say(`What became of each target: caretaker runs show ${run.id}`);
+    if (!attending.passing) for (const line of retryAdvice(run, targets)) terminal.say(line);
+  }
+  if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
+    terminal.say('Nothing was done: none of the targets you named could be worked on.');
+    return exit.notAllWell;
+  }
+  return exitOf(run.status);
+}
+
+/** Prints what a person is to see of targets; gives whether many were told in one row. */
+function printTargets(
+  targets: readonly Target[],
+  terminal: Terminal,
+  { allTargets }: Pick<Attending, 'allTargets'>,
+): boolean {
+  const shown = targets.filter((target) => allTargets || isToBeTold(target));
+  if (shown.length === 0) return false;
+  const { text, folded } = allTargets
+    ? { text: targetTable(shown, terminal), folded: false }
+    : foldedTable(shown, terminal);
+  terminal.data(text);
+  return folded;
+}
+
+/**
+ * Whether a person is to see how a target ended: not when it came out well or nothing had to be done, unless that is still
+ * to come (`announced`) or its end is itself a finding.
+ */
+const isToBeTold = ({ outcome, reason, detail, findings = [] }: Target): boolean =>
+  (outcome !== 'succeeded' && reason !== 'already-done') ||
+  reason === 'announced' ||
+  findings.some(({ says }) => says === detail);
+
+async function sayHowToGoOn(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  { passing }: Attending,
+): Promise<number> {
+  if (passing) {
+    terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
+    return exit.interrupted;
+  }
+  const other = await atWorkOn(caretaker, run.account);
+  terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
+  if (other) terminal.say(`It goes on without you: ${other} is at work on it.`);
+  else {
+    if (run.ending) terminal.say('It is called off, and nobody is at work on it any more.');
+    terminal.say(goOnOrCancel(run));
+  }
+  return exit.interrupted;
+}
+
+async function standstill(
+  caretaker: Caretaker,
+  run: Run,
+  terminal: Terminal,
+  attending: Attending,
+): Promise<number> {
+  terminal.say(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
+  if (run.held) terminal.say('The run waits until a person decides.');
+  else if (attending.callOffIfRefused && !run.planComplete) {
+    await caretaker.engine.cancel(run.id);
+    terminal.say('Nothing was begun; the run was called off.');
+  } else terminal.say(`The run waits. When the cause is mended: caretaker runs continue ${run.id}`);
+  if (attending.json) {
+    const now = (await caretaker.records.runs.get(run.id)) ?? run;
+    terminal.json(toReport(now, await targetsOf(caretaker, now)));
+  }
+  return exit.unreachable;
+}

@@ -1,0 +1,91 @@
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import { isSignedIn, sessionIn } from '../auth/cookie.ts';
+import { addressOf } from '../auth/guard.tsx';
+import type { Exchange, Parts } from '../http/context.ts';
+
+/** What changed since the last message of a stream: the names of things to look at again, not what became of them. */
+interface Changes {
+  runs: Set<string>;
+  policies: Set<string>;
+}
+
+/** A page looks again at most this often, however fast a run goes. */
+const PAUSE_MS = 1_000;
+/** Something is sent at least this often, so that proxies keep the connection and lost ones are found. */
+const QUIET_MS = 20_000;
+const MAX_STREAMS = 200;
+/** Of one session, or of one address for programs: nobody takes all of them from the others. */
+const MAX_STREAMS_OF_ONE = 20;
+/** Open streams by who has them. */
+const streamsOf = new WeakMap<Parts, Map<string, number>>();
+
+/**
+ * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets fewer and
+ * larger messages, never a backlog.
+ */
+export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Response> {
+  const open = streamsOf.get(parts) ?? new Map<string, number>();
+  streamsOf.set(parts, open);
+  const signedIn = isSignedIn(c, parts);
+  const owner = signedIn ? `session ${sessionIn(c, parts)}` : `address ${addressOf(c)}`;
+  const own = open.get(owner) ?? 0;
+  if (own >= MAX_STREAMS_OF_ONE)
+    return c.text(`At most ${MAX_STREAMS_OF_ONE} live streams may be open in one session.\n`, 429);
+  if ([...open.values()].reduce((sum, count) => sum + count, 0) >= MAX_STREAMS)
+    return c.text('Too many live streams are open.\n', 503);
+  open.set(owner, own + 1);
+  return streamSSE(c, async (stream) => {
+    const ended = endOf(stream, parts.closing);
+    // Who came with a session is told until it ends; a program has shown the password.
+    const isAdmitted = signedIn ? () => isSignedIn(c, parts) : () => true;
+    try {
+      await tell(stream, isAdmitted, parts, ended);
+    } finally {
+      const left = (open.get(owner) ?? 1) - 1;
+      if (left === 0) open.delete(owner);
+      else open.set(owner, left);
+    }
+  });
+}
+
+async function tell(
+  stream: SSEStreamingApi,
+  isAdmitted: () => boolean,
+  parts: Parts,
+  ended: AbortSignal,
+): Promise<void> {
+  let changes: Changes = { runs: new Set(), policies: new Set() };
+  let wake = new AbortController();
+  const stop = parts.news.on((event) => {
+    if ('run' in event) changes.runs.add(event.run);
+    if ('policy' in event) changes.policies.add(event.policy);
+    // A freeze concerns every policy.
+    if (event.type === 'freeze.changed') changes.policies.add('*');
+    wake.abort();
+  });
+  try {
+    await stream.writeSSE({ event: 'hello', data: '{}' });
+    while (!ended.aborted && isAdmitted()) {
+      await parts.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
+      const { runs, policies } = changes;
+      changes = { runs: new Set(), policies: new Set() };
+      wake = new AbortController();
+      if (runs.size + policies.size === 0) await stream.write(': still here\n\n');
+      else
+        await stream.writeSSE({
+          event: 'changed',
+          data: JSON.stringify({ runs: [...runs], policies: [...policies] }),
+        });
+      await parts.clock.sleep(PAUSE_MS, ended);
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Aborts when the page goes away or the dashboard closes. */
+function endOf(stream: SSEStreamingApi, closing: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  return AbortSignal.any([gone.signal, closing]);
+}

@@ -1,6 +1,0 @@
-import type { Exchange, Parts } from '../http/parts.ts';
-
-/** Everything that is measured, in Prometheus's text format. */
-export async function sendMetrics(c: Exchange, { meters }: Parts): Promise<Response> {
-  return c.body(await meters.text(), 200, { 'Content-Type': meters.contentType });
-}

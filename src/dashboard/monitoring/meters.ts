@@ -1,0 +1,233 @@
+/**
+ * What Prometheus reads. Labels take their values from closed lists and from the settings, so that the number of
+ * series is bounded: no run, target or policy is a label.
+ *
+ * What is counted from events counts since this process started, and what every process did: several dashboards on
+ * one Redis show the same counts, so take one of them and do not add them up.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { reasons } from '../../run/reasons.ts';
+import { outcomes, runStatuses } from '../../run/run.ts';
+import type { News } from '../events/event-bus.ts';
+import type { DashboardOptions } from '../options.ts';
+import type { Reader } from '../queries/reader.ts';
+import { type Standing, standingOf, stewardLagMs } from '../queries/system-status.ts';
+
+export interface Meters {
+  contentType: string;
+  /** Reads what has to be read, and gives all of it in Prometheus's text format. */
+  text(): Promise<string>;
+}
+
+export interface MetersSource
+  extends Pick<DashboardOptions, 'queues' | 'policies' | 'health' | 'accounts' | 'drift' | 'clock'> {
+  reader: Reader;
+  news: News;
+}
+
+/** The roles a process may have; what else it says is not a series of its own. */
+const roles = ['scheduler', 'worker', 'dashboard'] as const;
+
+export function createMeters(source: MetersSource): Meters {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  countEvents(source.news, registry);
+  const standing = readOnce(() => standingOf(source));
+  addProcess(source, standing, registry);
+  addRecords(source, registry);
+  addAccounts(standing, registry);
+  return {
+    contentType: registry.contentType,
+    text: async () => {
+      standing.forget();
+      // prom-client writes `Nan`; the format says `NaN`.
+      return (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
+    },
+  };
+}
+
+/** Reads what several meters need once for each look at all of them. */
+interface Reading {
+  get(): Promise<Standing>;
+  forget(): void;
+}
+
+function readOnce(read: () => Promise<Standing>): Reading {
+  let reading: Promise<Standing> | undefined;
+  return {
+    get: () => {
+      reading ??= read();
+      return reading;
+    },
+    forget: () => {
+      reading = undefined;
+    },
+  };
+}
+
+function addProcess(source: MetersSource, standing: Reading, registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'caretaker_up',
+    help: '1 when Redis answers, takes writes and has no paused queue, and every role of this process is at work, else 0.',
+    registers,
+    async collect() {
+      const { redis, waiting, troubles } = (await standing.get()).health;
+      const stands = waiting.length > 0 || troubles.some(({ stops }) => stops);
+      this.set(redis === 'up' && !stands ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'caretaker_daemons',
+    help: 'Daemons at work on this Redis, by role.',
+    labelNames: ['role'],
+    registers,
+    async collect() {
+      const { processes } = await standing.get();
+      for (const role of roles) {
+        this.set({ role }, processes.filter((process) => process.roles.includes(role)).length);
+      }
+    },
+  });
+  new Gauge({
+    name: 'caretaker_policies',
+    help: 'Policies in force.',
+    registers,
+    collect() {
+      this.set(source.policies().length);
+    },
+  });
+  new Gauge({
+    name: 'caretaker_policy_files_broken',
+    help: 'Policy files with mistakes; what they held before stays in force.',
+    registers,
+    async collect() {
+      this.set((await standing.get()).health.brokenFiles.length);
+    },
+  });
+  new Counter({
+    name: 'caretaker_contract_deviations_total',
+    help: 'Answers of the service that deviated from its contract, since this process started.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(source.drift());
+    },
+  });
+}
+
+function addRecords(source: MetersSource, registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'caretaker_runs',
+    help: 'Runs in the records, by status; ended ones go with retention.',
+    labelNames: ['status'],
+    registers,
+    async collect() {
+      for (const [status, count] of await source.reader.runsByStatus()) this.set({ status }, count);
+    },
+  });
+  new Gauge({
+    name: 'caretaker_queue_entries',
+    help: 'Entries in the queues, by whether they wait or are being worked on.',
+    labelNames: ['queue', 'state'],
+    registers,
+    async collect() {
+      for (const [queue, { waiting, active }] of Object.entries(await source.queues.counts())) {
+        this.set({ queue, state: 'waiting' }, waiting);
+        this.set({ queue, state: 'active' }, active);
+      }
+    },
+  });
+}
+
+function addAccounts(standing: Reading, registry: Registry): void {
+  const gauge = (
+    name: string,
+    help: string,
+    value: (account: Standing['accounts'][number], now: number) => number | undefined,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['account'],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        const { accounts, now } = await standing.get();
+        for (const account of accounts) {
+          const found = value(account, now);
+          if (found !== undefined) this.set({ account: account.account }, found);
+        }
+      },
+    });
+  gauge(
+    'caretaker_budget_limit_requests',
+    'Requests that a minute of the account has.',
+    ({ limit }) => limit,
+  );
+  gauge(
+    'caretaker_budget_left_requests',
+    'Requests left of the present minute of the account, the reserve included.',
+    ({ left }) => left,
+  );
+  gauge(
+    'caretaker_budget_used_requests',
+    'Requests of the present minute of the account that are gone, by whomever.',
+    ({ limit, left }) => limit - left,
+  );
+  gauge('caretaker_account_blocked', '1 while the account refuses us, else 0.', ({ blocked }) =>
+    blocked ? 1 : 0,
+  );
+  gauge(
+    'caretaker_account_failing_seconds',
+    'For how long the service has given no usable answer for the account; 0 while it does.',
+    ({ failingSince }, now) => (failingSince === undefined ? 0 : (now - failingSince) / 1000),
+  );
+  gauge(
+    'caretaker_steward_lag_seconds',
+    'How long ago somebody looked after the runs of the account; 0 while it has none under way.',
+    (account, now) => {
+      const lag = stewardLagMs(account, now);
+      return lag === undefined ? undefined : lag / 1000;
+    },
+  );
+  new Counter({
+    name: 'caretaker_requests_total',
+    help: 'Requests that the budget of the account let go, by what they were for; every process counts.',
+    labelNames: ['account', 'class'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { account, requests } of (await standing.get()).accounts) {
+        for (const [name, count] of Object.entries(requests)) this.inc({ account, class: name }, count);
+      }
+    },
+  });
+}
+
+function countEvents(news: News, registry: Registry): void {
+  const moves = new Counter({
+    name: 'caretaker_run_moves_total',
+    help: 'Moves of runs to a status, being made included, seen since this process started.',
+    labelNames: ['status'],
+    registers: [registry],
+  });
+  const ends = new Counter({
+    name: 'caretaker_targets_ended_total',
+    help: 'Targets that got their outcome, by outcome and reason, seen since this process started.',
+    labelNames: ['outcome', 'reason'],
+    registers: [registry],
+  });
+  news.on((event) => {
+    if (event.type === 'run.moved') moves.inc({ status: oneOf(runStatuses, event.status) });
+    if (event.type === 'target.ended') {
+      ends.inc({ outcome: oneOf(outcomes, event.outcome), reason: oneOf(reasonCodes, event.reason) });
+    }
+  });
+}
+
+const reasonCodes = Object.keys(reasons);
+
+/** The value if the list has it: a newer version on the same Redis may know more, and labels stay bounded. */
+const oneOf = (list: readonly string[], value: string): string => (list.includes(value) ? value : 'other');

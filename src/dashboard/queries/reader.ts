@@ -1,0 +1,121 @@
+/**
+ * All that pages and JSON know of the records, and the one gate on the way: what comes out has passed the redaction
+ * list, so no handler has to think of it.
+ */
+
+import { stewardLease } from '../../engine/supervise/lease.ts';
+import type { Blocked } from '../../records/account-store.ts';
+import type { Freeze } from '../../records/freeze-store.ts';
+import type { FiringRecord } from '../../records/ledger-store.ts';
+import type { PolicyState } from '../../records/policy-store.ts';
+import type { Presence } from '../../records/presence-store.ts';
+import type { Records } from '../../records/records.ts';
+import type { RunQuery } from '../../records/run-store.ts';
+import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
+import type { Totals } from '../../records/totals-store.ts';
+import type { Run, RunStatus, Target } from '../../run/run.ts';
+import { redact } from '../../secrets.ts';
+import { pageOfTargets, type TargetPage, type TargetQuery } from './target-page.ts';
+
+/** What is known of an account besides its budget. */
+export interface AccountFacts {
+  blocked?: Blocked;
+  /** Runs that have not ended. */
+  activeRuns: number;
+  /** Those of them that are held until a person releases them. */
+  heldRuns: readonly string[];
+  /** Who looks after them at this moment. */
+  steward?: string;
+  /** When somebody last did. */
+  attendedAt?: number;
+}
+
+/** What became of a target in one run. */
+export interface Visit {
+  run: Run;
+  target: Target;
+}
+
+export interface Reader {
+  run(id: string): Promise<Run | undefined>;
+  /** Newest first. */
+  runs(query: RunQuery): Promise<Run[]>;
+  /** Those of these runs that are kept. */
+  runsOf(ids: readonly string[]): Promise<Run[]>;
+  /** What ended from the full hour before `from` on, and which runs have not ended. */
+  totals(from: number, now: number): Promise<Totals>;
+  /** How many runs are remembered in each status. */
+  runsByStatus(): Promise<Map<RunStatus, number>>;
+  /** Of each of these runs, how many targets ended for which reason. */
+  reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>>;
+  /** A page of a run's targets, in the order of the plan; its cost is bounded (`target-page.ts`). */
+  targets(run: string, query: TargetQuery): Promise<TargetPage>;
+  allTargets(run: string): AsyncGenerator<Target>;
+  leftOut(run: string, limit: number): Promise<LeftOut[]>;
+  countLeftOut(run: string): Promise<number>;
+  /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
+  visits(account: string, target: string, also?: string): Promise<Visit[]>;
+  policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
+  /** What became of the latest moments of a policy, the newest first. */
+  ledger(policy: string, limit: number): Promise<FiringRecord[]>;
+  account(name: string): Promise<AccountFacts>;
+  /** The freeze that holds for all policies. */
+  freeze(now: number): Promise<Freeze | undefined>;
+  /** The processes at work. */
+  presence(now: number): Promise<Presence[]>;
+}
+
+export function openReader(records: Records): Reader {
+  async function* allTargets(run: string): AsyncGenerator<Target> {
+    for await (const target of records.targets.all(run)) yield clean(target);
+  }
+  return {
+    run: async (id) => clean(await records.runs.get(id)),
+    runs: async (query) => clean(await records.runs.list(query)),
+    runsOf: async (ids) => clean(await records.runs.many(ids)),
+    totals: (from, now) => records.totals.between(from, now),
+    runsByStatus: () => records.runs.countByStatus(),
+    reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
+    targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),
+    allTargets,
+    countLeftOut: (run) => records.targets.countLeftOut(run),
+    leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
+    async visits(account, id, also) {
+      const known = await records.targets.runsOf(account, id);
+      const runs = also === undefined || known.includes(also) ? known : [also, ...known];
+      const visits = await Promise.all(
+        runs.map(async (runId): Promise<Visit | undefined> => {
+          const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
+          return run?.account === account && target ? { run, target } : undefined;
+        }),
+      );
+      return clean(visits.filter((visit) => visit !== undefined));
+    },
+    ledger: async (policy, limit) => clean(await records.ledger.latest(policy, limit)),
+    policyStates: async (names) => {
+      const states = names.length === 0 ? new Map<string, PolicyState>() : await records.policies.many(names);
+      return new Map([...states].map(([name, state]) => [name, clean(state)]));
+    },
+    async account(name) {
+      const [blocked, activeRuns, heldRuns, steward, attended] = await Promise.all([
+        records.accounts.blocked(name),
+        records.runs.countActive(name),
+        records.runs.held(name),
+        records.locks.holder(stewardLease(name)),
+        records.accounts.attendedAt(),
+      ]);
+      const attendedAt = attended.get(name);
+      return {
+        activeRuns,
+        heldRuns,
+        ...(blocked ? { blocked: clean(blocked) } : {}),
+        ...(steward === undefined ? {} : { steward }),
+        ...(attendedAt === undefined ? {} : { attendedAt }),
+      };
+    },
+    freeze: async (now) => clean(await records.freeze.at(now)),
+    presence: (now) => records.presence.here(now),
+  };
+}
+
+const clean = <T>(value: T): T => redact(value) as T;

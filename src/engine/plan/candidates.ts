@@ -1,0 +1,270 @@
+/**
+ * Planning without effects: what a policy would work on, and why everything else is left out.
+ *
+ * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by candidate,
+ * so that a plan of any size passes through memory a page at a time. What the list does not show of a candidate decides
+ * nothing: its single view is asked, and when that is silent too, the candidate is recorded as skipped.
+ */
+import type { CallOptions, Client } from '../../client/client.ts';
+import { GoneError, RejectedError } from '../../client/errors.ts';
+import { allItems, countItems } from '../../client/pages.ts';
+import { middleOf } from '../../clock.ts';
+import type { Input, OperationId } from '../../contract/operations.ts';
+import { operationOf } from '../../contract/operations.ts';
+import { NotShownError } from '../../expression/not-shown.ts';
+import { candidateLists, candidatesOf, singleViewOf } from '../../job/candidates.ts';
+import { fieldsOfItem } from '../../job/fields.ts';
+import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named, Once } from '../../job/job.ts';
+import { completed } from '../../job/shown.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { compileWhereOf } from '../../policy/where.ts';
+import { redact, scrub } from '../../secrets.ts';
+import { occasionOf, readingOf, readOnly } from '../job-api.ts';
+
+/** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
+export type Planned =
+  | { is: 'target'; id: string; label: string; site?: string; memo?: string }
+  | {
+      is: 'settled';
+      id: string;
+      label: string;
+      end: End;
+      /** It was asked for by name, and is not among what the policy selects. */
+      unselected?: true;
+    }
+  | { is: 'left-out'; id: string; label: string; why: string };
+
+export interface Planning {
+  policy: Policy;
+  job: AnyJob;
+  client: Client;
+  /** Somebody asked to do again what failed in an earlier run. */
+  retry: boolean;
+  /** Only these targets, when given: for a retry whatever the policy selects by now, else among what it selects. */
+  only?: readonly string[] | undefined;
+  now: number;
+  /** The moment the run is for. */
+  at: number;
+  /** When the policy's last whole run began to plan. */
+  previousAt?: number | undefined;
+  /** What became of the targets of its last whole runs. */
+  earlier: () => AsyncGenerator<EarlierTarget>;
+  once: Pick<Once, 'results'>;
+  /** Whether a person waits for it or a run does. */
+  priority: 'person' | 'action';
+  onRequest: (operation: OperationId) => void;
+  /** Told of each item that the list gives, before it is judged. */
+  onCandidate?: (candidate: unknown) => void;
+  signal?: AbortSignal;
+}
+
+/** What a job keeps of a target is no place for a site's whole record. */
+const LARGEST_MEMO = 8_192;
+/** Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list. */
+const FEW = 10;
+/** So many candidates of a plan are asked for alone because the list does not show what decides on them. */
+const MAX_SINGLE_VIEWS = 100;
+
+/**
+ * Goes through the candidates in the order asked for, until `select.limit` targets are found.
+ *
+ * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; what the
+ * job's survey costs; and one for each of the first 100 candidates of which the list does not show what decides on them.
+ *
+ * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
+ */
+export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
+  const { policy, job, only } = planning;
+  const limit = only ? undefined : policy.select.limit;
+  const wanted = only && new Set(only);
+  const judging = await judgingOf(planning);
+  const serviceNow = async () =>
+    middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning)));
+  // Asked when the first page is there, which has shown the service's time: it costs no request then.
+  let judge: ReturnType<typeof judgeOf> | undefined;
+  const nameOf = namerOf(planning);
+  let found = 0;
+  for await (const candidate of listed(planning)) {
+    planning.onCandidate?.(candidate);
+    const named = nameOf(candidate);
+    if (wanted && !wanted.delete(named.id)) continue;
+    judge ??= judgeOf(planning, { ...judging, serviceNow: await serviceNow() });
+    const planned = withoutSecrets(await judge(candidate, named));
+    yield planned;
+    if (planned.is === 'target') found += 1;
+    if (found === limit) break;
+    if (wanted?.size === 0) return;
+  }
+  for (const planned of besides(job, { ...judging, serviceNow: await serviceNow() }))
+    if (!wanted || wanted.delete(planned.id)) yield withoutSecrets(planned);
+  // Whoever asks for a target by name is told what became of it, even when there is no such thing.
+  for (const id of wanted ?? []) {
+    const why = job.besides
+      ? 'It is not in the account, not among what the policy selects, or there is nothing to tell of it.'
+      : 'It is not in the account, or not among what the policy selects.';
+    yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
+  }
+}
+
+/** Labels are the sites' own addresses as often as not, and what a job says of a candidate may repeat what an error says. */
+function withoutSecrets(planned: Planned): Planned {
+  const label = scrub(planned.label);
+  if (planned.is === 'settled') return { ...planned, label, end: redact(planned.end) as End };
+  if (planned.is === 'left-out') return { ...planned, label, why: scrub(planned.why) };
+  return { ...planned, label };
+}
+
+function* besides(job: AnyJob, judging: Judging<unknown, unknown>): Generator<Planned> {
+  for (const { id, label, site, ...judgement } of job.besides?.(judging) ?? []) {
+    yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), judgement);
+  }
+}
+
+/** A target's id, label, and the site that nobody else may be at work on meanwhile. */
+interface Planable {
+  id: string;
+  label: string;
+  site?: string;
+}
+
+/** Names candidates as their job does; what is a site is its own. */
+function namerOf({ policy, job }: Planning): (candidate: unknown) => Planable {
+  const areSites = candidatesOf(job, policy.select) === 'listSites';
+  return (candidate) => planable(job.target(candidate as never), areSites);
+}
+
+function planable({ id, label, site }: Named, isSite: boolean): Planable {
+  const held = site === undefined && isSite ? id : site;
+  return { id, label, ...(typeof held === 'string' ? { site: held } : {}) };
+}
+
+/** What the job goes by when it judges: its survey of the account is made here. */
+async function judgingOf(planning: Planning): Promise<Omit<Judging<unknown, unknown>, 'serviceNow'>> {
+  const { policy, job, client, now, at, previousAt, earlier } = planning;
+  const from = candidatesOf(job, policy.select);
+  const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
+  const { retry } = planning;
+  if (!job.survey) return { ...facts, retry, survey: undefined };
+  const options = callOptionsOf(planning);
+  const reading = readingOf(client, options, readOnly(client, options));
+  const survey: unknown = await job.survey({
+    ...reading,
+    ...facts,
+    earlier,
+    once: planning.once,
+    ...(previousAt === undefined ? {} : { previousAt }),
+  });
+  return { ...facts, retry, survey };
+}
+
+/** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
+function judgeOf(planning: Planning, judging: Judging<unknown, unknown>) {
+  const { policy, job, only, retry } = planning;
+  const { where } = policy.select;
+  const condition =
+    where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
+  const subject = candidateLists[candidatesOf(job, policy.select)];
+  const moment = new Date(judging.serviceNow);
+  const asShown = (candidate: unknown): Judgement<unknown> | NotShownError => {
+    try {
+      const related = condition && job.relate?.(candidate as never, judging.survey);
+      const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
+      if (!holds) return { is: 'left-out', why: 'select.where does not hold' };
+      return job.judge?.(candidate as never, judging) ?? { is: 'target' };
+    } catch (error) {
+      if (error instanceof NotShownError) return error;
+      throw error;
+    }
+  };
+  const complete = completerOf(planning);
+  return async (candidate: unknown, named: Planable): Promise<Planned> => {
+    let judgement = asShown(candidate);
+    if (judgement instanceof NotShownError && judgement.field.startsWith(`${subject}.`)) {
+      judgement = asShown(await complete(candidate));
+    }
+    if (judgement instanceof NotShownError)
+      return plannedAs(job, named, { is: 'unfit', why: judgement.message });
+    if (only && judgement.is === 'left-out')
+      return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`), unselected: true };
+    return plannedAs(job, named, judgement);
+  };
+}
+
+/** Completes candidates of which the list does not show everything from their single views. One request each, up to a limit. */
+function completerOf(planning: Planning) {
+  const list = candidatesOf(planning.job, planning.policy.select);
+  const view = singleViewOf(list);
+  let left = MAX_SINGLE_VIEWS;
+  return async (candidate: unknown): Promise<unknown> => {
+    const { id } = candidate as { id?: unknown };
+    if (!view || typeof id !== 'string' || left === 0) return candidate;
+    left -= 1;
+    try {
+      const input = { [view.parameter]: id } as never;
+      const answer: unknown = await planning.client.call(view.operation, input, callOptionsOf(planning));
+      return completed(fieldsOfItem(list), candidate, Object.values(answer as object)[0]);
+    } catch (error) {
+      if (error instanceof GoneError || error instanceof RejectedError) return candidate;
+      throw error;
+    }
+  };
+}
+
+function plannedAs(job: AnyJob, named: Planable, judgement: Judgement<unknown>): Planned {
+  if (judgement.is === 'unfit') return { is: 'settled', ...named, end: notEligible(judgement.why) };
+  if (judgement.is !== 'target') return { ...judgement, ...named };
+  return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
+}
+
+const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
+
+/**
+ * A job's memo as it is written down.
+ *
+ * @throws {Error} when it is larger than may be, or not what the job declared: a mistake in the job.
+ */
+export function memoOf(job: AnyJob, memo: unknown): { memo?: string } {
+  if (memo === undefined) return {};
+  if (!job.memo) throw new Error(`The job ${job.name} declares no memo, and gave one.`);
+  const text = JSON.stringify(job.memo.parse(memo));
+  if (text.length > LARGEST_MEMO) throw new Error(`The memo of the job ${job.name} is larger than 8 KB.`);
+  return { memo: text };
+}
+
+/** How planning calls the service. */
+export const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions => ({
+  priority,
+  onRequest,
+  ...(signal ? { signal } : {}),
+});
+
+async function* listed(planning: Planning): AsyncGenerator<unknown> {
+  const { policy, job, client, only, retry } = planning;
+  const { sort, timezone } = policy.select;
+  const filters = only && retry ? {} : policy.select.filters;
+  const id = candidatesOf(job, policy.select);
+  const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
+  const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
+  const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
+  // A policy that filters by id itself selects no other.
+  if (only && only.length <= FEW && byId && !filters['id']) {
+    for (const one of only) {
+      yield* allItems(id, (page) => call({ ...asked, ...page, filters: { ...filters, id: { eq: one } } }));
+    }
+    return;
+  }
+  // Some lists take no filters, not even none.
+  const filtered = Object.keys(filters).length > 0 ? { ...asked, filters } : asked;
+  yield* allItems(id, (page) => call({ ...filtered, ...page }));
+}
+
+/**
+ * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a share of.
+ * Costs one request as a rule.
+ */
+export function countAll(planning: Planning): Promise<number> {
+  const id = candidatesOf(planning.job, planning.policy.select);
+  return countItems(id, (page) =>
+    planning.client.call(id, page as Input<typeof id>, callOptionsOf(planning)),
+  );
+}

@@ -1,0 +1,103 @@
+/** What a run costs in requests and time: from what past runs of its policy came to, else as a job's author reckons. */
+import type { BudgetUsage } from '../../budget/usage.ts';
+import { countItems } from '../../client/pages.ts';
+import type { Input } from '../../contract/operations.ts';
+import { candidatesOf } from '../../job/candidates.ts';
+import type { AnyJob } from '../../job/job.ts';
+import { type Policy, weights } from '../../policy/policy.ts';
+import type { Run } from '../../run/run.ts';
+import { type Parts, policyOf } from '../deps.ts';
+import { wholeRuns } from '../job-api.ts';
+
+/** What the last whole runs of a policy came to, on average. */
+export interface PastCost {
+  runs: number;
+  /** Requests of a whole run, planning included. */
+  requests: number;
+  /** How long a whole run took. */
+  ms: number;
+  /** Requests besides planning, and time, for each target that was worked on; nothing when there was none. */
+  perTarget?: { requests: number; ms: number };
+}
+
+const RUNS = 5;
+/** What sweeps come to in practice, while nothing is known: pages in proportion to what ends, and some for the first and last ends. */
+const followingOf = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
+
+/** Costs no request. Nothing when no run of the policy in this account came to its end. */
+export async function pastCost(parts: Pick<Parts, 'records'>, policy: Policy): Promise<PastCost | undefined> {
+  const runs: Run[] = [];
+  for await (const run of wholeRuns(parts, policy.name, undefined)) {
+    const cut = run.status === 'cancelled' || run.status === 'stopped';
+    // A run of the policy as it was before it was changed says nothing of it as it is now.
+    if (!cut && run.account === policy.account && run.policyHash === policy.hash) runs.push(run);
+    if (runs.length === RUNS) break;
+  }
+  if (runs.length === 0) return undefined;
+  const sum = (of: (run: Run) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const targets = sum(({ plan }) => plan?.targets ?? 0);
+  const beside = sum(({ requests, plan }) => requests - (plan?.requests ?? 0));
+  const ms = sum(({ startedAt = 0, finishedAt = startedAt }) => finishedAt - startedAt);
+  return {
+    runs: runs.length,
+    requests: Math.round(sum(({ requests }) => requests) / runs.length),
+    ms: ms / runs.length,
+    ...(targets === 0 ? {} : { perTarget: { requests: beside / targets, ms: ms / targets } }),
+  };
+}
+
+/**
+ * How many targets a run has at most: what the policy's filters let through. Costs one request as a rule.
+ *
+ * @throws the client's errors.
+ */
+export async function estimateTargets(
+  { registry, link }: Pick<Parts, 'registry' | 'link'>,
+  { select, job: name, account }: Policy,
+): Promise<number> {
+  const job = registry.get(name);
+  if (!job) return 0;
+  const id = candidatesOf(job, select);
+  const { client } = link(account);
+  const found = await countItems(id, (page) =>
+    client.call(id, { ...page, filters: select.filters } as Input<typeof id>, { priority: 'person' }),
+  );
+  return Math.min(found, select.limit ?? found);
+}
+
+/** What the targets of a run will cost. */
+export function costOf(
+  job: AnyJob,
+  policy: Policy,
+  targets: number,
+  past: PastCost | undefined,
+): { acting: number; following: number } {
+  const some = job.requestsPerTarget;
+  const perTarget = typeof some === 'number' ? some : some(policy.options);
+  if (!past?.perTarget) {
+    return {
+      acting: Math.ceil(targets * perTarget),
+      following: followingOf(targets),
+    };
+  }
+  const all = Math.round(targets * past.perTarget.requests);
+  const acting = Math.min(all, Math.ceil(targets * perTarget));
+  return { acting, following: all - acting };
+}
+
+/** How many requests a minute a run of the policy gets, beside other clients and the runs under way. */
+export function shareOf(policy: Policy, usage: BudgetUsage, active: readonly Run[]): number {
+  const { limit, reserved, othersPerMinute = 0 } = usage;
+  const beside = active
+    .filter(({ status, policy: name }) => status === 'running' && name !== policy.name)
+    .map((run) => weights[policyOf(run).priority]);
+  const own = weights[policy.priority];
+  const all = beside.reduce((total, weight) => total + weight, own);
+  return Math.max(1, (Math.max(0, limit - Math.max(reserved, othersPerMinute)) * own) / all);
+}
+
+const MINUTE_MS = 60_000;
+
+/** How long so many requests take at that rate: a window's are let go at its beginning. */
+export const timeFor = (requests: number, perMinute: number): number =>
+  Math.floor(requests / perMinute) * MINUTE_MS;

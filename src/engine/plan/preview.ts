@@ -1,0 +1,123 @@
+/** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
+import type { End } from '../../job/job.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { type Reason, reasons } from '../../run/reasons.ts';
+import type { Outcome } from '../../run/run.ts';
+import type { Parts } from '../deps.ts';
+import { earlierTargets, previousAt } from '../job-api.ts';
+import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
+import { costOf, pastCost, shareOf, timeFor } from './cost.ts';
+import { Selection } from './selection.ts';
+
+export interface Preview {
+  policy: string;
+  job: string;
+  targets: { id: string; label: string }[];
+  /** Recorded with their outcome without costing a request, and why. */
+  settled: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
+  /** Those among them that were asked for by name although the policy does not select them. */
+  unselected: string[];
+  leftOut: { id: string; label: string; why: string }[];
+  /** Over how long a scheduled run would start them; missing: at once. */
+  spreadMs?: number;
+  /** What the selection names that is not in the account, and that it finds nothing at all. */
+  warnings: string[];
+  /** The sentence about the limit that would stop the run, if one would. */
+  stoppedBy?: string;
+  cost: {
+    /** Requests for planning, as just spent, and for all the rest, as far as one can tell. */
+    planning: number;
+    acting: number;
+    following: number;
+    /** What acting and following are reckoned from: so many past runs of the policy, or none. */
+    pastRuns: number;
+    /** How long that takes at least, given the account's budget. */
+    atLeastMs: number;
+    /** How long it takes beside the runs under way and other clients, and what these spend a minute. */
+    takesMs: number;
+    runsBeside: number;
+    othersPerMinute?: number;
+  };
+}
+
+/**
+ * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`, and the job's
+ * survey.
+ */
+export async function previewPlan(parts: Parts, policy: Policy, only?: readonly string[]): Promise<Preview> {
+  const job = parts.registry.get(policy.job);
+  if (!job) throw new Error(`There is no job "${policy.job}".`);
+  const { client, budget } = parts.link(policy.account);
+  let planning = 0;
+  const selection = new Selection(policy, job);
+  const asked: Planning = {
+    policy,
+    job,
+    client,
+    retry: false,
+    only,
+    now: parts.clock.now(),
+    at: parts.clock.now(),
+    previousAt: job.survey && (await previousAt(parts, policy.name, undefined)),
+    earlier: () => earlierTargets(parts, policy, undefined),
+    once: { results: (keys) => parts.records.once.results(policy.account, keys) },
+    priority: 'person',
+    onRequest: () => {
+      planning += 1;
+    },
+    onCandidate: selection.see,
+  };
+  const all: Planned[] = [];
+  for await (const planned of candidates(asked)) all.push(planned);
+  const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
+  const stoppedBy = await limitTripped(asked, targets.length);
+  const warnings = await selection.warnings(asked);
+  const past = await pastCost(parts, policy);
+  const { acting, following } = costOf(job, policy, targets.length, past);
+  const [usage, active] = await Promise.all([budget.usage(), parts.records.runs.active(policy.account)]);
+  const requests = planning + acting + following;
+  const { othersPerMinute } = usage;
+  return {
+    policy: policy.name,
+    job: policy.job,
+    targets,
+    settled: all.flatMap((one) =>
+      one.is === 'settled' ? [{ id: one.id, label: one.label, ...settledAs(one.end) }] : [],
+    ),
+    unselected: all.flatMap((one) => (one.is === 'settled' && one.unselected ? [one.id] : [])),
+    leftOut: all.flatMap((one) =>
+      one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
+    ),
+    ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
+    warnings,
+    ...(stoppedBy === undefined ? {} : { stoppedBy }),
+    cost: {
+      planning,
+      acting,
+      following,
+      pastRuns: past?.runs ?? 0,
+      atLeastMs: timeFor(requests, Math.max(1, usage.limit)),
+      takesMs: Math.max(
+        timeFor(requests, shareOf(policy, usage, active)),
+        Math.round(targets.length * (past?.perTarget?.ms ?? 0)),
+      ),
+      runsBeside: active.filter(({ status }) => status === 'running').length,
+      ...(othersPerMinute === undefined ? {} : { othersPerMinute }),
+    },
+  };
+}
+
+const settledAs = ({ is, reason, detail }: End) => ({
+  outcome: is === 'done' ? ('succeeded' as const) : is,
+  reason,
+  why: detail ?? reasons[reason],
+});
+
+async function limitTripped(asked: Planning, found: number): Promise<string | undefined> {
+  const { maxTargets, maxPercent } = asked.policy.limits;
+  if (found > maxTargets) return `${found} targets are more than limits.max_targets (${maxTargets}) allows.`;
+  if (maxPercent >= 100) return undefined;
+  const total = await countAll(asked);
+  if (found * 100 <= maxPercent * total) return undefined;
+  return `${found} of ${total} targets are more than limits.max_percent (${maxPercent}%) allows.`;
+}

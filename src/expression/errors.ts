@@ -1,0 +1,125 @@
+/** Says what CEL minds about an expression in our words, with what was probably meant. */
+import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
+import { suggestionFor } from '../suggest.ts';
+import type { Field, FieldTree } from './fields.ts';
+import { waysToCall } from './functions.ts';
+
+export interface Fault {
+  message: string;
+  /** How many characters into the expression. */
+  offset?: number | undefined;
+  suggestion?: string | undefined;
+}
+
+type Variables = Readonly<Record<string, FieldTree>>;
+
+/** What an error of the parser or the type check means, over these variables; `noun` is what the expression is. */
+export function explain(
+  error: ParseError | TypeFault,
+  variables: Variables,
+  noun: string,
+  environment: Environment,
+): Fault {
+  const offset = error.range?.start;
+  const [, name = ''] = /: (\w+)$/.exec(error.summary) ?? [];
+  switch (error.code) {
+    case 'no_such_key':
+      return { offset, ...unknownField(name, error.node, variables) };
+    case 'unknown_variable':
+      return { offset, message: `"${name}" is not known.`, suggestion: variable(name, variables) };
+    case 'no_matching_overload':
+      return { offset, ...wrongCall(error, environment) };
+    case 'no_such_overload':
+      return { offset, ...mismatch(error.summary) };
+    default:
+      return {
+        offset,
+        message: `This is no ${noun} in CEL: ${inWords(error.summary)}.`,
+        suggestion: operatorMeant(error.node?.input ?? ''),
+      };
+  }
+}
+
+/** The operator of another language, outside of quotes. */
+function operatorMeant(source: string): string | undefined {
+  const bare = source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
+  if (/\band\b/i.test(bare)) return 'write && instead of "and"';
+  if (/\bor\b/i.test(bare)) return 'write || instead of "or"';
+  if (/\bnot\b/i.test(bare)) return 'write ! instead of "not"';
+  return /[^=!<>]=[^=]/.test(bare) ? 'write == to compare' : undefined;
+}
+
+function unknownField(
+  name: string,
+  node: { op?: string; args?: unknown } | undefined,
+  variables: Variables,
+): Fault {
+  const receiver = node?.op === '.' ? (node.args as [ASTNode, string])[0] : undefined;
+  const path = receiver && pathOf(receiver);
+  const fields = variables[path?.[0] ?? ''];
+  const known = path && fields && fieldsAt(fields, path.slice(1));
+  return {
+    message: known && path ? `${path.join('.')} has no field "${name}".` : `There is no field "${name}".`,
+    suggestion: suggestionFor(name, known ? Object.keys(known) : Object.values(variables).flatMap(allNames)),
+  };
+}
+
+/** `site.sync` as names; nothing for anything but a chain of names. */
+function pathOf(node: ASTNode): string[] | undefined {
+  if (node.op === 'id') return [node.args];
+  if (node.op !== '.') return undefined;
+  const before = pathOf(node.args[0]);
+  return before && [...before, node.args[1]];
+}
+
+function fieldsAt(fields: FieldTree, path: readonly string[]): FieldTree | undefined {
+  return path.reduce<FieldTree | undefined>((tree, name) => {
+    const field = tree && Object.hasOwn(tree, name) ? tree[name] : undefined;
+    return field?.kind === 'object' ? field.fields : undefined;
+  }, fields);
+}
+
+function allNames(fields: FieldTree): string[] {
+  const inside = (field: Field): string[] => {
+    if (field.kind === 'object') return allNames(field.fields);
+    return field.kind === 'list' || field.kind === 'map' ? inside(field.of) : [];
+  };
+  return [...new Set(Object.entries(fields).flatMap(([name, field]) => [name, ...inside(field)]))];
+}
+
+/** Who leaves out the subject is told the whole name of the field. */
+function variable(name: string, variables: Variables): string | undefined {
+  const owner = Object.entries(variables).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
+  return owner ? `did you mean ${owner}.${name}?` : suggestionFor(name, [...Object.keys(variables), 'now']);
+}
+
+function mismatch(summary: string): Omit<Fault, 'offset'> {
+  const words = inWords(summary.replace('no such overload: ', ''));
+  const message = `These kinds do not go together: ${words}.`;
+  if (/\bnull\b/.test(words)) {
+    return { message, suggestion: 'a field that is null is "", 0, false or 1970-01-01' };
+  }
+  if (/\btimestamp\b/.test(words) && /\bstring\b/.test(words)) {
+    return { message, suggestion: 'write timestamp("2026-11-21T02:00:00Z")' };
+  }
+  return { message };
+}
+
+/** A function that is there, and not for these values. */
+function wrongCall({ summary, node }: ParseError | TypeFault, environment: Environment): Fault {
+  const name = node?.op === 'call' || node?.op === 'rcall' ? (node.args as [string])[0] : '';
+  return {
+    message: `There is no function ${calledAs(summary)}.`,
+    suggestion: waysToCall(name, environment),
+  };
+}
+
+const calledAs = (summary: string): string =>
+  inWords(summary.replace('found no matching overload for ', '')).replaceAll("'", '');
+
+const inWords = (summary: string): string =>
+  summary
+    .replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase())
+    .replaceAll('double', 'number')
+    .replace('EOF', 'the end')
+    .replace(/\.$/, '');

@@ -1,0 +1,160 @@
+/**
+ * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and values that are
+ * taken from a target.
+ *
+ * What the service shows as null has a value of its kind: a text is "", a number 0, a flag false, a list empty, and a time
+ * that never was is 1970-01-01. `site.sync.last_sync_at < now - duration("20h")` therefore takes a site that was never
+ * synced. A field that the service does not show has no value: an answer that depends on it is none. Numbers compare
+ * and calculate with whole numbers; fields that the specification does not describe are not there.
+ */
+
+import { RE2JS } from '@bufbuild/re2';
+import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
+import { CaretakerError, messageOf } from '../errors.ts';
+import { explain } from './errors.ts';
+import type { Field, FieldTree } from './fields.ts';
+import { addConversions } from './functions.ts';
+import { NotShownError } from './not-shown.ts';
+import { nodesIn, refuse } from './rules.ts';
+import { declareVariables } from './types.ts';
+import { impossibleValue, textsComparedWith } from './values.ts';
+
+/** An expression cannot be used: it is written wrongly, or it failed on an item. */
+export class ExpressionError extends CaretakerError {
+  readonly code = 'INVALID_EXPRESSION';
+  /** How many characters into the expression the mistake stands, where that is known. */
+  readonly offset: number | undefined;
+  readonly suggestion: string | undefined;
+
+  constructor(
+    fault: { message: string; offset?: number | undefined; suggestion?: string | undefined },
+    options?: ErrorOptions,
+  ) {
+    super(fault.message, options);
+    this.offset = fault.offset;
+    this.suggestion = fault.suggestion;
+  }
+}
+
+export interface Expression {
+  /** What comes out, in CEL's words: `string`, `bool`, `double`, `int`, `timestamp`, `list<string>`, ... */
+  type: string;
+  /** Nothing in it depends on an item or the moment: its value is always the same. */
+  isConstant: boolean;
+  /** The texts that it compares with this very field of one of its variables. */
+  textsFor(field: Field): string[];
+  /**
+   * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
+   *
+   * @throws {ExpressionError} when there is none, as with `site.tags[0].id` of a site without tags.
+   * @throws {NotShownError} when it depends on a field that the service did not show.
+   */
+  of(items: Readonly<Record<string, unknown>>, now: Date): unknown;
+}
+
+const longest = 4000;
+const limits = {
+  maxAstNodes: 500,
+  maxDepth: 50,
+  maxListElements: 200,
+  maxMapEntries: 50,
+  maxCallArguments: 10,
+};
+
+/** The variables of an expression besides `now`, with their fields; the first is what it is about. */
+export type Variables = Readonly<Record<string, FieldTree>>;
+
+/**
+ * Compiles an expression over these variables and `now`; `noun` is what messages call it.
+ *
+ * @throws {ExpressionError} when it is no CEL, names what is not there or mixes kinds.
+ */
+export function compileExpression(source: string, variables: Variables, noun = 'expression'): Expression {
+  if (source.length > longest) {
+    throw new ExpressionError({ message: `The ${noun} is longer than ${longest} characters.` });
+  }
+  const { environment, read } = languageOf(variables);
+  const { evaluate, type } = parsed(environment, source, variables, noun);
+  return {
+    textsFor: (field) => textsComparedWith(field, evaluate.ast, variables),
+    isConstant: ![...nodesIn(evaluate.ast)].some(({ op }) => op === 'id'),
+    type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
+    of(items, now) {
+      try {
+        return asJson(evaluate({ ...read(items), now }));
+      } catch (error) {
+        if (error instanceof NotShownError) throw error;
+        const why = error instanceof EvaluationError ? error.summary : messageOf(error);
+        const offset = error instanceof EvaluationError ? error.range?.start : undefined;
+        const message = `The ${noun} could not be answered for a ${Object.keys(variables)[0]}: ${why}.`;
+        throw new ExpressionError({ message, offset }, { cause: error });
+      }
+    },
+  };
+}
+
+interface Language {
+  environment: Environment;
+  /** Turns items of the service into the values of the variables. */
+  read: ReturnType<typeof declareVariables>;
+}
+
+/** What an expression may say depends on its variables alone, and takes far longer to declare than to read an expression. */
+const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
+
+function languageOf(variables: Variables): Language {
+  const [subject = {}] = Object.values(variables);
+  const known = languages.get(subject) ?? [];
+  const found = known.find((one) => areSame(one.variables, variables));
+  if (found) return found.language;
+  const environment = new Environment({ unlistedVariablesAreDyn: false, limits });
+  const read = declareVariables(environment, variables);
+  environment.registerVariable('now', 'google.protobuf.Timestamp');
+  environment.registerFunction('string.re(string): bool', cachedRe());
+  addConversions(environment);
+  const language = { environment, read };
+  languages.set(subject, [...known, { variables, language }]);
+  return language;
+}
+
+const areSame = (one: Variables, other: Variables): boolean =>
+  Object.keys(one).join() === Object.keys(other).join() &&
+  Object.entries(one).every(([name, fields]) => other[name] === fields);
+
+function parsed(environment: Environment, source: string, variables: Variables, noun: string) {
+  try {
+    const evaluate = environment.parse(source);
+    const refused = refuse(evaluate.ast, environment);
+    if (refused) throw new ExpressionError(refused);
+    const { error, type } = evaluate.check();
+    if (error) throw error;
+    const impossible = impossibleValue(evaluate.ast, variables);
+    if (impossible) throw new ExpressionError(impossible);
+    return { evaluate, type: String(type) };
+  } catch (error) {
+    if (error instanceof ParseError || error instanceof TypeFault) {
+      throw new ExpressionError(explain(error, variables, noun, environment), { cause: error });
+    }
+    throw error;
+  }
+}
+
+function asJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.map(asJson) : value;
+}
+
+/** Regular expressions are compiled once; a pattern that is made per item must not fill the memory. */
+function cachedRe(): (text: string, pattern: string) => boolean {
+  const compiled = new Map<string, RE2JS>();
+  return (text, pattern) => {
+    let expression = compiled.get(pattern);
+    if (!expression) {
+      if (compiled.size >= 50) compiled.clear();
+      expression = RE2JS.compile(pattern);
+      compiled.set(pattern, expression);
+    }
+    return expression.test(text);
+  };
+}

@@ -1,0 +1,98 @@
+/** The functions of CEL: those it lacks, and what a name means that is none of them. */
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import { suggestionFor } from '../suggest.ts';
+import type { Fault } from './errors.ts';
+
+interface Duration {
+  seconds: bigint;
+  nanos: number;
+}
+
+/** Conversions that the language defines and the library leaves out. */
+export function addConversions(environment: Environment): void {
+  environment.registerFunction('string(google.protobuf.Timestamp): string', (moment: Date) =>
+    moment.toISOString().replace('.000Z', 'Z'),
+  );
+  environment.registerFunction(
+    'string(google.protobuf.Duration): string',
+    ({ seconds, nanos }: Duration) => `${Number(seconds) + nanos / 1e9}s`,
+  );
+  environment.registerFunction('int(google.protobuf.Timestamp): int', (moment: Date) =>
+    BigInt(Math.floor(moment.getTime() / 1000)),
+  );
+}
+
+/** What other languages call these. */
+const otherNames: Record<string, string> = {
+  len: 'size',
+  length: 'size',
+  count: 'size',
+  lower: 'lowerAscii',
+  toLower: 'lowerAscii',
+  toLowerCase: 'lowerAscii',
+  upper: 'upperAscii',
+  toUpper: 'upperAscii',
+  toUpperCase: 'upperAscii',
+  includes: 'contains',
+  any: 'exists',
+  some: 'exists',
+  every: 'all',
+  match: 're',
+  regex: 're',
+  test: 're',
+  year: 'getFullYear',
+  getYear: 'getFullYear',
+  month: 'getMonth',
+  day: 'getDayOfMonth',
+  getDay: 'getDayOfWeek',
+  weekday: 'getDayOfWeek',
+  hour: 'getHours',
+  minute: 'getMinutes',
+  str: 'string',
+  float: 'double',
+  number: 'double',
+  date: 'timestamp',
+};
+
+/** That the function a node calls is not there under this name, and which one may be meant. */
+export function unknownFunction(node: ASTNode, environment: Environment): Fault | undefined {
+  if (node.op !== 'call' && node.op !== 'rcall') return undefined;
+  const [name] = node.args;
+  const functions = offered(environment);
+  if (functions.some((one) => one.name === name)) return undefined;
+  const names = functions
+    .filter((one) => isMethod(one) === (node.op === 'rcall') && !unmentioned.has(one.name))
+    .map((one) => one.name);
+  const meant = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
+  return {
+    message: `There is no function ${name}().`,
+    offset: node.op === 'rcall' ? node.args[1].end + 1 : node.start,
+    suggestion: meant ? `did you mean ${meant}?` : suggestionFor(name, [...new Set(names)]),
+  };
+}
+
+/** How a function is called that is there, and not for these values. */
+export function waysToCall(name: string, environment: Environment): string | undefined {
+  const ways = offered(environment).filter((one) => one.name === name);
+  const signatures = [...new Set(ways.map(({ signature }) => signature.replace(/: \S+$/, '')))];
+  if (signatures.length === 0) return undefined;
+  const shown = signatures.slice(0, 6).map(inPlainKinds).join(', ');
+  return `it is called as ${shown}${signatures.length > 6 ? ', ...' : ''}`;
+}
+
+/** What nobody writes a condition with, or what is refused with a sentence of its own. */
+const unmentioned = new Set(
+  'has matches dyn type bytes uint bind none of or orValue hasValue value json hex base64 at'.split(' '),
+);
+
+const offered = (environment: Environment) => environment.getDefinitions().functions;
+
+const isMethod = ({ receiverType }: { receiverType: string | null }): boolean => receiverType !== null;
+
+/** CEL's kinds in the words that an operator knows. */
+const inPlainKinds = (text: string): string =>
+  text
+    .replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase())
+    .replace(/\bdouble\b(?!\()/g, 'number')
+    .replaceAll('<dyn>', '')
+    .replaceAll('<dyn, dyn>', '');

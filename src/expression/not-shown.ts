@@ -1,0 +1,13 @@
+import { CaretakerError } from '../errors.ts';
+
+/** A decision needs a field that the service did not show. */
+export class NotShownError extends CaretakerError {
+  readonly code = 'NOT_SHOWN';
+
+  constructor(
+    /** The field as conditions write it: `site.sync.paused`. */
+    readonly field: string,
+  ) {
+    super(`The service does not show ${field}.`);
+  }
+}

@@ -1,0 +1,90 @@
+/** What CEL would let pass and we refuse when an expression is loaded. */
+
+import { RE2JS } from '@bufbuild/re2';
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import { EvaluationError } from '@marcbachmann/cel-js';
+import { messageOf } from '../errors.ts';
+import { timezoneFault } from '../yaml/timezone.ts';
+import type { Fault } from './errors.ts';
+import { unknownFunction } from './functions.ts';
+
+/** The first thing in an expression that we do not take; nothing when there is none. */
+export function refuse(root: ASTNode, environment: Environment): Fault | undefined {
+  for (const node of nodesIn(root)) {
+    const fault =
+      unknownFunction(node, environment) ??
+      (node.op === 'call' ? refuseCall(node, environment) : refuseMethod(node));
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+type Call = Extract<ASTNode, { op: 'call' }>;
+
+function refuseCall(node: Call, environment: Environment): Fault | undefined {
+  const [name, args] = node.args;
+  if (name === 'has') {
+    return {
+      message:
+        'has() is not needed: what is null is "", 0, false, empty or 1970-01-01, and what is not shown decides nothing.',
+      offset: node.start,
+      suggestion: 'compare with that value',
+    };
+  }
+  const constant = args.length > 0 && args.every(({ op }) => op === 'value');
+  if (!constant) return undefined;
+  try {
+    // duration("5x") passes the type check and would fail at night, on the first candidate.
+    environment.parse(node.input.slice(node.start, node.end))();
+    return undefined;
+  } catch (error) {
+    // Wrong kinds and unknown functions are the type check's to tell.
+    if (!(error instanceof EvaluationError) || error.code === 'no_matching_overload') return undefined;
+    return { message: `${error.summary}.`, offset: args[0]?.start ?? node.start, suggestion: examples[name] };
+  }
+}
+
+const examples: Record<string, string> = {
+  duration: 'write hours, minutes and seconds: duration("1h30m")',
+  timestamp: 'write a moment with its zone: timestamp("2026-11-21T02:00:00Z")',
+};
+
+function refuseMethod(node: ASTNode): Fault | undefined {
+  if (node.op !== 'rcall') return undefined;
+  const [name, receiver, [argument]] = node.args;
+  if (name === 'matches') {
+    return {
+      message: 'matches() can take forever on some texts and is not offered.',
+      offset: receiver.end + 1,
+      suggestion: 'use re(), which takes the same patterns',
+    };
+  }
+  const literal = argument?.op === 'value' && typeof argument.args === 'string' ? argument.args : undefined;
+  if (literal === undefined || !argument) return undefined;
+  if (name === 're') return refusePattern(literal, argument.start);
+  return /^get[A-Z]/.test(name) && timezoneFault(literal) !== undefined
+    ? { message: `There is no time zone "${literal}".`, offset: argument.start }
+    : undefined;
+}
+
+function refusePattern(pattern: string, offset: number): Fault | undefined {
+  try {
+    RE2JS.compile(pattern);
+    return undefined;
+  } catch (error) {
+    return { message: `The pattern is no regular expression: ${messageOf(error)}.`, offset };
+  }
+}
+
+/** A node and everything below it. */
+export function* nodesIn(value: unknown): Generator<ASTNode> {
+  if (Array.isArray(value)) {
+    for (const inner of value) yield* nodesIn(inner);
+  } else if (isNode(value)) {
+    yield value;
+    yield* nodesIn(value.args);
+  }
+}
+
+export const isNode = (value: unknown): value is ASTNode =>
+  typeof value === 'object' && value !== null && 'op' in value && 'args' in value;

@@ -1,0 +1,106 @@
+/** Comparisons with texts that a field never has: `site.connection.status == "conected"`. */
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { suggestionFor } from '../suggest.ts';
+import type { Fault } from './errors.ts';
+import type { Field, FieldTree } from './fields.ts';
+import { isNode } from './rules.ts';
+
+/** What the names of an expression stand for, those of `exists(tag, ...)` and the like among them. */
+type Scope = Readonly<Record<string, Field | undefined>>;
+
+const whole = { nullable: false, optional: false };
+
+/** A text that an expression compares with a field of the service. */
+interface Comparison {
+  field: Field;
+  subject: ASTNode;
+  text: string;
+  offset: number;
+}
+
+type Variables = Readonly<Record<string, FieldTree>>;
+
+/** The first comparison that can only ever be answered in one way, since the field has none of these values. */
+export function impossibleValue(root: ASTNode, variables: Variables): Fault | undefined {
+  for (const { field, subject, text, offset } of comparisonsIn(root, scopeOf(variables))) {
+    // What is missing is "".
+    if (field.kind !== 'string' || !field.values || text === '' || field.values.includes(text)) continue;
+    return {
+      message: `"${text}" is not one of the values of ${subject.input.slice(subject.start, subject.end)}.`,
+      offset,
+      suggestion: suggestionFor(text, field.values),
+    };
+  }
+  return undefined;
+}
+
+/** The texts that an expression compares with this very field of one of its variables. */
+export function textsComparedWith(field: Field, root: ASTNode, variables: Variables): string[] {
+  const texts = new Set<string>();
+  for (const one of comparisonsIn(root, scopeOf(variables))) if (one.field === field) texts.add(one.text);
+  return [...texts];
+}
+
+const scopeOf = (variables: Variables): Scope =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, fields]): [string, Field] => [
+      name,
+      { kind: 'object', fields, ...whole },
+    ]),
+  );
+
+function* comparisonsIn(value: unknown, scope: Scope): Generator<Comparison> {
+  if (Array.isArray(value)) {
+    for (const inner of value) yield* comparisonsIn(inner, scope);
+  } else if (isNode(value)) {
+    yield* comparisonsOf(value, scope);
+    yield* comparisonsIn(value.args, value.op === 'rcall' ? scopeWithin(value, scope) : scope);
+  }
+}
+
+const macros = ['all', 'exists', 'exists_one', 'map', 'filter'];
+
+/** Inside `list.exists(item, ...)`, `item` is one of the list; inside `cel.bind(name, value, ...)`, `name` is the value. */
+function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Scope {
+  const [name, receiver, [variable, value]] = node.args;
+  if (variable?.op !== 'id') return scope;
+  if (macros.includes(name)) {
+    const list = fieldOf(receiver, scope);
+    return { ...scope, [variable.args]: list?.kind === 'list' ? list.of : undefined };
+  }
+  return name === 'bind' && value ? { ...scope, [variable.args]: fieldOf(value, scope) } : scope;
+}
+
+function* comparisonsOf(node: ASTNode, scope: Scope): Generator<Comparison> {
+  if (node.op === '==' || node.op === '!=') {
+    const [left, right] = node.args;
+    yield* comparison(fieldOf(left, scope), left, right);
+    yield* comparison(fieldOf(right, scope), right, left);
+  } else if (node.op === 'in') {
+    const [value, list] = node.args;
+    const field = fieldOf(value, scope);
+    if (list.op === 'list') for (const one of list.args) yield* comparison(field, value, one);
+    const holder = fieldOf(list, scope);
+    if (holder?.kind === 'list') yield* comparison(holder.of, list, value);
+  }
+}
+
+function* comparison(field: Field | undefined, subject: ASTNode, literal: ASTNode): Generator<Comparison> {
+  if (field && literal.op === 'value' && typeof literal.args === 'string')
+    yield { field, subject, text: literal.args, offset: literal.start };
+}
+
+/** The field of the service that a node stands for. */
+function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
+  if (node.op === 'id') return Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
+  if (node.op === '.') {
+    const [receiver, name] = node.args;
+    const holder = fieldOf(receiver, scope);
+    return holder?.kind === 'object' && Object.hasOwn(holder.fields, name) ? holder.fields[name] : undefined;
+  }
+  if (node.op === '[]') {
+    const holder = fieldOf(node.args[0], scope);
+    return holder?.kind === 'list' || holder?.kind === 'map' ? holder.of : undefined;
+  }
+  return node.op === 'rcall' && node.args[0] === 'filter' ? fieldOf(node.args[1], scope) : undefined;
+}

@@ -1,0 +1,45 @@
+/** Which fields an item of the service has, and of what kind: what conditions are checked and names suggested by. */
+import { z } from 'zod';
+import { type ListId, operationOf } from '../contract/operations.ts';
+import { published } from '../contract/schema.ts';
+import type { Field, FieldTree, Kind } from '../expression/fields.ts';
+
+/** The fields of an object's schema, nested; none when it is no object. */
+export function fieldsOf(schema: z.core.$ZodType): FieldTree {
+  const reading = published(schema);
+  if (!(reading instanceof z.ZodObject)) return {};
+  return Object.fromEntries(Object.entries(reading.shape).map(([name, field]) => [name, fieldOf(field)]));
+}
+
+const items = new Map<ListId, FieldTree>();
+
+/** The fields of one item of a list operation. */
+export function fieldsOfItem(id: ListId): FieldTree {
+  const found = items.get(id) ?? readFieldsOfItem(id);
+  items.set(id, found);
+  return found;
+}
+
+function readFieldsOfItem(id: ListId): FieldTree {
+  const { answer, list } = operationOf(id);
+  const page = answer instanceof z.ZodObject && list ? answer.shape[list.key] : undefined;
+  return page instanceof z.ZodArray ? fieldsOf(page.element) : {};
+}
+
+function fieldOf(schema: z.core.$ZodType): Field {
+  if (schema instanceof z.ZodOptional) return { ...fieldOf(schema.unwrap()), optional: true };
+  if (schema instanceof z.ZodNullable) return { ...fieldOf(schema.unwrap()), nullable: true };
+  return { ...kindOf(schema), nullable: false, optional: false };
+}
+
+function kindOf(schema: z.core.$ZodType): Kind {
+  if (schema instanceof z.ZodISODateTime) return { kind: 'timestamp' };
+  if (schema instanceof z.ZodISODate) return { kind: 'day' };
+  if (schema instanceof z.ZodString) return { kind: 'string' };
+  if (schema instanceof z.ZodEnum) return { kind: 'string', values: schema.options.map(String) };
+  if (schema instanceof z.ZodBoolean) return { kind: 'boolean' };
+  if (schema instanceof z.ZodNumber) return { kind: 'number' };
+  if (schema instanceof z.ZodArray) return { kind: 'list', of: fieldOf(schema.element) };
+  if (schema instanceof z.ZodRecord) return { kind: 'map', of: fieldOf(schema.valueType) };
+  return schema instanceof z.ZodObject ? { kind: 'object', fields: fieldsOf(schema) } : { kind: 'any' };
+}

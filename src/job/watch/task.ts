@@ -1,0 +1,75 @@
+/** Following the service's background tasks (spec 2.10 and 4.8) by sweeps over `GET /tasks`. */
+import { GoneError } from '../../client/errors.ts';
+import type { Answer, Item } from '../../contract/operations.ts';
+import type { Watch } from '../../run/run.ts';
+import type { Api, End } from '../job.ts';
+import { stepErrorOf } from '../step-error.ts';
+import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
+
+type TaskWatch = Extract<Watch, { kind: 'task' }>;
+type Task = Item<'listTasks'>;
+type Shown = Answer<'showTask'>['task'];
+
+export const taskWatch: WatchKind<TaskWatch, Task> = {
+  sweep: {
+    operation: 'listTasks',
+    query: (_watches, from) => ({ filters: { updated_at: { gte: from } }, sort: 'updated_at,desc' }),
+  },
+  movedAt: (task) => task.updated_at,
+  keyOfItem: (task) => task.id,
+  keyOf: (watch) => watch.taskId,
+  judge,
+  async look(api, watch) {
+    const task = await taskOf(api, watch.taskId);
+    if (!task) return lost;
+    const verdict = judge(watch, task);
+    return verdict.is === 'failed' ? inWords(verdict, task) : verdict;
+  },
+  async explain(api, watch, end) {
+    // What somebody cancelled went wrong nowhere.
+    const task = end.reason === 'task-cancelled' ? undefined : await taskOf(api, watch.taskId);
+    return task ? inWords(end, task) : end;
+  },
+};
+
+const lost: Lost = { is: 'lost', detail: 'The service no longer knows the task (HTTP 404).' };
+
+/** The task, or nothing when the service does not know it (any more): that says nothing of the target. */
+async function taskOf(api: Api, task_id: string) {
+  try {
+    return (await api.showTask({ task_id })).task;
+  } catch (error) {
+    if (error instanceof GoneError) return undefined;
+    throw error;
+  }
+}
+
+/** A bad end with where the task went wrong, as far as the service says it. */
+function inWords<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
+  const [error] = (details?.sites ?? []).flatMap((site) => stepErrorOf(site) ?? []);
+  if (!error) return end;
+  const { step, aborted, says } = error;
+  const detail = says
+    ? `At the step ${step}: ${says}`
+    : `The step ${step} ${aborted ? 'was aborted' : 'failed'}.`;
+  return { ...end, detail };
+}
+
+function judge(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {
+  switch (status) {
+    case 'completed':
+      return doneAs(watch);
+    case 'failed':
+      return { is: 'failed', reason: 'task-failed' };
+    case 'aborted':
+      return { is: 'failed', reason: 'task-aborted' };
+    case 'cancelled':
+      return { is: 'failed', reason: 'task-cancelled' };
+    case 'queued':
+    case 'initializing':
+    case 'running':
+      return { is: 'running' };
+    default:
+      return { is: 'unclear' };
+  }
+}

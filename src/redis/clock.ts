@@ -1,0 +1,43 @@
+/**
+ * The clock that all machines share: Redis's time, counted on by this process's own steady time. A machine's clock may be wrong
+ * by half a minute, or jump by hours, and nothing fires early, late or twice for it.
+ */
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Store } from './store.ts';
+
+export interface RedisClock extends Clock {
+  /** Asks Redis for the time again: steady time drifts, and stands still while a machine sleeps. Costs one command. */
+  setRight(): Promise<void>;
+}
+
+/** An answer that took longer says too little about the time it is. */
+const SLOW_MS = 2_000;
+/** Less is noise. */
+const NOISE_MS = 5;
+
+/** Costs one command. `clock` is what counts on; how far it is from Redis's time does not matter. */
+export async function redisClock(store: Pick<Store, 'time'>, clock: Clock): Promise<RedisClock> {
+  let ahead: number | undefined;
+  const setRight = async () => {
+    const before = clock.now();
+    const [seconds = 0, micros = 0] = (await store.time()).map(Number);
+    const after = clock.now();
+    const measured = Math.round(seconds * 1000 + micros / 1000 - (before + after) / 2);
+    const unsure = (after - before) / 2 + NOISE_MS;
+    if (ahead === undefined || (unsure < SLOW_MS && Math.abs(measured - ahead) > unsure)) ahead = measured;
+  };
+  await setRight();
+  return { now: () => clock.now() + (ahead ?? 0), sleep: (ms, signal) => clock.sleep(ms, signal), setRight };
+}
+
+const SET_RIGHT_MS = 10_000;
+
+/** Sets the clock right again and again, until what it gives back is called. */
+export function keepRight(clock: RedisClock, log: Log): () => void {
+  const timer = setInterval(() => {
+    clock.setRight().catch((error: unknown) => log.debug({ err: error }, 'the time could not be asked'));
+  }, SET_RIGHT_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,159 @@
+/**
+ * Which of its policies this process fires, when daemons on one Redis have read different files.
+ *
+ * Each daemon shows what it has read, beside its presence, and reads what the others show. Of each policy the version that
+ * was changed last is active (`schedule/versions.ts`), and only a daemon that has it fires it. So each scheduled time is
+ * decided about by one version; the ledger sees to it that it gets one record.
+ */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { PolicyBook } from '../policy/policy-watcher.ts';
+import type { Presence } from '../records/presence-store.ts';
+import type { Records } from '../records/records.ts';
+import {
+  activeVersion,
+  type DaemonPolicies,
+  differencesOf,
+  differenceWords,
+  type Version,
+} from './versions.ts';
+
+export interface PolicyAgreement {
+  /** The policies that this process fires. */
+  active(): readonly Policy[];
+  /** A digest of them: whoever has the same fires the same. */
+  digestOfActive(): string;
+  /** A digest of all policies that this process has read. */
+  digest(): string;
+  /** What differs between the daemons, a sentence each, as of the latest look. */
+  differences(): readonly string[];
+  /** Shows what this process has read, and looks at what the others have; logs what differs, once. */
+  look(): Promise<void>;
+}
+
+/** So many differing policies are named in the log. */
+const MOST_NAMED = 10;
+
+export function openPolicyAgreement({
+  book,
+  fires,
+  owner,
+  records,
+  clock,
+  log,
+}: {
+  book: Pick<PolicyBook, 'policies' | 'changedAt'>;
+  /** Whether this process has the scheduler role. */
+  fires: boolean;
+  owner: string;
+  records: Pick<Records, 'presence'>;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+}): PolicyAgreement {
+  let others: readonly DaemonPolicies[] = [];
+  let shown: string | undefined;
+  /** Seen once: an edit in a folder that daemons share reaches them within seconds of each other. */
+  let seen = '';
+  let told = '';
+  let differences: readonly string[] = [];
+  let known:
+    | {
+        read: readonly Policy[];
+        others: readonly DaemonPolicies[];
+        active: readonly Policy[];
+        digest: string;
+      }
+    | undefined;
+
+  const own = (): DaemonPolicies => ({
+    id: owner,
+    host: hostname(),
+    pid: process.pid,
+    fires,
+    versions: new Map(
+      book
+        .policies()
+        .map(({ name, hash }): [string, Version] => [name, { hash, changedAt: book.changedAt(name) }]),
+    ),
+  });
+  const decided = () => {
+    const read = book.policies();
+    if (known?.read === read && known.others === others) return known;
+    const daemons = [own(), ...others];
+    const active = read.filter(({ name, hash }) => activeVersion(name, daemons) === hash);
+    known = { read, others, active, digest: digestOf(active) };
+    return known;
+  };
+
+  return {
+    active: () => decided().active,
+    digestOfActive: () => decided().digest,
+    digest: () => digestOf(book.policies()),
+    differences: () => differences,
+    async look() {
+      const mine = own();
+      const digest = digestOf(book.policies());
+      if (shown !== digest || !(await records.presence.keepPolicies(owner))) {
+        await records.presence.showPolicies(owner, mine.versions);
+        shown = digest;
+      }
+      const here = await records.presence.here(clock.now());
+      others = await othersOf(records, here, owner, others);
+      const found = differencesOf([mine, ...others]).map(differenceWords);
+      const text = found.join('\n');
+      if (text === seen) {
+        differences = found;
+        if (text !== told) tell(found, log);
+        told = text;
+      }
+      seen = text;
+    },
+  };
+}
+
+/** What the other daemons have read. One that does not say is left out: that nothing is known of it is no difference. */
+async function othersOf(
+  records: Pick<Records, 'presence'>,
+  here: readonly Presence[],
+  owner: string,
+  before: readonly DaemonPolicies[],
+): Promise<readonly DaemonPolicies[]> {
+  const showing = here.filter(({ id, policies }) => id !== owner && policies !== undefined);
+  const found = await Promise.all(showing.map((presence) => daemonOf(records, presence)));
+  const now = found.flatMap((daemon) => daemon ?? []);
+  // The same value for the same daemons: what was decided stays decided.
+  return fingerprint(now) === fingerprint(before) ? before : now;
+}
+
+/** What a daemon that is present has read; nothing when it does not say. */
+export async function daemonOf(
+  { presence }: Pick<Records, 'presence'>,
+  { id, host, pid, roles }: Presence,
+): Promise<DaemonPolicies | undefined> {
+  const versions = await presence.policiesOf(id);
+  return versions && { id, host, pid, fires: roles.includes('scheduler'), versions };
+}
+
+const fingerprint = (daemons: readonly DaemonPolicies[]): string =>
+  JSON.stringify(daemons.map(({ id, fires, versions }) => [id, fires, [...versions]]));
+
+const digestOf = (policies: readonly Policy[]): string =>
+  createHash('sha256')
+    .update(
+      policies
+        .map(({ name, hash }) => `${name} ${hash}`)
+        .sort()
+        .join('\n'),
+    )
+    .digest('hex')
+    .slice(0, 16);
+
+function tell(found: readonly string[], log: Log): void {
+  if (found.length === 0) log.info('all daemons have read the same policies again');
+  for (const sentence of found.slice(0, MOST_NAMED)) log.warn(sentence);
+  if (found.length > MOST_NAMED)
+    log.warn(`${found.length - MOST_NAMED} more policies differ between daemons`);
+}

@@ -1,0 +1,69 @@
+/** Days as people write them in our files: one day, a range of them, or a day of every week. */
+import { z } from 'zod';
+import { isOtherwiseWritten, noSuchDay } from '../dates.ts';
+import { closest } from '../suggest.ts';
+
+/** As `Date` counts them. */
+export const weekdays = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Days, the first and the last of them included; or a day of every week. */
+export type Days = { from: string; to: string } | { weekday: Weekday };
+
+export const isWeekday = (text: string): text is Weekday => weekdays.some((one) => one === text);
+export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;
+
+/** What is wrong with a text that was meant to be a day; nothing when it is one, or was not meant to be. */
+export function dayFault(text: string): string | undefined {
+  const why = noSuchDay(text);
+  if (why !== undefined) return `is no day: ${why}`;
+  return isOtherwiseWritten(text) ? 'takes a day in the form year-month-day, such as 2026-12-25' : undefined;
+}
+
+const dayLike = (example: string) =>
+  z.iso.date({
+    error: ({ input }) =>
+      (typeof input === 'string' ? dayFault(input) : undefined) ?? `takes a day such as ${example}`,
+  });
+
+/** A range in a file. */
+export const DayRange = z
+  .strictObject({
+    from: dayLike('2026-12-20').describe('First day of a range.'),
+    to: dayLike('2027-01-03').describe('Last day of the range.'),
+  })
+  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
+
+const dayForms = 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }';
+
+/** An entry of a calendar in a file. */
+export const DaysEntry = z.union(
+  [
+    DayRange,
+    z.string().superRefine((text, context) => {
+      if (isDay(text) || isWeekday(text)) return;
+      const meant = closest(text, weekdays);
+      context.addIssue({
+        code: 'custom',
+        message:
+          dayFault(text) ?? 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+        params: { suggestion: meant && `did you mean ${meant}?` },
+      });
+    }),
+  ],
+  { error: dayForms },
+);
+
+/** What an entry means: a text that is no weekday is a day. */
+export function daysOf(entry: z.output<typeof DaysEntry>): Days {
+  if (typeof entry !== 'string') return entry;
+  return isWeekday(entry) ? { weekday: entry } : { from: entry, to: entry };
+}

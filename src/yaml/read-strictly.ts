@@ -1,0 +1,203 @@
+/** Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its place. */
+import { z } from 'zod';
+import { protoKeysIn } from '../schema-issue.ts';
+import { suggestionFor } from '../suggest.ts';
+import type { Finding } from './diagnostic.ts';
+import { keysOf, schemasAt } from './schema-walk.ts';
+import type { Path, Remark } from './yaml-file.ts';
+
+export type Read<T> = { value: T } | { findings: Finding[] };
+/** Gives a remark its place in a file; `YamlFile.finding` is one. */
+export type Place = (path: Path, remark: Remark) => Finding;
+
+/**
+ * The value as `schema` reads it, or every finding there is.
+ *
+ * `path` leads to the value in its file, from where `place` counts; `above` leads there, for the words alone. Sentences never repeat what was written: it may have come from the
+ * environment and be a secret.
+ */
+export function readStrictly<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  place: Place,
+  path: Path = [],
+  above: Path = [],
+): Read<z.output<S>> {
+  const read = schema.safeParse(value, { error: predicate });
+  const dropped = droppedFrom(schema, value);
+  if (read.success && dropped.length === 0) return { value: read.data };
+  const all = [
+    ...(read.error?.issues ?? [])
+      .flatMap((issue) => flattened(issue))
+      .flatMap((issue) => remarks(issue, schema, value, [...above, ...path])),
+    ...dropped,
+  ];
+  const findings = all
+    .filter((one, at) => !isMisspelt(one, all) && !isOfWrongKind(one, all.slice(0, at)))
+    .map(([inner, remark]) => place([...path, ...inner], remark));
+  return { findings };
+}
+
+/** The keys that zod leaves out of a map from names to values. Those of other maps it refuses itself. */
+const droppedFrom = (schema: z.ZodType, value: unknown): Found[] =>
+  protoKeysIn(value)
+    .filter((path) => schemasAt(schema, path.slice(0, -1)).some((holder) => holder instanceof z.ZodRecord))
+    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not known here.` }]);
+
+/** Whether what is missing stands there under a name that is a slip of the pen, which is told already. */
+function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolean {
+  if (!isMissing) return false;
+  const meant = `did you mean ${String(path.at(-1))}?`;
+  const map = JSON.stringify(path.slice(0, -1));
+  return all.some(
+    ([other, { suggestion }]) => suggestion === meant && JSON.stringify(other.slice(0, -1)) === map,
+  );
+}
+
+/** Of a value of the wrong kind, that is all there is to say: how long it is does not matter. */
+const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
+  before.some(([other, { isWrongKind }]) => isWrongKind && JSON.stringify(other) === JSON.stringify(path));
+
+type Issue = z.core.$ZodIssue;
+type Found = [Path, Remark & { isMissing?: true; isWrongKind?: true }];
+
+/** Of a union only the reading that came nearest is of interest; without one, the union speaks for itself. */
+function flattened(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const inside = issue.errors.filter((issues) =>
+    issues.every((one) => one.path.length > 0 || !isWrongKind(one)),
+  );
+  const [nearest] = inside.toSorted((a, b) => a.length - b.length);
+  if (!nearest) return [issue];
+  return nearest.flatMap((one) => flattened({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+/** Whether a value is of another kind than this reading takes, so that the reading was not meant. */
+const isWrongKind = (issue: Issue): boolean =>
+  issue.code === 'invalid_type' ||
+  issue.code === 'invalid_value' ||
+  (issue.code === 'invalid_union' &&
+    issue.errors.every((issues) => issues.some((one) => one.path.length === 0 && isWrongKind(one))));
+
+function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path): Found[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = schemasAt(schema, issue.path).flatMap(keysOf);
+    return issue.keys.map((key) => [
+      [...issue.path, key],
+      { at: 'key', message: `"${key}" is not known here.`, suggestion: suggestionFor(key, known) },
+    ]);
+  }
+  const subject = subjectOf([...before, ...issue.path]);
+  const written = valueAt(value, issue.path);
+  if (written === undefined && issue.code !== 'custom') {
+    return [[issue.path, { message: `${subject}is missing.`, isMissing: true }]];
+  }
+  const says = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message;
+  const message = `${subject}${(says ?? issue.message).replace(/\.$/, '')}.`;
+  if (issue.code === 'invalid_key') return [[issue.path, { at: 'key', message }]];
+  if (issue.code === 'invalid_value' && typeof written === 'string') {
+    return [[issue.path, { message, suggestion: meant(written, issue.values) }]];
+  }
+  const suggestion = ownSuggestion(issue) ?? quotesFor(issue, written);
+  return [
+    [
+      issue.path,
+      { message, suggestion, ...(issue.code === 'invalid_type' && { isWrongKind: true as const }) },
+    ],
+  ];
+}
+
+/** To YAML, what looks like a number is one, and `true` is no text. */
+const quotesFor = (issue: Issue, written: unknown): string | undefined =>
+  issue.code === 'invalid_type' && issue.expected === 'string' && /^(number|boolean)$/.test(typeof written)
+    ? 'put it into quotes'
+    : undefined;
+
+/** A schema that judges by itself may also say what was meant: `params: { suggestion }`. */
+function ownSuggestion(issue: Issue): string | undefined {
+  const params: Record<string, unknown> = issue.code === 'custom' ? (issue.params ?? {}) : {};
+  return typeof params['suggestion'] === 'string' ? params['suggestion'] : undefined;
+}
+
+/** The values themselves are in the sentence already: only a likely one is worth a hint. */
+function meant(written: string, values: readonly unknown[]): string | undefined {
+  const hint = suggestionFor(written, values.map(String));
+  return hint?.startsWith('did you mean') ? hint : undefined;
+}
+
+function subjectOf(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'The file ';
+  if (typeof last !== 'number') return `"${String(last)}" `;
+  const list = path.at(-2);
+  return `Entry ${last + 1} ${list === undefined ? '' : `of "${String(list)}" `}`;
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (inner, part) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[part],
+    value,
+  );
+}
+
+/** What an issue says about its place, to stand behind the place's name; schemas may say it better themselves. */
+function predicate(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `takes ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
+    case 'invalid_value':
+      return `takes ${listing(issue.values.map(String))}`;
+    case 'invalid_key':
+      return 'is no name we take';
+    case 'too_small':
+      return `takes ${size(issue.origin, 'at least', issue.minimum)}`;
+    case 'too_big':
+      return `takes ${size(issue.origin, 'at most', issue.maximum)}`;
+    case 'invalid_union':
+      return 'is written in no way we take';
+    case 'invalid_format':
+      return formats[issue.format] ?? 'is not in the form that is taken here';
+    case 'not_multiple_of':
+      return `takes a multiple of ${issue.divisor}`;
+    default:
+      return 'is not taken here';
+  }
+}
+
+const formats: Record<string, string> = {
+  email: 'takes an e-mail address',
+  url: 'takes an address such as https://example.com',
+  date: 'takes a day such as 2026-12-20',
+  datetime: 'takes a time such as 2026-11-21T02:00:00Z',
+};
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+  array: 'a list',
+};
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing';
+  if (Number.isNaN(value)) return 'none (NaN)';
+  if (Array.isArray(value)) return 'a list';
+  return { string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' }[
+    typeof value as string
+  ] as string;
+}
+
+function size(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string')
+    return `a text of ${bound} ${limit} ${Number(limit) === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`;
+  return `${bound} ${limit}`;
+}
+
+/** `a, b or c`. */
+function listing(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { type Coming, simulate } from '../../src/cli/forecast.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const MINUTE = 60_000;
+const run = (changes: Partial<Coming>): Coming => ({
+  policy: 'p',
+  at: NOW,
+  requests: 100,
+  weight: 3,
+  leastMs: 0,
+  ...changes,
+});
+
+test('a run takes as many minutes as its requests need, and no less than it took before', () => {
+  expect(simulate([run({ requests: 500 })], 100, NOW)).toEqual([5 * MINUTE]);
+  expect(simulate([run({ requests: 5, leastMs: 9 * MINUTE })], 100, NOW)).toEqual([9 * MINUTE]);
+});
+
+test('runs at the same time share by their weight, and what a small one leaves is the others', () => {
+  const runs = [run({ requests: 300, weight: 9 }), run({ requests: 300, weight: 3 })];
+  expect(simulate(runs, 100, NOW)).toEqual([4 * MINUTE, 6 * MINUTE]);
+  expect(simulate([run({ requests: 10 }), run({ requests: 290 })], 100, NOW)).toEqual([MINUTE, 3 * MINUTE]);
+});
+
+test('runs that need more than there is never end', () => {
+  const often = Array.from({ length: 48 }, (_, hour) =>
+    run({ at: NOW + hour * 30 * MINUTE, requests: 20_000 }),
+  );
+  expect(simulate(often, 100, NOW).at(-1)).toBe(Number.POSITIVE_INFINITY);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { MAX_FAILED, MAX_FAILED_OVERALL, Throttle } from '../../../src/dashboard/auth/login-throttle.ts';
+import { heldClock } from '../../support/held-clock.ts';
+
+const fail = (throttle: Throttle, address: string, times: number): void => {
+  for (let count = 0; count < times; count += 1) throttle.count(address);
+};
+
+test('one address that guesses does not keep others out', () => {
+  const throttle = new Throttle(heldClock());
+
+  fail(throttle, '192.0.2.1', MAX_FAILED);
+
+  expect(throttle.waitMs('192.0.2.1')).toBe(60_000);
+  expect(throttle.waitMs('192.0.2.2')).toBe(0);
+});
+
+test('all addresses of one IPv6 network count as one, and those of IPv4 do not, however they are written', () => {
+  const throttle = new Throttle(heldClock());
+
+  fail(throttle, '2001:db8:1:2::1', MAX_FAILED);
+  fail(throttle, '::ffff:192.0.2.1', MAX_FAILED);
+
+  expect(throttle.waitMs('2001:db8:1:2:ffff::9')).toBeGreaterThan(0);
+  expect(throttle.waitMs('2001:db8:1:3::1')).toBe(0);
+  expect(throttle.waitMs('::ffff:192.0.2.2')).toBe(0);
+});
+
+test('while many addresses guess, each has one attempt a minute, and its first is always read', async () => {
+  const clock = heldClock();
+  const throttle = new Throttle(clock);
+
+  const slowedDown = Array.from({ length: MAX_FAILED_OVERALL + 5 }, (_, at) =>
+    throttle.count(`192.0.2.${at}`),
+  );
+
+  expect(slowedDown.indexOf(true)).toBe(MAX_FAILED_OVERALL);
+  expect(throttle.waitMs('192.0.2.1')).toBe(60_000);
+  expect(throttle.waitMs('198.51.100.7')).toBe(0);
+  await clock.advance(60_000);
+  expect(throttle.waitMs('192.0.2.1')).toBe(0);
+});

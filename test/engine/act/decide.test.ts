@@ -1,0 +1,255 @@
+import { describe, expect, test } from 'vitest';
+import { BudgetSpentError } from '../../../src/budget/budget.ts';
+import {
+  AccountRefusedError,
+  ConflictError,
+  GoneError,
+  RedirectedError,
+  RejectedError,
+  UnavailableError,
+} from '../../../src/client/errors.ts';
+import { type Circumstances, decide, ended, timedOut } from '../../../src/engine/act/decide.ts';
+import type { Target } from '../../../src/run/run.ts';
+
+const now = 1_000_000;
+const retry = { attempts: 3, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 100_000 } as const;
+const circumstances: Circumstances = { now, retry, usesAttempt: true };
+const acting: Target = {
+  id: 'a',
+  label: 'A',
+  state: 'acting',
+  step: 2,
+  claimed: true,
+  attempts: 0,
+  waits: 0,
+  startedAt: 1,
+};
+const intent = { operation: 'syncSite', at: now - 5_000 };
+const watch = { kind: 'sync', siteId: 'a', snapshotId: 's1', since: now } as const;
+const failing = (error: unknown, target = acting, changes: Partial<Circumstances> = {}) =>
+  decide(target, { error }, { ...circumstances, ...changes });
+
+describe('what a job answers', () => {
+  test('an end is written with its outcome, and what was only needed on the way is dropped', () => {
+    const { target } = decide(
+      { ...acting, intent, deadline: 9 },
+      { is: 'done', reason: 'done' },
+      circumstances,
+    );
+    expect(target).toEqual({
+      id: 'a',
+      label: 'A',
+      state: 'ended',
+      step: 2,
+      attempts: 0,
+      waits: 0,
+      startedAt: 1,
+      outcome: 'succeeded',
+      reason: 'done',
+      finishedAt: now,
+    });
+  });
+
+  test('work that has started is followed: the intent has its result', () => {
+    const { target } = decide({ ...acting, intent }, { is: 'following', watch }, circumstances);
+    expect(target).toMatchObject({ state: 'following', watch, taskId: 's1' });
+    expect(target.intent).toBeUndefined();
+  });
+
+  test('a conflict waits longer each time, and uses up no attempt', () => {
+    const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
+    const second = decide(
+      { ...first.target, state: 'acting' },
+      { is: 'waiting', reason: 'conflict' },
+      circumstances,
+    );
+    const third = decide(
+      { ...second.target, state: 'acting' },
+      { is: 'waiting', reason: 'conflict' },
+      circumstances,
+    );
+    expect([first, second, third].map(({ dueAt }) => dueAt)).toEqual([
+      now + 30_000,
+      now + 60_000,
+      now + 100_000,
+    ]);
+    expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
+  });
+
+  test('a run that was called off gives the target its outcome', () => {
+    expect(decide(acting, { is: 'called-off', ending: 'cancelled' }, circumstances).target).toMatchObject({
+      outcome: 'cancelled',
+      reason: 'run-cancelled',
+    });
+    expect(decide(acting, { is: 'called-off', ending: 'safety-limit' }, circumstances).target).toMatchObject({
+      outcome: 'cancelled',
+      reason: 'safety-limit',
+    });
+  });
+
+  test('an effect that cannot be ruled out yet keeps its intent until it can', () => {
+    const { target, dueAt } = decide(
+      { ...acting, intent },
+      { is: 'too-early', at: now + 40_000 },
+      circumstances,
+    );
+    expect(target).toMatchObject({ state: 'waiting', intent });
+    expect(dueAt).toBe(now + 40_000);
+  });
+});
+
+describe('what the service answers', () => {
+  test.each([
+    ['400 and 422', new RejectedError('syncSite', 422, { message: 'No.' }), 'failed', 'rejected', 'No.'],
+    ['404', new GoneError('syncSite'), 'skipped', 'gone', undefined],
+  ])('%s is an end', (_, error, outcome, reason, detail) => {
+    expect(failing(error).target).toMatchObject({
+      state: 'ended',
+      outcome,
+      reason,
+      ...(detail ? { detail } : {}),
+    });
+  });
+
+  test('a spent budget waits for the next window and uses nothing up', () => {
+    const { target, dueAt } = failing(new BudgetSpentError('default', now + 20_000));
+    expect(target).toMatchObject({ state: 'waiting', attempts: 0, waits: 0 });
+    expect(dueAt).toBe(now + 20_000);
+  });
+
+  test('a refused account is to be blocked; the target waits and uses nothing up', () => {
+    const error = new AccountRefusedError('default', 401);
+    const decision = failing(error);
+    expect(decision).toMatchObject({ refused: error, target: { state: 'waiting', attempts: 0 } });
+  });
+
+  test('409 waits', () => {
+    expect(failing(new ConflictError('syncSite', { message: 'Busy.' })).target).toMatchObject({
+      state: 'waiting',
+      reason: 'conflict',
+      detail: 'Busy.',
+    });
+  });
+});
+
+describe('no usable answer', () => {
+  const lost = new UnavailableError('syncSite', true, 'the connection was cut');
+  const neverSent = new UnavailableError('syncSite', false, 'nothing listens there');
+
+  test('a request that never left is tried again soon, and uses up no attempt however often', () => {
+    const { target, dueAt } = failing(neverSent);
+    expect(target).toMatchObject({ state: 'waiting', attempts: 0 });
+    expect(dueAt).toBe(now + 5_000);
+    expect(failing(neverSent, { ...acting, waits: 10 }).dueAt).toBe(now + 60_000);
+  });
+
+  test('a request that may have arrived keeps its intent and uses up an attempt', () => {
+    expect(failing(lost, { ...acting, intent }).target).toMatchObject({
+      state: 'waiting',
+      intent,
+      attempts: 1,
+    });
+  });
+
+  test('in an outage it uses up no attempt, be it the last one, and is tried again within a minute', () => {
+    const outage = { usesAttempt: false };
+    expect(failing(lost, { ...acting, intent, waits: 10 }, outage).dueAt).toBe(now + 60_000);
+    expect(failing(lost, { ...acting, intent }, outage).target).toMatchObject({
+      state: 'waiting',
+      attempts: 0,
+    });
+    expect(failing(lost, { ...acting, attempts: 2 }, outage).target).toMatchObject({
+      state: 'waiting',
+      attempts: 2,
+    });
+  });
+
+  test('a redirect that is not followed is no answer: the intent stays, and an attempt is used up', () => {
+    const where = { account: 'default', baseUrl: 'http://localhost/api/v6' };
+    const redirected = new RedirectedError('syncSite', where, undefined, { status: 302 });
+    expect(failing(redirected, { ...acting, intent }).target).toMatchObject({
+      state: 'waiting',
+      intent,
+      attempts: 1,
+      detail: expect.stringContaining('redirect'),
+    });
+    expect(failing(redirected, { ...acting, attempts: 2 }).target).toMatchObject({
+      outcome: 'failed',
+      reason: 'unavailable',
+      detail: expect.stringContaining('check accounts.default.base_url'),
+    });
+  });
+
+  test('the last attempt ends it, unless an effect may have happened: that is looked into first', () => {
+    const tried = { ...acting, attempts: 2 };
+    expect(failing(lost, tried).target).toMatchObject({
+      outcome: 'failed',
+      reason: 'unavailable',
+      attempts: 3,
+    });
+    expect(failing(lost, { ...tried, intent }).target).toMatchObject({ state: 'waiting', intent });
+  });
+
+  test('a reconcile that is refused leaves the effect unknown, and says so', () => {
+    const refused = failing(new RejectedError('showSite', 422, { message: 'No.' }), { ...acting, intent });
+    expect(refused.target).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+  });
+
+  test('what nobody foresaw is an end that says so, and is handed to the log', () => {
+    const bug = new TypeError('x is not a function');
+    expect(failing(bug)).toMatchObject({
+      unforeseen: bug,
+      target: { outcome: 'failed', reason: 'internal' },
+    });
+    // With an effect that may have happened, that is looked into first.
+    expect(failing(bug, { ...acting, intent })).toMatchObject({
+      unforeseen: bug,
+      target: { state: 'waiting', intent },
+    });
+  });
+});
+
+describe('time is up', () => {
+  test('for work that was followed: timeout', () => {
+    expect(timedOut({ ...acting, state: 'following', watch }, now)).toMatchObject({
+      outcome: 'failed',
+      reason: 'timeout',
+    });
+  });
+  test('names the task that it waited for', () => {
+    const task = { kind: 'task', taskId: 'task-7', since: 1 } as const;
+    expect(timedOut({ ...acting, state: 'following', watch: task }, now)).toMatchObject({
+      reason: 'timeout',
+      detail: 'The task task-7 was still under way.',
+    });
+  });
+  test('for a lost answer: unknown-effect, naming the operation', () => {
+    expect(timedOut({ ...acting, intent }, now)).toMatchObject({
+      reason: 'unknown-effect',
+      detail: 'The answer to syncSite was lost.',
+    });
+    expect(timedOut({ ...acting, intent, detail: 'HTTP 503.' }, now).detail).toBe(
+      'The answer to syncSite was lost. HTTP 503.',
+    );
+  });
+  test('for a conflict that never ended: conflict', () => {
+    expect(timedOut({ ...acting, state: 'waiting', reason: 'conflict' }, now).reason).toBe('conflict');
+  });
+  test('an ended record holds nothing but what a person may ask for', () => {
+    const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
+    expect(Object.keys(record).sort()).toEqual(
+      [
+        'attempts',
+        'finishedAt',
+        'id',
+        'label',
+        'outcome',
+        'reason',
+        'startedAt',
+        'state',
+        'step',
+        'waits',
+      ].sort(),
+    );
+  });
+});

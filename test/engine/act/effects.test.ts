@@ -1,0 +1,277 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEngine } from '../../../src/engine/engine.ts';
+import { Follower } from '../../../src/engine/follow/follow.ts';
+import { tend } from '../../../src/engine/supervise/maintain-run.ts';
+import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type World } from '../../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+type Process = World['caretaker'];
+const syncs = () => world.sandbox.journal.effectsOf('syncSite');
+
+/** Lets the claims of a process lapse, as they do when the whole process stands still. */
+const standStill = ({ records }: Process) => around(records.targets, 'renew', async () => true);
+
+describe('a process that is held up', () => {
+  /** Has another process end the run while `held` stands at `gate` and begins nothing else, then lets it go on. */
+  async function overtake(held: Process, gate: Gate) {
+    const run = await world.fire(aPolicy());
+    const working = held.engine.work(50);
+    await gate.reached;
+    const stopped = working.stop();
+    const other = (await world.another({ work: false })).engine.work(50);
+    const end = await world.ended(run);
+    const before = syncs().length;
+    gate.open();
+    await Promise.all([stopped, other.stop()]);
+    return { end, before };
+  }
+
+  test('before it could note its intent sends nothing any more: another has done the work', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const gate = aGate();
+    standStill(world.caretaker);
+    around(world.caretaker.link('default').budget, 'takeNow', async (call, priority) => {
+      const ticket = await call();
+      if (priority === 'action') await gate.pass();
+      return ticket;
+    });
+
+    const { end, before } = await overtake(world.caretaker, gate);
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
+    expect(before).toBe(1);
+    expect(syncs()).toHaveLength(1);
+  });
+
+  test('between its intent and the request does not send late: another has looked and done the work', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    const gate = aGate();
+    standStill(world.caretaker);
+    around(world.caretaker.records.targets, 'noteIntent', async (call) => {
+      const step = await call();
+      await gate.pass();
+      return step;
+    });
+
+    const { end, before } = await overtake(world.caretaker, gate);
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
+    expect(before).toBe(1);
+    expect(syncs()).toHaveLength(1);
+  });
+});
+
+describe('a change whose answer was lost and whose effect is not there', () => {
+  test('is sent again no sooner than 45 s after its intent: until then it may still be on its way', async () => {
+    world = await startWorld({ sites: 1, speedUp: 20 });
+    world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
+    const retry = { ...aPolicy().retry, delayMs: 1_000, maxDelayMs: 1_000 };
+
+    const run = await world.fire(aPolicy({ retry }));
+    let intent: number | undefined;
+    await until(world, async () => {
+      const [target] = await world.targets(run);
+      intent ??= target?.intent?.at;
+      return intent !== undefined;
+    });
+    const end = await world.ended(run);
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
+    const sent = world.sandbox.journal.requests.filter(({ operation }) => operation === 'syncSite');
+    expect(sent).toHaveLength(2);
+    expect((sent[1]?.at ?? 0) - (intent ?? 0)).toBeGreaterThanOrEqual(45_000);
+    expect(syncs()).toHaveLength(1);
+  });
+});
+
+describe('a step that takes long', () => {
+  test('is left alone as long as its process is alive', async () => {
+    world = await startWorld({ sites: 1, work: false, speedUp: 20 });
+    world.sandbox.site('site-0001').syncTakes(5_000);
+    const gate = aGate();
+    const { client } = world.caretaker.link('default');
+    around(client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation === 'syncSite') await gate.pass();
+      return answer;
+    });
+    const run = await world.fire(aPolicy());
+    const working = world.caretaker.engine.work(50);
+    await gate.reached;
+    const [acting] = await world.targets(run);
+    // Twice as long as a silent worker is waited for.
+    await world.clock.sleep(45_000);
+    const [still] = await world.targets(run);
+
+    gate.open();
+    const end = await world.ended(run);
+    await working.stop();
+
+    expect(still).toMatchObject({ state: 'acting', step: acting?.step });
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
+    expect(syncs()).toHaveLength(1);
+    expect(world.log.lines.filter((line) => line.includes('worker that went away'))).toEqual([]);
+  });
+});
+
+describe('what fails after the service has acted', () => {
+  test('a budget that cannot be told of the answer loses nothing of it', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    let failures = 0;
+    around(world.caretaker.link('default').budget, 'learn', (call) => {
+      if (syncs().length === 0 || failures > 0) return call();
+      failures += 1;
+      return Promise.reject(new Error("OOM command not allowed when used memory > 'maxmemory'"));
+    });
+    const working = world.caretaker.engine.work(50);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+    await working.stop();
+
+    expect(failures).toBe(1);
+    expect(await world.reasons(run)).toEqual({ 'site-0001': 'done' });
+    expect(syncs()).toHaveLength(1);
+  });
+
+  test('an error that nobody foresaw is looked into, and the sync that began is followed', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    let failures = 0;
+    around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation !== 'syncSite') return answer;
+      failures += 1;
+      throw new TypeError('x is not a function');
+    });
+    const working = world.caretaker.engine.work(50);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+    await working.stop();
+
+    expect(failures).toBe(1);
+    expect(await world.reasons(run)).toEqual({ 'site-0001': 'adopted' });
+    expect(syncs()).toHaveLength(1);
+    expect(world.log.lines.some((line) => line.includes('a job failed unforeseen'))).toBe(true);
+  });
+});
+
+describe('a request that the service turns away for a moment (429)', () => {
+  test('is sent again when the next window has begun meanwhile, and uses nothing up', async () => {
+    world = await startWorld({ sites: 1, work: false });
+    world.sandbox.failNext({ operation: 'syncSite' }, 'bare-429');
+    // Without its news there is room at once, as when the window ends right after the answer.
+    around(world.caretaker.link('default').budget, 'learn', (call, _ticket, news) =>
+      news?.kind === 'limited' ? Promise.resolve() : call(),
+    );
+    const working = world.caretaker.engine.work(50);
+
+    const run = await world.ended(await world.fire(aPolicy()));
+    await working.stop();
+
+    expect(world.sandbox.journal.countOf('syncSite')).toBe(2);
+    expect(await world.targets(run)).toMatchObject([{ reason: 'done', attempts: 0 }]);
+    expect(world.log.lines.filter((line) => line.startsWith('error'))).toEqual([]);
+    expect(syncs()).toHaveLength(1);
+  });
+});
+
+describe('a process that lacks what a run needs', () => {
+  const slowly = aPolicy({ limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 } });
+
+  /** Works beside the others without knowing account or job, until it has had a good look at what there is. */
+  async function lookOn(parts: ReturnType<typeof partsOf>) {
+    const working = createEngine(parts).work(50);
+    await world.clock.sleep(30_000);
+    return working;
+  }
+
+  test('the account: it leaves a new run alone, and one that is under way, to those who have it', async () => {
+    world = await startWorld({ sites: 4, work: false });
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
+    const parts = { ...partsOf(await world.another({ work: false })), serves: () => false };
+    const run = await world.fire(slowly);
+    const ignorant = await lookOn(parts);
+    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+
+    const first = world.caretaker.engine.work(50);
+    await world.ended(run, ({ counts }) => counts.succeeded > 0);
+    await first.stop();
+    await world.clock.sleep(30_000);
+    const second = world.caretaker.engine.work(50);
+    const end = await world.ended(run);
+    await Promise.all([ignorant.stop(), second.stop()]);
+
+    expect(end).toMatchObject({ status: 'succeeded', counts: { planned: 4, succeeded: 4 } });
+    expect(syncs()).toHaveLength(4);
+  });
+
+  test('the job: it does not fail a run that has waited long, and that others can plan', async () => {
+    world = await startWorld({ sites: 2, work: false });
+    const run = await world.fire(aPolicy());
+    const parts = partsOf(await world.another({ work: false }));
+    const ignorant = { ...parts, registry: { get: () => undefined, names: () => [] } };
+    const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
+
+    await tend(ignorant, waited, [waited], {
+      follower: new Follower(ignorant, 'default', new AbortController().signal),
+      probedAt: undefined,
+      replans: new Map(),
+    });
+
+    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+    const working = world.caretaker.engine.work(50);
+    expect(await world.ended(run)).toMatchObject({ status: 'succeeded' });
+    await working.stop();
+  });
+
+  test('the job: it fails nothing, least of all a site whose sync may have begun', async () => {
+    world = await startWorld({ sites: 3, work: false });
+    world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
+    const run = await world.fire(aPolicy());
+    const first = world.caretaker.engine.work(50);
+    await until(world, () => syncs().length === 3);
+    await first.stop();
+    const parts = partsOf(await world.another({ work: false }));
+    const older = await lookOn({ ...parts, registry: { get: () => undefined, names: () => [] } });
+    const meanwhile = await world.targets(run);
+    const second = world.caretaker.engine.work(50);
+
+    const end = await world.ended(run);
+    await Promise.all([older.stop(), second.stop()]);
+
+    expect(meanwhile.map(({ outcome, intent }) => [outcome, intent?.operation])).toEqual(
+      Array(3).fill([undefined, 'syncSite']),
+    );
+    expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
+    expect(syncs()).toHaveLength(3);
+  });
+});
+
+test('a change that the service reported as made is not asked for again, though the account does not show it', async () => {
+  // With the service's rate headers, by which its answer is known to be its own.
+  world = await startWorld({ sites: 1, rateLimit: 1_000 });
+  world.sandbox.failNext({ operation: 'createSiteNote' }, 'truncate');
+  around(world.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer: object = await call();
+    return (operation === 'listSiteNotes' ? { ...answer, notes: [] } : answer) as never;
+  });
+  const run = await world.fire(
+    aPolicy({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+    }),
+  );
+  await world.ended(run);
+
+  expect(await world.targets(run)).toMatchObject([
+    {
+      reason: 'unknown-effect',
+      detail: 'The service reported that createSiteNote was done, and the account does not show it.',
+    },
+  ]);
+  expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(1);
+});

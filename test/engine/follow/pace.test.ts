@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import {
+  askAgainAfterMs,
+  deservesLook,
+  looksAffordable,
+  nextSweepAfterMs,
+} from '../../../src/engine/follow/pace.ts';
+
+describe('how often followed work is swept', () => {
+  const MINUTE = 60_000;
+  const work = { usualMs: MINUTE, agesMs: [40_000, 1_000], requestsPerMinute: 200 };
+  test('about six times in the time it usually takes', () => {
+    expect(nextSweepAfterMs(work)).toBe(10_000);
+  });
+  test('not before any of it can be over', () => {
+    expect(nextSweepAfterMs({ ...work, agesMs: [12_000, 1_000] })).toBe(18_000);
+  });
+  test('as soon as half a page has ended, when much is in flight and the account is allowed that much', () => {
+    const many = { ...work, agesMs: Array.from({ length: 1_200 }, (_, index) => index * 50) };
+    expect(nextSweepAfterMs({ ...many, requestsPerMinute: 20_000 })).toBe(2_500);
+  });
+  test('so that all sweeps take a twentieth of what the account is allowed', () => {
+    expect(nextSweepAfterMs({ ...work, requestsPerMinute: 100 })).toBeCloseTo(12_040, 0);
+  });
+  test('for the last of it, when all should be over', () => {
+    expect(nextSweepAfterMs({ ...work, agesMs: [58_000, 55_000] })).toBeCloseTo(7_300, 0);
+  });
+  test('never more than once a second, never less than every twenty', () => {
+    expect(nextSweepAfterMs({ ...work, usualMs: 10, requestsPerMinute: 100_000 })).toBe(1_000);
+    expect(nextSweepAfterMs({ ...work, usualMs: 60 * MINUTE })).toBe(20_000);
+    expect(nextSweepAfterMs({ ...work, requestsPerMinute: 5 })).toBe(20_000);
+  });
+  test('by its age, while nobody knows how long it takes', () => {
+    expect(nextSweepAfterMs({ ...work, usualMs: undefined, agesMs: [20_000] })).toBe(5_000);
+  });
+});
+
+test('a service that is away is asked the more seldom the longer it is, and every ten seconds at least', () => {
+  expect([0, 4_000, 20_000, 3_600_000].map(askAgainAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
+});
+
+const MINUTE = 60_000;
+const fresh = { looks: 0, lookedAgoMs: Number.POSITIVE_INFINITY, unclear: false };
+
+describe('when work is looked at alone', () => {
+  test('soon, when the list left it unclear', () => {
+    expect(deservesLook({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
+    expect(deservesLook({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
+  });
+  test('when the list never showed it in twice the usual time', () => {
+    expect(deservesLook({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);
+  });
+  test('not again before the usual time has passed once more', () => {
+    const looked = { ...fresh, looks: 1, ageMs: 300_000 };
+    expect(deservesLook({ ...looked, lookedAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...looked, lookedAgoMs: 61_000 }, MINUTE)).toBe(true);
+  });
+  test('after twice the pause each time, and never less often than every ten minutes', () => {
+    const pauseAfter = (looks: number, ageMs: number) => {
+      let ms = 0;
+      while (!deservesLook({ ...fresh, looks, ageMs, lookedAgoMs: ms }, MINUTE)) ms += 1_000;
+      return ms / MINUTE;
+    };
+    expect([1, 2, 3, 4, 5, 50].map((looks) => pauseAfter(looks, 300_000))).toEqual([1, 2, 4, 8, 10, 10]);
+    // Old work is no more urgent for a process that has only just begun to follow it.
+    expect([20, 40, 240].map((minutes) => pauseAfter(1, minutes * MINUTE))).toEqual([2, 4, 10]);
+  });
+  test('a minute after the service knew nothing of it, however often it was looked at before', () => {
+    const lost = { ...fresh, looks: 9, ageMs: 2 * 3_600_000 };
+    expect(deservesLook({ ...lost, lostAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(deservesLook({ ...lost, lostAgoMs: 60_000 }, MINUTE)).toBe(true);
+  });
+});
+
+describe('what looks may cost', () => {
+  const usual = { limit: 200, remaining: 200, spentLastMinute: 0, someLost: false };
+  test('a fifth of what the account is allowed in a minute, two requests each', () => {
+    expect(looksAffordable(usual)).toBe(20);
+    expect(looksAffordable({ ...usual, spentLastMinute: 30 })).toBe(5);
+    expect(looksAffordable({ ...usual, spentLastMinute: 40 })).toBe(0);
+  });
+  test('three fifths while work is known to be lost, as long as a quarter of the window is free', () => {
+    const lost = { ...usual, someLost: true };
+    expect(looksAffordable({ ...lost, spentLastMinute: 80 })).toBe(20);
+    expect(looksAffordable({ ...lost, spentLastMinute: 114 })).toBe(3);
+    expect(looksAffordable({ ...lost, spentLastMinute: 120 })).toBe(0);
+    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 50 })).toBe(20);
+    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 49 })).toBe(5);
+  });
+  test('42 targets whose work is lost are settled within three minutes', () => {
+    const open = Array.from({ length: 42 }, () => ({ lostAt: undefined as number | undefined }));
+    let spent: number[] = [];
+    let now = 0;
+    for (; open.length > 0; now += 10_000) {
+      spent = spent.filter((at) => now - at < MINUTE);
+      const due = open.filter(({ lostAt }) =>
+        deservesLook(
+          { ...fresh, ageMs: MINUTE + 1 + now, lostAgoMs: lostAt === undefined ? undefined : now - lostAt },
+          30_000,
+        ),
+      );
+      const budget = { limit: 200, remaining: 200 - spent.length, spentLastMinute: spent.length };
+      const someLost = open.some(({ lostAt }) => lostAt !== undefined);
+      for (const one of due.slice(0, looksAffordable({ ...budget, someLost }))) {
+        spent.push(now, now);
+        if (one.lostAt === undefined) one.lostAt = now;
+        else open.splice(open.indexOf(one), 1);
+      }
+    }
+    expect(now).toBeLessThan(3 * MINUTE);
+  });
+  test('a round never takes more than twenty, whatever the account is allowed', () => {
+    expect(looksAffordable({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
+  });
+  test('the smallest account still has one look a minute', () => {
+    expect(looksAffordable({ ...usual, limit: 4, remaining: 4 })).toBe(1);
+    expect(looksAffordable({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
+  });
+});

@@ -1,0 +1,50 @@
+/** What a plan says a run will cost, against what the run then cost. */
+import { afterEach, expect, test } from 'vitest';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
+const total = ({ planning, acting, following }: { planning: number; acting: number; following: number }) =>
+  planning + acting + following;
+
+test('a plan tells within a tenth what the run will cost, from the first run on', async () => {
+  // Slow enough that a busy machine holds no request up until the next window, and nothing for a minute.
+  world = await startWorld({
+    sites: 150,
+    speedUp: 20,
+    rateLimit: 100,
+    budget: { requestsPerMinute: 100, reserve: 0 },
+  });
+  // Work that takes much longer than usual is looked at alone now and then, in one run and not in the next.
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(45_000);
+  const { engine } = world.caretaker;
+  for (const pastRuns of [0, 1]) {
+    const { cost } = await engine.preview(aPolicy({ limits }));
+    const run = await world.ended(await world.fire(aPolicy({ limits })));
+
+    expect(cost.pastRuns).toBe(pastRuns);
+    expect(Math.abs(run.requests - total(cost)) / run.requests).toBeLessThanOrEqual(0.1);
+    const spent = Object.values(run.requestsByOperation ?? {}).reduce((sum, count) => sum + count, 0);
+    expect(spent).toBe(run.requests);
+  }
+});
+
+test('a plan tells how long it takes beside the runs under way and other clients', async () => {
+  world = await startWorld({ sites: 120, rateLimit: 100, budget: { requestsPerMinute: 100, reserve: 0.1 } });
+  const { engine, link } = world.caretaker;
+  const alone = (await engine.preview(aPolicy({ limits }))).cost;
+  expect(alone).toMatchObject({ runsBeside: 0, takesMs: 60_000 });
+
+  world.sandbox.account.useUpRequests(40);
+  const large = await world.fire(aPolicy({ name: 'large', limits }));
+  await world.ended(large, ({ status }) => status === 'running');
+  const beside = (await engine.preview(aPolicy({ limits, priority: 'low' }))).cost;
+
+  expect(beside.runsBeside).toBe(1);
+  expect(beside.othersPerMinute).toBeGreaterThanOrEqual(30);
+  expect(beside.takesMs).toBeGreaterThan(4 * alone.takesMs);
+  expect((await link('default').budget.usage()).limit).toBe(100);
+});

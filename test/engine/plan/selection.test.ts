@@ -1,0 +1,105 @@
+/** A selection that finds nothing, or names what is not there, is said with the plan and with the run. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Select } from '../../../src/policy/policy.ts';
+import { toReport } from '../../../src/run/report.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World;
+let tag: { id: string; name: string };
+
+beforeAll(async () => {
+  world = await startWorld({ sites: 6 });
+  const { client } = world.caretaker.link('default');
+  const { tag: made } = await client.call(
+    'createTag',
+    { body: { tag: { name: 'Premium', color: '#123456' } } },
+    { priority: 'person' },
+  );
+  tag = { id: made.id, name: 'Premium' };
+  const site_ids = world.sandbox.siteIds().slice(0, 2);
+  await client.call('assignTag', { tag_id: tag.id, body: { site_ids } }, { priority: 'person' });
+});
+afterAll(() => world.stop());
+
+/** What plan and run of the same selection say; both are to say the same. */
+async function said(filters: Select['filters'], select: Partial<Select> = {}) {
+  const policy = aPolicy({ select: { filters, ...select } });
+  const preview = await world.caretaker.engine.preview(policy);
+  const run = await world.ended(await world.fire(policy));
+  const report = toReport(run, await world.targets(run));
+  expect(report.detail).toBe(preview.warnings.length === 0 ? undefined : preview.warnings.join(' '));
+  return { status: run.status, planned: run.counts.planned, says: preview.warnings };
+}
+
+test('a run that has no candidate at all ends as succeeded, and says why it did nothing', async () => {
+  expect(await said({ url: { contains: 'no-such-site' } })).toEqual({
+    status: 'succeeded',
+    planned: 0,
+    says: ['No candidate: listSites has no item that matches select.filters.'],
+  });
+});
+
+test('a run over an empty list says that the list is empty', async () => {
+  const empty = await startWorld({ sites: 0 });
+  try {
+    const run = await empty.ended(await empty.fire(aPolicy()));
+    expect([run.status, run.detail]).toEqual(['succeeded', 'No candidate: listSites is empty.']);
+  } finally {
+    await empty.stop();
+  }
+});
+
+describe('a tag that the account does not have', () => {
+  test('is named, although others of the filter select sites', async () => {
+    const found = await said({ tags: { in: [tag.id, '99999'] } });
+    expect(found).toMatchObject({
+      planned: 2,
+      says: ['The account has no tag with the id "99999" (select.filters.tags).'],
+    });
+  });
+
+  test('is recognised when it is the name of one that is there', async () => {
+    expect((await said({ tags: { in: ['premium'] } })).says).toEqual([
+      'No candidate: listSites has no item that matches select.filters.',
+      `The account has no tag with the id "premium" (select.filters.tags). The tag of that name has the id "${tag.id}".`,
+    ]);
+  });
+
+  test('is named when a condition asks for it, which may be meant to protect sites', async () => {
+    const found = await said({}, { where: '!site.tags.exists(tag, tag.name == "Premum")' });
+    expect(found).toMatchObject({
+      planned: 6,
+      says: ['The account has no tag called "Premum" (select.where). Did you mean "Premium"?'],
+    });
+    const byId = await said({}, { where: '!site.tags.exists(tag, tag.id in ["99999", ""])' });
+    expect(byId.says).toEqual(['The account has no tag with the id "99999" (select.where).']);
+  });
+
+  test('costs no request to rule out where the candidates show every tag of the filter', async () => {
+    const before = world.sandbox.journal.countOf('listTags');
+    expect((await said({ tags: { in: [tag.id] } })).says).toEqual([]);
+    const where = 'site.tags.exists(tag, tag.name == "Premium")';
+    expect((await said({}, { where })).says).toEqual([]);
+    expect(world.sandbox.journal.countOf('listTags')).toBe(before);
+  });
+});
+
+test('a client that the account does not have is named', async () => {
+  expect((await said({ client_id: { eq: 'client-99999' } })).says).toEqual([
+    'No candidate: listSites has no item that matches select.filters.',
+    'The account has no client "client-99999" (select.filters.client_id).',
+  ]);
+});
+
+test('a selection that finds candidates, all of which the condition excludes, is no warning', async () => {
+  expect(await said({}, { where: 'site.url == "x"' })).toEqual({ status: 'succeeded', planned: 0, says: [] });
+});
+
+test('a policy that filters by id is not led past its filter by a target asked for by name', async () => {
+  const [first = '', second = ''] = world.sandbox.siteIds();
+  const policy = aPolicy({ select: { filters: { id: { eq: first } } } });
+  const preview = await world.caretaker.engine.preview(policy, [second]);
+  expect(preview.targets).toEqual([]);
+  expect(preview.unselected).toEqual([second]);
+});

@@ -1,0 +1,138 @@
+/** How a process that is started knows that Redis is not what it was when one ended. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openContinuity } from '../../../src/engine/supervise/continuity.ts';
+import { openRecords } from '../../../src/records/records.ts';
+import { aRun } from '../../support/builders.ts';
+import { NOON } from '../../support/held-clock.ts';
+import { keptLog } from '../../support/quiet.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+
+let redis: TestRedis;
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'caretaker-continuity-'));
+  redis = await startTestRedis({ appendfsync: 'always' });
+});
+afterEach(async () => {
+  await redis.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+const clock = {
+  now: () => NOON,
+  sleep: (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((done) => signal?.addEventListener('abort', () => done())),
+};
+
+/** What a process does between its start and its end, on a connection of its own. */
+async function process<T>(
+  folder: string,
+  work: (records: ReturnType<typeof openRecords>, log: ReturnType<typeof keptLog>) => Promise<T>,
+): Promise<T> {
+  const store = new Redis(redis.options);
+  const records = openRecords(store);
+  const log = keptLog();
+  const continuity = await openContinuity({ records, dataDir: folder, clock, log });
+  try {
+    return await work(records, log);
+  } finally {
+    await continuity.close();
+    store.disconnect();
+  }
+}
+
+const run = aRun({ account: 'agency' });
+const begin = async ({ runs }: ReturnType<typeof openRecords>) => {
+  await runs.create(run, { concurrency: 1, targetMs: 1_000 });
+  await runs.move(run, 'planning', { at: NOON });
+};
+const heldNow = ({ runs }: ReturnType<typeof openRecords>) => runs.held('agency');
+
+/** Takes Redis back to what it held when `before` was done, with `after` forgotten. */
+async function putBackBefore(before: () => Promise<unknown>, after: () => Promise<unknown>): Promise<void> {
+  const data = join(dirname(redis.socketPath), 'appendonlydir');
+  const kept = join(dataDir, 'snapshot');
+  await before();
+  await redis.kill();
+  cpSync(data, kept, { recursive: true });
+  await redis.restart();
+  await after();
+  await redis.kill();
+  rmSync(data, { recursive: true });
+  cpSync(kept, data, { recursive: true });
+  await redis.restart();
+}
+
+test('what had not ended is held when Redis is older than the data folder knows, and only then', async () => {
+  await putBackBefore(
+    () => process(dataDir, begin),
+    async () => {
+      // Nothing is older: a process that is started again goes on.
+      expect(await process(dataDir, heldNow)).toEqual([]);
+    },
+  );
+
+  await process(dataDir, async (records, log) => {
+    expect(await heldNow(records)).toEqual([run.id]);
+    expect((await records.runs.get(run.id))?.detail).toContain(`caretaker runs cancel ${run.id}`);
+    expect(log.lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
+    // Once: what is made after that is not in doubt.
+    await records.runs.releaseHeld(run, NOON);
+  });
+  expect(await process(dataDir, heldNow)).toEqual([]);
+});
+
+test('a data folder that has never seen this Redis concludes nothing', async () => {
+  await process(dataDir, begin);
+  const other = join(dataDir, 'other');
+  expect(await process(other, heldNow)).toEqual([]);
+  // Nor does one that was used with another Redis meanwhile.
+  const elsewhere = redis;
+  redis = await startTestRedis();
+  expect(
+    await process(dataDir, async ({ runs }, log) => [
+      await runs.held('agency'),
+      log.lines.filter((line) => line.startsWith('error')),
+    ]),
+  ).toEqual([[], []]);
+  await redis.stop();
+  redis = elsewhere;
+  expect(await process(dataDir, heldNow)).toEqual([]);
+});
+
+test('no effect is intended by a process that remembers more than Redis shows, before anybody has looked', async () => {
+  const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
+  store.on('error', () => undefined);
+  const records = openRecords(store);
+  const target = { id: 'a', label: 'a', state: 'pending', step: 0, attempts: 0, waits: 0 } as const;
+  let step = 0;
+  await putBackBefore(
+    async () => {
+      await begin(records);
+      await records.generation.raise(NOON);
+      await records.targets.add(run.id, await records.targets.beginPlan(run.id), [target]);
+      await records.runs.move(run, 'running', { at: NOON, planComplete: true });
+      const [released] = await records.targets.release(run.id, NOON, 1);
+      if (!released) throw new Error('Nobody else can have it.');
+      step = (await records.targets.claim(run, released, NOON))?.target.step ?? 0;
+    },
+    async () => {
+      expect(
+        await records.targets.noteIntent(run.id, { id: 'a', step }, { operation: 'syncSite', at: NOON }),
+      ).toBe(step + 1);
+    },
+  );
+
+  const again = await records.targets.noteIntent(
+    run.id,
+    { id: 'a', step },
+    { operation: 'syncSite', at: NOON + 1 },
+  );
+
+  expect(again).toBe('fenced');
+  store.disconnect();
+});

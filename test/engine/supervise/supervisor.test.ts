@@ -1,0 +1,26 @@
+import { afterEach, expect, test } from 'vitest';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type World } from '../../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+test('whoever takes over a run that was begun elsewhere says so, once; a run of its own it does not', async () => {
+  world = await startWorld({ sites: 3, work: false });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
+  const before = world.caretaker.engine.work(50);
+  const fired = await world.fire(aPolicy());
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(fired.id, 'following', 10)).length === 3);
+  await before.stop();
+  const takenOver = () => world.log.lines.filter((line) => JSON.stringify(line).includes('takes over a run'));
+  expect(takenOver()).toEqual([]);
+
+  const after = world.caretaker.engine.work(50);
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).finishSync();
+  await world.ended(fired);
+  await after.stop();
+
+  expect(takenOver()).toHaveLength(1);
+  expect(JSON.stringify(takenOver())).toContain(fired.id);
+});

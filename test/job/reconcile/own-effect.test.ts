@@ -1,0 +1,99 @@
+/** Which of the things in the account a lost request made, and when nobody can tell. */
+import { describe, expect, test } from 'vitest';
+import { ownOf } from '../../../src/job/reconcile/own-effect.ts';
+
+const INTENT = Date.parse('2026-11-21T02:00:00.500Z');
+const intent = { operation: 'createSiteNote', at: INTENT };
+const at = (ms: number) => new Date(INTENT + ms).toISOString();
+
+/** An account where some ids belong to other targets, and whose clock is known to so many milliseconds each way. */
+function account(others: readonly string[] = [], sharpness = 1_000) {
+  const claimed: string[] = [];
+  return {
+    claimed,
+    looking: {
+      serviceTime: async (time: number) => ({ earliest: time - sharpness, latest: time + sharpness }),
+      effects: {
+        claim: async (_: string, id: string) => !others.includes(id) && claimed.push(id) > 0,
+        isAnothers: async (_: string, id: string) => others.includes(id),
+      },
+    },
+  };
+}
+
+const own = (
+  candidates: [id: string, createdAt: string | undefined, isSure?: boolean][],
+  { looking } = account(),
+) =>
+  ownOf(
+    looking,
+    'createSiteNote',
+    intent,
+    candidates.map(([id, createdAt, isSure = true]) => ({ id, createdAt, isSure })),
+  );
+
+describe('what was made', () => {
+  test('after the intent is its own, and becomes its target’s', async () => {
+    const now = account();
+    expect(await own([['a', at(2_000)]], now)).toEqual({ is: 'found', id: 'a' });
+    expect(now.claimed).toEqual(['a']);
+  });
+
+  test('before the intent is not', async () => {
+    expect(await own([['a', at(-2_500)]])).toEqual({ is: 'absent' });
+  });
+
+  test('by another target is not, whenever that was', async () => {
+    const others = account(['a', 'b']);
+    expect(
+      await own(
+        [
+          ['a', at(2_000)],
+          ['b', at(100)],
+        ],
+        others,
+      ),
+    ).toEqual({ is: 'absent' });
+    expect(
+      await own(
+        [
+          ['a', at(2_000)],
+          ['c', at(3_000)],
+        ],
+        others,
+      ),
+    ).toEqual({ is: 'found', id: 'c' });
+  });
+
+  test('at about the time of the intent is its own when it is the only one and nobody else’s', async () => {
+    expect(await own([['a', at(20)]])).toEqual({ is: 'found', id: 'a' });
+    expect(
+      await own([
+        ['a', at(20)],
+        ['b', at(-20)],
+      ]),
+    ).toMatchObject({ is: 'unknown' });
+    expect(await own([['a', undefined]])).toEqual({ is: 'found', id: 'a' });
+  });
+
+  test('at some time is unknown where the service’s clock is not known', async () => {
+    const vague = account([], 86_400_000);
+    expect(await own([['a', at(2_000)]], vague)).toMatchObject({ is: 'unknown' });
+    expect(await own([['a', undefined]], vague)).toMatchObject({ is: 'unknown' });
+    expect(await own([], vague)).toEqual({ is: 'absent' });
+  });
+
+  test('since then, and does not show for what, is unknown', async () => {
+    expect(await own([['a', at(2_000), false]])).toEqual({
+      is: 'unknown',
+      detail: 'Something of this kind was created since, and does not show for what.',
+    });
+    expect(await own([['a', at(2_000), false]], account(['a']))).toEqual({ is: 'absent' });
+    expect(
+      await own([
+        ['a', at(2_000), false],
+        ['b', at(2_000)],
+      ]),
+    ).toEqual({ is: 'found', id: 'b' });
+  });
+});

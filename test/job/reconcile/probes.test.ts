@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { Answer, Input } from '../../../src/contract/operations.ts';
+import { effectIdsIn, type OnceId } from '../../../src/job/reconcile/find-effect.ts';
+import { findTrace, traces } from '../../../src/job/reconcile/probes.ts';
+import { type OpenAccount, openAccount } from '../../support/account.ts';
+import { inputs } from '../../support/operation-inputs.ts';
+
+const MINUTE = 60_000;
+
+/** What a job notes with the intent, for those changes that can only be told by what was before. */
+const notes: Partial<Record<OnceId, (account: OpenAccount, input: never) => Promise<string | undefined>>> = {
+  extendStagingSiteExpiry: async ({ call }, input: Input<'showStagingSite'>) =>
+    (await call('showStagingSite', { staging_site_id: input.staging_site_id })).staging_site.expires_at,
+  rotateSenderEmailDkim: async ({ call }, input: Input<'showSenderEmail'>) =>
+    (await call('showSenderEmail', { sender_email_id: input.sender_email_id })).sender_email.domain?.dkim
+      ?.value,
+};
+
+/** Looks for a change before it is made and after, as if its answer had been lost. */
+async function lookAround<Id extends OnceId>(id: Id) {
+  const account = await openAccount();
+  const input = (await inputs[id](account)) as Input<Id>;
+  // What was made to try it on lies back longer than clocks differ.
+  await account.pass(5 * MINUTE);
+  const note = await notes[id]?.(account, input as never);
+  const intent = { operation: id, at: account.now(), ...(note === undefined ? {} : { note }) };
+  const before = await findTrace(id, account.looking, input, intent);
+  const answer: Answer<Id> = await account.call(id, input);
+  const after = await findTrace(id, account.looking, input, intent);
+  return { before, answer: answer as { task?: { id: string } }, after };
+}
+
+const all = Object.keys(traces) as OnceId[];
+const traceless = all.filter((id) => traces[id].looksFor.startsWith('Nothing'));
+/** The id under which an invitation was changed is gone: the test below it. */
+const leaving = all.filter((id) => !traceless.includes(id) && id !== 'updateTeamMember');
+
+describe('a change whose answer was lost', () => {
+  test.each(leaving)('%s: is found when it happened, and only then', async (id) => {
+    const { before, answer, after } = await lookAround(id);
+    expect(before).toEqual({ is: 'absent' });
+    expect(after).toMatchObject({ is: 'found' });
+    // The task it started is there to be followed.
+    if (answer.task && id !== 'updateStagingSitePhpVersion') {
+      expect(after).toEqual({ is: 'found', taskId: answer.task.id });
+    }
+  });
+
+  test.each(traceless)('%s: is unknown, since it leaves no trace', async (id) => {
+    const { before, after } = await lookAround(id);
+    expect([before.is, after.is]).toEqual(['unknown', 'unknown']);
+  });
+});
+
+test('an invitation that was changed is gone under its id, and nobody can tell', async () => {
+  const { before, after } = await lookAround('updateTeamMember');
+  expect([before.is, after.is]).toEqual(['absent', 'unknown']);
+});
+
+test('an e-mail that went to some of its recipients is unknown: sending it again would reach them twice', async () => {
+  const account = await openAccount();
+  const input = (await inputs.sendReportEmail(account)) as Input<'sendReportEmail'>;
+  await account.pass(5 * MINUTE);
+  const intent = { operation: 'sendReportEmail', at: account.now() };
+  await account.call('sendReportEmail', input);
+  const { send_email } = input.body;
+  const more = {
+    ...input,
+    body: { send_email: { ...send_email, recipients: [...send_email.recipients, 'b@x.example'] } },
+  };
+
+  expect(await findTrace('sendReportEmail', account.looking, more, intent)).toEqual({
+    is: 'unknown',
+    detail: '1 of 2 recipients are in the report.',
+  });
+});
+
+test('an e-mail that another run sent a moment before is not taken for the one whose answer was lost', async () => {
+  const account = await openAccount();
+  const input = (await inputs.sendReportEmail(account)) as Input<'sendReportEmail'>;
+  await account.pass(5 * MINUTE);
+  const answer = await account.call('sendReportEmail', input);
+  account.giveAway(...effectIdsIn('sendReportEmail', answer, input));
+  await account.pass(1_000);
+
+  const intent = { operation: 'sendReportEmail', at: account.now() };
+  expect(await findTrace('sendReportEmail', account.looking, input, intent)).toEqual({
+    is: 'unknown',
+    detail: 'Another run sent the report at about the time of the request.',
+  });
+});
+
+test('a task that does not say for what it is may be ours: nobody can tell', async () => {
+  const account = await openAccount();
+  const input = (await inputs.startSiteBackupDownload(account)) as Input<'startSiteBackupDownload'>;
+  await account.pass(5 * MINUTE);
+  const intent = { operation: 'startSiteBackupDownload', at: account.now() };
+  account.sandbox.startTask({ type: 'download', input: [], takesMs: MINUTE });
+
+  expect(await findTrace('startSiteBackupDownload', account.looking, input, intent)).toMatchObject({
+    is: 'unknown',
+  });
+});
+
+test('a note created since that does not show its content may be ours: it is not written a second time', async () => {
+  const account = await openAccount();
+  const input = (await inputs.createSiteNote(account)) as Input<'createSiteNote'>;
+  await account.pass(5 * MINUTE);
+  const intent = { operation: 'createSiteNote', at: account.now() };
+  await account.call('createSiteNote', input);
+  account.sandbox.hide('listSiteNotes', 'content');
+
+  expect(await findTrace('createSiteNote', account.looking, input, intent)).toEqual({
+    is: 'unknown',
+    detail: 'Something of this kind was created since, and does not show for what.',
+  });
+});

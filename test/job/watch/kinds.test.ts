@@ -1,0 +1,387 @@
+/** What followed work is taken for, by what the service shows of it. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { GoneError, RejectedError } from '../../../src/client/errors.ts';
+import type { TimeBounds } from '../../../src/clock.ts';
+import type { Item } from '../../../src/contract/operations.ts';
+import type { Api } from '../../../src/job/job.ts';
+import { watchKind, watchKinds } from '../../../src/job/watch/kinds.ts';
+import type { Watch } from '../../../src/run/run.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { type HeldClock, heldClock } from '../../support/held-clock.ts';
+
+type SyncWatch = Extract<Watch, { kind: 'sync' }>;
+type TaskWatch = Extract<Watch, { kind: 'task' }>;
+type MailWatch = Extract<Watch, { kind: 'mail' }>;
+
+const SINCE = Date.parse('2026-11-21T02:00:00Z');
+const at = (seconds: number) => new Date(SINCE + seconds * 1_000).toISOString();
+/** A time of the service that is known to the millisecond. */
+const exactly = (ms: number): TimeBounds => ({ earliest: ms, latest: ms });
+
+describe('a task', () => {
+  const watch: TaskWatch = { kind: 'task', taskId: 't-1', since: SINCE };
+  const judge = (status: string, of: TaskWatch = watch) =>
+    watchKinds.task.judge(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
+
+  test('is done when it is completed, and adopted when somebody else had started it', () => {
+    expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
+    expect(judge('completed', { ...watch, adopted: true })).toEqual({ is: 'done', reason: 'adopted' });
+  });
+
+  test.each([
+    ['failed', 'task-failed'],
+    ['aborted', 'task-aborted'],
+    ['cancelled', 'task-cancelled'],
+  ])('that is %s has failed for that reason', (status, reason) => {
+    expect(judge(status)).toEqual({ is: 'failed', reason });
+  });
+
+  test.each(['queued', 'initializing', 'running'])('that is %s goes on', (status) => {
+    expect(judge(status)).toEqual({ is: 'running' });
+  });
+
+  test('in a state that nobody knows is unclear, not done', () => {
+    expect(judge('archived')).toEqual({ is: 'unclear' });
+  });
+
+  test('that failed is told with the step that failed, when it is looked at alone', async () => {
+    const details = {
+      sites: [
+        {
+          steps: [
+            { type: 'backup', status: 'completed' },
+            { type: 'update_plugin', status: 'failed' },
+          ],
+        },
+      ],
+    };
+    const api = {
+      showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }),
+    } as unknown as Api;
+    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'The step update_plugin failed.',
+    });
+  });
+
+  test.each([
+    ['task-failed', 'failed', { message: 'The disk is full' }, 'At the step upload: The disk is full.'],
+    ['task-aborted', 'aborted', {}, 'The step upload was aborted.'],
+    ['task-failed', 'completed', {}, undefined],
+  ] as const)(
+    'that ended badly (%s) is explained by its step that %s',
+    async (reason, status, error, detail) => {
+      const details = { sites: [{ steps: [{ type: 'upload', status, error }] }] };
+      const api = { showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }) };
+      const end = { is: 'failed', reason } as const;
+      expect(await watchKinds.task.explain?.(api as unknown as Api, watch, end)).toEqual({
+        ...end,
+        ...(detail === undefined ? {} : { detail }),
+      });
+    },
+  );
+
+  test('that somebody cancelled, or that the service no longer knows, is not explained', async () => {
+    const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
+    const failed = { is: 'failed', reason: 'task-failed' } as const;
+    expect(await watchKinds.task.explain?.(api, watch, failed)).toEqual(failed);
+    const cancelled = { is: 'failed', reason: 'task-cancelled' } as const;
+    expect(await watchKinds.task.explain?.({} as Api, watch, cancelled)).toEqual(cancelled);
+  });
+
+  test('that the service does not know any more is lost, and its target is not called gone', async () => {
+    const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
+    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
+  });
+
+  test('is matched by its id, in one list of all that changed since', () => {
+    const { sweep, keyOf, keyOfItem } = watchKinds.task;
+    expect(sweep.query([watch], at(-90))).toEqual({
+      filters: { updated_at: { gte: at(-90) } },
+      sort: 'updated_at,desc',
+    });
+    expect(keyOf(watch)).toBe('t-1');
+    expect(keyOfItem({ id: 't-1', status: 'running' } as Item<'listTasks'>)).toBe('t-1');
+  });
+});
+
+describe('a sync', () => {
+  const watch: SyncWatch = { kind: 'sync', siteId: 's', snapshotId: 'snap-1', since: SINCE };
+  const { snapshotId: _none, ...withoutSnapshot } = watch;
+  type Shown = Pick<Item<'listSites'>, 'sync' | 'backups'>;
+  const judge = (site: Shown, of: SyncWatch = watch) =>
+    watchKinds.sync.judge(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
+  const snapshot = (status: string, id = 'snap-1') =>
+    ({ enabled: true, latest_snapshot: { id, status, created_at: at(1) } }) as Shown['backups'];
+  const over = {
+    in_progress: false,
+    last_sync_at: at(60),
+    last_sync_status: 'succeeded',
+    last_sync_error: null,
+  };
+
+  test('goes on while the site says so', () => {
+    expect(judge({ sync: { ...over, in_progress: true }, backups: snapshot('in_progress') })).toEqual({
+      is: 'running',
+    });
+  });
+
+  test('is done when its snapshot succeeded', () => {
+    expect(judge({ sync: over, backups: snapshot('succeeded') })).toEqual({ is: 'done', reason: 'done' });
+  });
+
+  test('has failed when its snapshot failed, in the words of the site', () => {
+    const failed = { ...over, last_sync_error: 'Disk full.' };
+    expect(judge({ sync: failed, backups: snapshot('failed') })).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'Disk full.',
+    });
+    expect(judge({ sync: over, backups: snapshot('failed') })).toMatchObject({
+      detail: 'The snapshot failed, without a message.',
+    });
+    expect(judge({ sync: over, backups: snapshot('cancelled') })).toEqual({
+      is: 'failed',
+      reason: 'task-cancelled',
+    });
+  });
+
+  test('is unclear when another sync has made a snapshot since: only its own says how it went', () => {
+    expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-2') })).toEqual({ is: 'unclear' });
+  });
+
+  test('of a site without backups is judged by the site’s own record of its last sync', () => {
+    const none = { enabled: false } as Shown['backups'];
+    expect(judge({ sync: over, backups: none })).toEqual({ is: 'done', reason: 'done' });
+    const failed = { ...over, last_sync_status: 'failed', last_sync_error: null };
+    expect(judge({ sync: failed, backups: none })).toEqual({
+      is: 'failed',
+      reason: 'task-failed',
+      detail: 'The sync failed, without a message.',
+    });
+    expect(judge({ sync: { ...over, last_sync_at: at(-10) }, backups: none })).toEqual({ is: 'unclear' });
+  });
+
+  test('that was adopted has no snapshot of its own, and is adopted when the site’s sync is over', () => {
+    const adopted = { ...withoutSnapshot, adopted: true as const };
+    expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-9') }, adopted)).toEqual({
+      is: 'done',
+      reason: 'adopted',
+    });
+  });
+
+  test('of which nothing is shown is unclear', () => {
+    expect(judge({})).toEqual({ is: 'unclear' });
+    expect(judge({ sync: { in_progress: false } as Shown['sync'] })).toEqual({ is: 'unclear' });
+  });
+
+  test('is matched by its site, in one list of all sites synced since', () => {
+    expect(watchKinds.sync.sweep.query([watch], at(-30))).toEqual({
+      filters: { last_sync_at: { gte: at(-30) } },
+      sort: 'last_sync_at,desc',
+    });
+    expect(watchKinds.sync.keyOf(watch)).toBe('s');
+  });
+});
+
+describe('a sync that is looked at alone', () => {
+  let sandbox: Sandbox;
+  let clock: HeldClock;
+  const siteId = 'site-0001';
+  beforeEach(async () => {
+    clock = heldClock();
+    sandbox = await startSandbox({ sites: 3, clock, rateLimit: 0 });
+  });
+  afterEach(() => sandbox.stop());
+
+  /** The few operations that a look may use, without a client around them. */
+  const get = async (path: string) => {
+    const response = await fetch(`${sandbox.url}${path}`, {
+      headers: { authorization: `Bearer ${sandbox.token}` },
+    });
+    return response.json() as unknown;
+  };
+  const api = {
+    showSite: ({ site_id }: { site_id: string }) => get(`/sites/${site_id}`),
+    showSiteSnapshot: (ids: { site_id: string; snapshot_id: string }) =>
+      get(`/sites/${ids.site_id}/snapshots/${ids.snapshot_id}`),
+  } as unknown as Api;
+  const lookWith = (by: Api, watch: Partial<SyncWatch>) => {
+    const { since = clock.now() } = watch;
+    return watchKinds.sync.look(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
+  };
+  const look = (watch: Partial<SyncWatch>) => lookWith(api, watch);
+
+  test('is followed to the end of its snapshot', async () => {
+    const since = clock.now();
+    const snapshotId = sandbox.site(siteId).startSync();
+    expect(await look({ snapshotId, since })).toEqual({ is: 'running' });
+
+    sandbox.site(siteId).finishSync();
+
+    expect(await look({ snapshotId, since })).toEqual({ is: 'done', reason: 'done' });
+  });
+
+  test('is told by its own snapshot even when another sync came after it', async () => {
+    const since = clock.now();
+    sandbox.site(siteId).failNextSync('Disk full.');
+    const snapshotId = sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    await clock.advance(1_000);
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+
+    expect(await look({ snapshotId, since })).toMatchObject({ is: 'failed', detail: 'Disk full.' });
+  });
+
+  test('is judged by its site when its snapshot is not shown any more', async () => {
+    const since = clock.now();
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    const withoutSnapshots = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    };
+
+    expect(await lookWith(withoutSnapshots, { snapshotId: 'snap-1', since })).toEqual({
+      is: 'done',
+      reason: 'done',
+    });
+  });
+
+  test('that left no trace is not taken for done because an older one was', async () => {
+    sandbox.site(siteId).startSync();
+    sandbox.site(siteId).finishSync();
+    await clock.advance(60 * 60_000);
+
+    expect(await look({})).toEqual({ is: 'unclear' });
+    expect(await look({ adopted: true, since: clock.now() - 2 * 60 * 60_000 })).toEqual({
+      is: 'done',
+      reason: 'adopted',
+    });
+  });
+
+  test('is lost when the service has no snapshot of it, does not sync the site, and has ended no sync since', async () => {
+    const since = clock.now() + 60 * 60_000;
+    const withoutSnapshots = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    };
+    const lookWithout = (watch: Partial<SyncWatch>) => lookWith(withoutSnapshots, { since, ...watch });
+
+    expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({
+      is: 'lost',
+      detail:
+        'The service no longer knows the sync: its snapshot is not found (HTTP 404), the site is not syncing, and no sync of it has ended since.',
+    });
+    // One that was seen running when it was adopted, and now neither runs nor has ended.
+    expect(await lookWithout({ adopted: true })).toMatchObject({ is: 'lost' });
+
+    // A site without backups has no snapshots to ask for.
+    const refused = {
+      ...api,
+      showSiteSnapshot: () => Promise.reject(new RejectedError('showSiteSnapshot', 422, { message: 'no' })),
+    };
+    expect(await lookWith(refused, { since, snapshotId: 'snap-1' })).toMatchObject({ is: 'lost' });
+
+    sandbox.site(siteId).startSync();
+    expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({ is: 'running' });
+  });
+
+  test('is not lost but unclear when the service does not tell when it last synced the site', async () => {
+    const untold = {
+      showSite: async () => ({ site: { id: siteId, sync: { in_progress: false } } }),
+      showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
+    } as unknown as Api;
+    expect(await lookWith(untold, { snapshotId: 'snap-1' })).toEqual({ is: 'unclear' });
+  });
+
+  test('is judged by its snapshot when the site does not show its syncs', async () => {
+    const since = clock.now();
+    const snapshotId = sandbox.site(siteId).startSync();
+    const silent = { ...api, showSite: async () => ({ site: { id: siteId } }) } as unknown as Api;
+    expect(await lookWith(silent, { snapshotId, since })).toEqual({ is: 'running' });
+
+    sandbox.site(siteId).finishSync();
+
+    expect(await lookWith(silent, { snapshotId, since })).toEqual({ is: 'done', reason: 'done' });
+    expect(await lookWith(silent, { adopted: true, since })).toEqual({ is: 'unclear' });
+  });
+});
+
+describe('the mail of a report', () => {
+  const watch: MailWatch = {
+    kind: 'mail',
+    reportId: 'r-1',
+    madeAt: SINCE - 60_000,
+    recipients: ['Anna@client.example', 'ben@client.example'],
+    since: SINCE,
+  };
+  type Mail = { email: string; status: string; sent_at?: string };
+  const report = (...mails: Mail[]) => ({ id: 'r-1', email: { recipients: mails } }) as Item<'listReports'>;
+  const mail = (email: string, status: string, sent_at = at(0)): Mail => ({ email, status, sent_at });
+  const judge = (mails: Mail[], of: MailWatch = watch) =>
+    watchKinds.mail.judge(of, report(...mails), exactly(SINCE));
+  const [anna, ben] = ['anna@client.example', 'ben@client.example'] as const;
+
+  test('is done when it has been delivered to everybody, however their addresses are written', () => {
+    expect(judge([mail(anna, 'delivered'), mail(ben, 'opened')])).toEqual({ is: 'done', reason: 'done' });
+  });
+
+  test('goes on until it is known of everybody', () => {
+    expect(judge([mail(anna, 'bounced'), mail(ben, 'sent')])).toEqual({ is: 'running' });
+    expect(judge([mail(anna, 'delivered')])).toEqual({ is: 'running' });
+    expect(judge([mail(anna, 'delivered'), mail(ben, 'deferred')])).toEqual({ is: 'running' });
+  });
+
+  test.each([
+    ['bounced', 'the mail bounced'],
+    ['failed', 'the mail could not be sent'],
+    ['spam', 'the mail was taken for spam'],
+  ])('has failed, with the address, when it is %s', (status, says) => {
+    expect(judge([mail(anna, 'delivered'), mail(ben, status)])).toEqual({
+      is: 'failed',
+      reason: 'undelivered',
+      detail: `${ben}: ${says}.`,
+    });
+  });
+
+  test('that is sent again is not judged by what became of it before', () => {
+    const before = [{ email: anna, status: 'bounced', sent_at: at(-3_600) }];
+    const again = { ...watch, before, recipients: [anna] };
+    expect(judge([mail(anna, 'bounced', at(-3_600))], again)).toEqual({ is: 'running' });
+    expect(judge([mail(anna, 'bounced', at(1))], again)).toMatchObject({ is: 'failed' });
+  });
+
+  test('of which nothing is shown is unclear', () => {
+    expect(watchKinds.mail.judge(watch, { id: 'r-1' } as Item<'listReports'>, exactly(SINCE))).toEqual({
+      is: 'unclear',
+    });
+  });
+
+  test('is lost with its report', async () => {
+    const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
+    expect(await watchKinds.mail.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
+  });
+
+  test('is matched by its report, in one list of all made since the oldest; old reports are looked at alone', () => {
+    const old = { ...watch, reportId: 'r-0', madeAt: SINCE - 30 * 86_400_000 };
+    const { sweep, keyOf, keyOfItem } = watchKinds.mail;
+    expect(sweep.query([watch, old], at(-5))).toEqual({
+      filters: { created_at: { gte: at(-60) } },
+      sort: 'created_at,desc',
+    });
+    expect(keyOf(watch)).toBe(keyOfItem(report()));
+  });
+});
+
+test('the service’s time of the last change is what a sweep is continued from', () => {
+  expect(watchKinds.task.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
+  expect(watchKinds.sync.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
+});
+
+test('each kind of watch is found by its name', () => {
+  expect(watchKind('task')).toBe(watchKinds.task);
+  expect(watchKind('sync')).toBe(watchKinds.sync);
+});

@@ -1,0 +1,489 @@
+/** The job for anything else: what it refuses when it is loaded, and what becomes of its calls. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { apiCall } from '../../../jobs/api-call/job.ts';
+import { ConflictError, GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
+import { createRegistry } from '../../../src/job/registry.ts';
+import { loadPolicies } from '../../../src/policy/load-policies.ts';
+import type { Select } from '../../../src/policy/policy.ts';
+import { folderWith } from '../../settings/folder.ts';
+import { around } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+/** What is wrong with `with: {...}` for items of a list; places are counted from the brace on. */
+function mistakesOf(from: string, call: string): string[] {
+  const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: ${from} }\n    with: ${call}\n`;
+  const dir = folderWith({ 'p.yaml': text });
+  return loadPolicies({ dir, registry: createRegistry([apiCall]) }).findings.map(
+    ({ line, column, message, suggestion }) =>
+      `${line - 5}:${column - 11} ${message}${suggestion ? ` ${suggestion}` : ''}`,
+  );
+}
+
+describe('a call is held to the contract when its policy is loaded', () => {
+  test.each([
+    ['listSites', '{ operation: enableSiteActivityLogs }'],
+    ['listSites', '{ operation: assignTag, params: { tag_id: 12 }, body: { site_ids: [{ cel: site.id }] } }'],
+    ['listStagingSites', '{ operation: syncSite, params: { site_id: { cel: staging.site_id } } }'],
+    ['listStagingSites', '{ operation: deleteStagingSite, confirm: deleteStagingSite }'],
+    [
+      'listClients',
+      '{ operation: deleteClients, body: { ids: [{ cel: client.id }] }, confirm: deleteClients }',
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: { cel: \'"at " + site.url\' } } } }',
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteCustomWorks, body: { custom_works: [{ title: Care, performed_on: { cel: now } }] } }',
+    ],
+  ])('taken for %s: %s', (from, call) => {
+    expect(mistakesOf(from, call)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'listSite',
+      '{ operation: syncSite }',
+      [expect.stringMatching(/^-1:10 "from" takes .*did you mean listSites\?$/)],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: 12 } } }',
+      ['0:54 "content" is no string. put it into quotes'],
+    ],
+    [
+      'listSites',
+      '{ operation: enableSiteActivityLog }',
+      ['0:13 There is no operation "enableSiteActivityLog". did you mean enableSiteActivityLogs?'],
+    ],
+    [
+      'listSites',
+      '{ operation: listTags }',
+      [
+        '0:13 listTags lists things, and what is asked for here is one change of each target. ask by hand: caretaker api listTags',
+      ],
+    ],
+    [
+      'listReports',
+      '{ operation: downloadReport }',
+      [
+        '0:13 downloadReport streams a PDF, and what is asked for here is one change of each target. ask by hand: caretaker api downloadReport',
+      ],
+    ],
+    [
+      'listSites',
+      '{ operation: showSite }',
+      [
+        '0:13 showSite changes nothing, and what is asked for here is one change of each target. ask by hand: caretaker api showSite',
+      ],
+    ],
+    [
+      'listStagingSites',
+      '{ operation: deleteStagingSite }',
+      [
+        '0:13 deleteStagingSite takes something away that asking again does not bring back. if that is meant, add confirm: deleteStagingSite',
+      ],
+    ],
+    [
+      'listStagingSites',
+      '{ operation: resumeStagingSite, confirm: deleteStagingSite }',
+      ['0:41 "confirm" says "deleteStagingSite", and the operation is resumeStagingSite.'],
+    ],
+    [
+      'listStagingSites',
+      '{ operation: enableSiteActivityLogs }',
+      [
+        '0:0 "site_id" is missing. give it under params, as a text or from the target: site_id: { cel: staging.site_id }',
+      ],
+    ],
+    [
+      'listSites',
+      '{ operation: createTag, body: { tag: { name: x } } }',
+      [
+        '0:13 Every target would be asked the same: nothing in this call is taken from the target. take a value from it, such as { cel: site.id }, or ask once with caretaker api',
+      ],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, params: { site_idd: x }, body: { note: { content: { cel: site.ur } } } }',
+      [
+        '0:39 "site_idd" is not taken here. did you mean site_id?',
+        '0:91 site has no field "ur". did you mean url?',
+      ],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: { cel: size(site.tags) } } } }',
+      ['0:61 "content" takes a text, and the expression gives a number. write string(size(site.tags))'],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: { cel: site.client } } } }',
+      [
+        '0:61 The expression is to give a text, a number, true or false, a moment or a list of these, but it is site.client.',
+      ],
+    ],
+    [
+      'listSites',
+      '{ operation: createSiteNote, body: { note: { content: { cel: site.url, or: x } } } }',
+      ['0:56 A value taken from the target is a map with the single key "cel" and an expression.'],
+    ],
+    [
+      'listSites',
+      '{ operation: updateSite, body: { site: { connection: { http_auth: { username: a, password: b } } } } }',
+      [
+        '0:55 "http_auth" is a credential, and policies are kept with their runs. send it by hand with caretaker api',
+      ],
+    ],
+  ])('refused for %s: %s', (from, call, mistakes) => {
+    expect(mistakesOf(from, call)).toEqual(mistakes);
+  });
+});
+
+/** What became of a call for the first `most` items of a list. */
+async function calling(
+  now: World,
+  from: NonNullable<Select['from']>,
+  options: object,
+  select: Partial<Select> = {},
+  targetMs = 1_200_000,
+) {
+  const run = await now.ended(
+    await now.fire(
+      aPolicy({
+        job: 'api-call',
+        select: { from, filters: {}, ...select },
+        options: apiCall.options.parse(options),
+        retry: { attempts: 2, backoff: 'fixed', delayMs: 5_000, maxDelayMs: 5_000 },
+        timeout: { targetMs, runMs: 28_800_000 },
+        schedule: {
+          cron: ['0 2 * * *'],
+          timezone: 'Pacific/Kiritimati',
+          jitterMs: 0,
+          overlap: 'skip',
+          catchupMs: 0,
+          blackout: [],
+        },
+      }),
+    ),
+  );
+  return { run, targets: await now.targets(run), effects: now.sandbox.journal.effects };
+}
+
+const backedUp = { where: 'site.backups.latest_snapshot.id != ""', limit: 2 };
+const download = {
+  operation: 'startSiteBackupDownload',
+  params: { snapshot_id: { cel: 'site.backups.latest_snapshot.id' } },
+  body: { download: { scope: { include_files: true, include_database: false } } },
+};
+const note = { operation: 'createSiteNote', body: { note: { content: { cel: '"Seen at " + site.url' } } } };
+
+describe('a call', () => {
+  test('that starts a task is followed to its end, once for each target that has what it takes', async () => {
+    world = await startWorld({ sites: 20 });
+    const { client } = world.caretaker.link('default');
+    const bare = await client.call(
+      'createSite',
+      { body: { site: { url: 'https://new.example' } } },
+      { priority: 'person' },
+    );
+
+    const { targets, effects } = await calling(world, 'listSites', download, {
+      limit: 3,
+      sort: 'created_at,desc',
+    });
+
+    expect(targets.find(({ id }) => id === bare.site.id)).toMatchObject({
+      outcome: 'skipped',
+      reason: 'not-eligible',
+      detail: 'site.backups.latest_snapshot.id is empty.',
+    });
+    const done = targets.filter(({ reason }) => reason === 'done');
+    expect(done).toHaveLength(3);
+    expect(done.every(({ taskId }) => taskId !== undefined)).toBe(true);
+    expect(effects.filter(({ operation }) => operation === download.operation)).toHaveLength(3);
+  });
+
+  test('that started a task and whose answer was lost is found and followed', async () => {
+    world = await startWorld({ sites: 20 });
+    world.sandbox.failNext({ operation: 'startSiteBackupDownload', times: 2 }, 'reset-after');
+
+    const { targets, effects } = await calling(world, 'listSites', download, backedUp);
+
+    expect(targets.map(({ reason }) => reason)).toEqual(['adopted', 'adopted']);
+    expect(effects).toHaveLength(2);
+  });
+
+  test('that made something is found by what it made when its answer was lost, and not made twice', async () => {
+    world = await startWorld({ sites: 4 });
+    world.sandbox.failNext({ operation: 'createSiteNote', times: 2 }, 'reset-after');
+    world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-before');
+
+    const { run, effects } = await calling(world, 'listSites', note);
+
+    expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 4 } });
+    expect(effects).toHaveLength(4);
+  });
+
+  test('that leaves no trace is unknown when its answer was lost', async () => {
+    world = await startWorld({ sites: 1 });
+    world.sandbox.failNext({ operation: 'resendSenderEmailVerification' }, 'reset-after');
+    const pending = { filters: { status: { eq: 'pending' } }, limit: 1 };
+
+    const resend = { operation: 'resendSenderEmailVerification' };
+    const { targets } = await calling(world, 'listSenderEmails', resend, pending);
+
+    expect(targets).toMatchObject([{ outcome: 'failed', reason: 'unknown-effect' }]);
+  });
+
+  test('that is harmless to repeat is asked for again', async () => {
+    world = await startWorld({ sites: 12 });
+    world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
+    const off = { where: '!site.activity_logs.enabled', limit: 1 };
+
+    const { targets, effects } = await calling(
+      world,
+      'listSites',
+      { operation: 'enableSiteActivityLogs' },
+      off,
+    );
+
+    expect(targets).toMatchObject([{ outcome: 'succeeded', reason: 'done' }]);
+    expect(effects).toHaveLength(1);
+    expect(world.sandbox.journal.countOf('enableSiteActivityLogs')).toBe(2);
+  });
+
+  test('that deletes what is gone by then has nothing to do', async () => {
+    world = await startWorld({ sites: 4 });
+    const { client } = world.caretaker.link('default');
+    let first = true;
+    around(client, 'call', async (call, operation, input) => {
+      if (first && operation === 'deleteTag' && 'tag_id' in input) {
+        first = false;
+        await client.call('deleteTag', { tag_id: input.tag_id }, { priority: 'person' });
+      }
+      return call();
+    });
+
+    const away = { operation: 'deleteTag', confirm: 'deleteTag' };
+    const { targets, effects } = await calling(world, 'listTags', away, { limit: 1 });
+
+    expect(targets).toMatchObject([{ outcome: 'succeeded', reason: 'already-done' }]);
+    expect(effects).toHaveLength(1);
+  });
+
+  test('for several things at once fails for a target that was refused there', async () => {
+    world = await startWorld({ sites: 2 });
+    const { client } = world.caretaker.link('default');
+    const person = { priority: 'person' } as const;
+    for (let nth = 0; nth < 10; nth += 1) {
+      const { tag } = await client.call('createTag', { body: { tag: { name: `n${nth}` } } }, person);
+      await client.call('assignTag', { tag_id: tag.id, body: { site_ids: ['site-0001'] } }, person);
+    }
+    const { tag } = await client.call('createTag', { body: { tag: { name: 'one more' } } }, person);
+    const assign = {
+      operation: 'assignTag',
+      params: { tag_id: tag.id },
+      body: { site_ids: [{ cel: 'site.id' }] },
+    };
+
+    const { targets } = await calling(world, 'listSites', assign);
+
+    expect(Object.fromEntries(targets.map(({ id, reason }) => [id, reason]))).toEqual({
+      'site-0001': 'rejected',
+      'site-0002': 'done',
+    });
+    expect(targets.find(({ id }) => id === 'site-0001')?.detail).toBe('The site has 10 tags already.');
+  });
+
+  test.each(['garbage', 'truncate'] as const)(
+    'that the service reports as done is done, though the rest of its answer is lost (%s)',
+    async (fault) => {
+      world = await startWorld({ sites: 2, rateLimit: 1_000_000 });
+      world.sandbox.failNext({ operation: 'enableSiteActivityLogs', times: 100 }, fault);
+
+      const { targets } = await calling(world, 'listSites', { operation: 'enableSiteActivityLogs' });
+
+      expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([
+        ['done', 0],
+        ['done', 0],
+      ]);
+      expect(world.sandbox.journal.countOf('enableSiteActivityLogs')).toBe(2);
+    },
+  );
+
+  test('for several things at once whose answer is lost is sent again: it may have refused the target', async () => {
+    world = await startWorld({ sites: 1, rateLimit: 1_000_000 });
+    const { client } = world.caretaker.link('default');
+    const { tag } = await client.call(
+      'createTag',
+      { body: { tag: { name: 'care' } } },
+      { priority: 'person' },
+    );
+    world.sandbox.failNext({ operation: 'assignTag' }, 'garbage');
+    const assign = {
+      operation: 'assignTag',
+      params: { tag_id: tag.id },
+      body: { site_ids: [{ cel: 'site.id' }] },
+    };
+
+    const { targets } = await calling(world, 'listSites', assign);
+
+    expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([['done', 1]]);
+    expect(world.sandbox.journal.countOf('assignTag')).toBe(2);
+  });
+
+  test('that names something besides the target which is not there fails in the words of the service', async () => {
+    world = await startWorld({ sites: 2 });
+    const { client } = world.caretaker.link('default');
+    const missing = await client
+      .call('showTag', { tag_id: '4711' }, { priority: 'person' })
+      .catch((error: unknown) => error);
+    const assign = {
+      operation: 'assignTag',
+      params: { tag_id: '4711' },
+      body: { site_ids: [{ cel: 'site.id' }] },
+    };
+
+    const { run, targets } = await calling(world, 'listSites', assign);
+
+    expect(missing).toBeInstanceOf(GoneError);
+    const { message } = (missing as GoneError).problem;
+    expect(message).toMatch(/tag/i);
+    expect(run.status).toBe('failed');
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual(
+      targets.map(() => ['failed', 'rejected', message]),
+    );
+  });
+
+  test('takes the day of a moment in the time zone of the policy', async () => {
+    world = await startWorld({ sites: 1 });
+    const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
+
+    await calling(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
+
+    const { client } = world.caretaker.link('default');
+    const works = await client.call('listSiteCustomWorks', { site_id: 'site-0001' }, { priority: 'person' });
+    const day = new Date(world.clock.now() + (14 - 24) * 3_600_000).toISOString().slice(0, 10);
+    expect(works.custom_works.find(({ title }) => title === 'Care')?.performed_on).toBe(day);
+  });
+
+  test('for a sync is followed, adopts one that runs, and knows the limits of the day', async () => {
+    world = await startWorld({ sites: 4 });
+    const { sandbox } = world;
+    for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(60_000);
+    // Long enough that it still runs when the call is made, however slow the machine.
+    sandbox.site('site-0001').syncTakes(300_000);
+    sandbox.site('site-0001').startSync();
+    sandbox.site('site-0002').useUpDailySyncs();
+    sandbox.site('site-0003').underMaintenance(true);
+
+    const { targets, effects } = await calling(world, 'listSites', { operation: 'syncSite' });
+
+    expect(Object.fromEntries(targets.map(({ id, reason }) => [id, reason]))).toEqual({
+      'site-0001': 'adopted',
+      'site-0002': 'daily-limit',
+      'site-0003': 'maintenance',
+      'site-0004': 'done',
+    });
+    expect(effects.map(({ resource }) => resource)).toEqual(['site-0004']);
+  });
+});
+
+describe('a target whose call', () => {
+  test.each([
+    ['task-failed', 'failing-tasks', /^At the step \w+: The step \w+ failed\.$/],
+    ['task-aborted', 'aborted-tasks', /^At the step \w+: The step \w+ was aborted\.$/],
+  ])(
+    'started a task that ends badly has failed: %s, with what the service says of it',
+    async (reason, fault, says) => {
+      world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
+      const { targets } = await calling(world, 'listSites', download, backedUp);
+      expect(targets).toMatchObject([
+        { outcome: 'failed', reason, detail: expect.stringMatching(says) },
+        { outcome: 'failed', reason, detail: expect.stringMatching(says) },
+      ]);
+    },
+  );
+
+  test('started a task that failed has failed, even when the service does not show why', async () => {
+    world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
+    world.sandbox.failNext({ operation: 'showTask', times: 1_000 }, 'status-503');
+    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+    expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-failed' }]);
+    expect(targets[0]?.detail).toBeUndefined();
+  });
+
+  test('the service fails in each of its attempts has failed: unavailable, and nothing was made', async () => {
+    world = await startWorld({ sites: 3 });
+    world.sandbox.failNext({ operation: 'createSiteNote', times: 1_000 }, 'error-before');
+    const run = await world.ended(
+      await world.fire(
+        aPolicy({
+          job: 'api-call',
+          select: { from: 'listSites', filters: {} },
+          options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+          retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 },
+        }),
+        ['site-0001'],
+      ),
+    );
+
+    expect(await world.targets(run)).toMatchObject([
+      { id: 'site-0001', outcome: 'failed', reason: 'unavailable', attempts: 2 },
+    ]);
+    expect(world.sandbox.journal.effectsOf('createSiteNote')).toEqual([]);
+  });
+
+  test('started a task that somebody cancels has failed: task-cancelled', async () => {
+    world = await startWorld({ sites: 12 });
+    const { client } = world.caretaker.link('default');
+    around(client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation !== 'startSiteBackupDownload') return answer;
+      const { task } = answer as { task: { id: string } };
+      await client.call('cancelTask', { task_id: task.id }, { priority: 'person' });
+      return answer;
+    });
+
+    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+
+    expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-cancelled' }]);
+  });
+
+  test.each([
+    ['gone', 'skipped', new GoneError('enableSiteActivityLogs')],
+    [
+      'conflict',
+      'failed',
+      new ConflictError('enableSiteActivityLogs', { message: 'A change is under way.' }),
+    ],
+    ['rejected', 'failed', new RejectedError('enableSiteActivityLogs', 422, { message: 'Not now.' })],
+    ['unavailable', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
+    ['timeout', 'failed', new UnavailableError('enableSiteActivityLogs', true, 'HTTP 503')],
+  ] as const)('the service does not carry out ends as %s', async (reason, outcome, error) => {
+    world = await startWorld({ sites: 3 });
+    const { client } = world.caretaker.link('default');
+    // In an outage that does not end, it is given up when its time is up, and not before.
+    around(client, 'answers', async (call) => reason !== 'timeout' && (await call()));
+    around(client, 'call', (call, operation, input) =>
+      operation === 'enableSiteActivityLogs' && 'site_id' in input && input.site_id === 'site-0001'
+        ? Promise.reject(error)
+        : call(),
+    );
+
+    const enable = { operation: 'enableSiteActivityLogs' };
+    const { targets } = await calling(world, 'listSites', enable, {}, 90_000);
+
+    expect(targets.find(({ id }) => id === 'site-0001')).toMatchObject({ outcome, reason });
+    expect(targets.filter((target) => target.reason === 'done')).toHaveLength(2);
+  });
+});

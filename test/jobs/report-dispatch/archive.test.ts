@@ -1,0 +1,202 @@
+/** Files are kept under names that we make, whole or not at all. */
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ArchiveError,
+  ArchiveFolder,
+  answered,
+  keepFile,
+  safeName,
+  whyNot,
+} from '../../../jobs/report-dispatch/archive.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'caretaker-archive-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const pdf = (text = 'a report') => Readable.from([Buffer.from(text)]);
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+
+describe('a report', () => {
+  test('is kept under its client, its site and its days', async () => {
+    const file = await keepFile(pdf(), { dir, names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'] });
+    expect(file).toBe(join(dir, 'Harbor Law Ltd', 'harbor-law.example', '2026-10.pdf'));
+    expect(readFileSync(file, 'utf8')).toBe('a report');
+  });
+
+  test('is kept in a folder that is made for it, where the one above is there', async () => {
+    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
+  });
+
+  test('is for our own user alone, as are the folders made for it, and what the operator made stays', async () => {
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    chmodSync(dir, 0o750);
+    const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
+    expect([file, dirname(file), join(dir, 'reports'), dir].map(modeOf)).toEqual([
+      '600',
+      '700',
+      '700',
+      '750',
+    ]);
+  });
+
+  test('takes the place of the one before it', async () => {
+    const names = ['c', 's', '2026-10'];
+    await keepFile(pdf('old'), { dir, names });
+    const file = await keepFile(pdf('new'), { dir, names });
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(filesIn(dir)).toHaveLength(1);
+  });
+
+  test('that breaks off leaves nothing behind, and the one before it in its place', async () => {
+    const names = ['c', 's', '2026-10'];
+    await keepFile(pdf('old'), { dir, names });
+    const cut = Readable.from(
+      (async function* () {
+        yield Buffer.from('half');
+        throw new Error('the line was cut');
+      })(),
+    );
+    await expect(keepFile(cut, { dir, names })).rejects.toThrow('the line was cut');
+    expect(filesIn(dir)).toEqual([join('c', 's', '2026-10.pdf')]);
+    expect(readFileSync(join(dir, 'c/s/2026-10.pdf'), 'utf8')).toBe('old');
+  });
+
+  test('that is larger than may be is not kept, and not read to its end', async () => {
+    let given = 0;
+    const endless = Readable.from(
+      (async function* () {
+        for (;;) {
+          given += 1000;
+          yield Buffer.alloc(1000);
+        }
+      })(),
+    );
+    const keeping = keepFile(endless, { dir, names: ['c', 's', 'p'], largestBytes: 10_000 });
+    await expect(keeping).rejects.toThrow('is larger than 10000 bytes');
+    expect(filesIn(dir)).toEqual([]);
+    expect(given).toBeLessThan(200_000);
+  });
+});
+
+describe('a name from outside', () => {
+  test.each([
+    ['../../etc/passwd'],
+    ['..'],
+    ['.'],
+    ['/etc/passwd'],
+    ['C:\\Windows\\system32'],
+    ['a\u0000b'],
+    ['~root'],
+    ['-rf'],
+    [''],
+    ['   '],
+    ['a\nb'],
+    ['\u202egnp.exe'],
+    ['x'.repeat(5000)],
+    ['ß'.repeat(500)],
+  ])('leads nowhere else: %j', async (name) => {
+    const file = await keepFile(pdf(), { dir, names: [name, name, name] });
+    expect(relative(dir, file).split('/')).toHaveLength(3);
+    expect(relative(dir, file)).not.toContain('..');
+    expect(Buffer.byteLength(basename(file))).toBeLessThan(200);
+    expect(filesIn(dir)).toEqual([relative(dir, file)]);
+  });
+
+  test.each(['con', 'PRN', 'aux.txt', 'NUL', 'com1', 'LPT9.pdf'])(
+    'that Windows keeps for itself is changed: %s',
+    (name) => {
+      expect(safeName(name)).toMatch(/^_/);
+    },
+  );
+
+  test('that a person would choose stays as it is', () => {
+    for (const name of ['Müller & Söhne GmbH', 'shop.example', '2026-10', '日本語', 'console', 'com10'])
+      expect(safeName(name)).toBe(name);
+  });
+
+  test('never gets the place of another one', () => {
+    const names = [
+      'a/b',
+      'a-b',
+      'a\\b',
+      'a:b',
+      'a?b',
+      ' a-b',
+      'a-b.',
+      `${'x'.repeat(300)}1`,
+      `${'x'.repeat(300)}2`,
+    ];
+    expect(new Set(names.map(safeName)).size).toBe(names.length);
+  });
+});
+
+describe('a file that cannot be written', () => {
+  test('is told in one sentence, and what was to be written is let go', async () => {
+    writeFileSync(join(dir, 'c'), 'a file where a folder should be');
+    const content = pdf();
+    const keeping = keepFile(content, { dir, names: ['c', 's', 'p'] });
+    await expect(keeping).rejects.toThrow(
+      `${join(dir, 'c', 's', 'p.pdf')} could not be written: a file is in the way where a folder should be.`,
+    );
+    await expect(keeping).rejects.toBeInstanceOf(ArchiveError);
+    expect(content.destroyed).toBe(true);
+  });
+
+  test.each(['/proc/nope', join(tmpdir(), 'caretaker-no-such-disk', 'reports')])(
+    'because there is no place for its folder is told at once: %s',
+    async (nowhere) => {
+      await expect(keepFile(pdf(), { dir: nowhere, names: ['c', 's', 'p'] })).rejects.toThrow(
+        `${nowhere}/c/s/p.pdf could not be written: its folder is not there and cannot be made`,
+      );
+    },
+  );
+
+  test('because the disk never answers is not waited for', async () => {
+    await expect(answered(new Promise(() => undefined), 10)).rejects.toThrow(
+      'the disk has not answered for 0.01 seconds',
+    );
+    await expect(answered(Promise.resolve('it does'), 60_000)).resolves.toBe('it does');
+  });
+
+  test('because a folder has its name leaves no half of it behind', async () => {
+    mkdirSync(join(dir, 'c/s/p.pdf'), { recursive: true });
+    await expect(keepFile(pdf(), { dir, names: ['c', 's', 'p'] })).rejects.toThrow(
+      'a folder is in the way where the file should be',
+    );
+    expect(filesIn(dir)).toEqual([]);
+  });
+
+  test.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EDQUOT', 'the disk quota is used up'],
+    ['EACCES', 'we may not write there'],
+    ['EROFS', 'the disk can only be read'],
+  ])('for %s says that %s', (code, says) => {
+    expect(whyNot(Object.assign(new Error(`${code}: system words`), { code }))).toBe(says);
+  });
+});
+
+test('an archive folder is given from the root on', () => {
+  const takes = (text: string) => ArchiveFolder.safeParse(text).success;
+  expect(['/srv/reports', 'C:\\reports', 'D:/reports'].every(takes)).toBe(true);
+  expect(['reports', './reports', '~/reports', ''].some(takes)).toBe(false);
+});

@@ -1,0 +1,768 @@
+/** What becomes of sites whose reports are sent, each case brought about at the service. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
+import { dayAt, daysAfter, periodOf } from '../../../jobs/report-dispatch/period.ts';
+import type { Input, Item, OperationId } from '../../../src/contract/operations.ts';
+import type { Acting } from '../../../src/job/job.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import { around } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+
+let world: World | undefined;
+const folders: string[] = [];
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const aFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'caretaker-reports-'));
+  folders.push(folder);
+  return folder;
+};
+
+/** What the account holds and has sent, as anybody who uses the service sees it. */
+const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
+  now.caretaker.link('default').client.call(id, input, { priority: 'person' });
+
+/** An account in which every site has a client of its own, with an address by the site's number; '' is none. */
+async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
+  const now = await startWorld({ sites: addresses.length, ...options });
+  world = now;
+  const { clients } = await asked(now, 'listClients', {});
+  await asked(now, 'deleteClients', { body: { ids: clients.map(({ id }) => id) } });
+  for (const [at, siteId] of now.sandbox.siteIds().entries()) {
+    const email = addresses[at] ?? '';
+    const client = {
+      first_name: 'Ada',
+      last_name: 'Berg',
+      company_name: `Company ${at + 1}`,
+      site_ids: [siteId],
+    };
+    await asked(now, 'createClient', { body: { client: { ...client, ...(email === '' ? {} : { email }) } } });
+  }
+  return now;
+}
+
+const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Policy =>
+  aPolicy({
+    name: 'reports',
+    job: 'report-dispatch',
+    options: reportDispatch.options.parse({ template: 'Monthly care', period: 'last_week', ...options }),
+    ...changes,
+  });
+
+/** Fires the policy and gives what became of each site, by its number. */
+async function dispatch(now: World, policy: Policy = aReportPolicy()) {
+  const run = await now.ended(await now.fire(policy));
+  return { run, ...(await outcomesOf(now, run.id)) };
+}
+
+async function outcomesOf(now: World, run: string) {
+  const targets = (await now.targets(run)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return {
+    targets,
+    reasons: targets.map(({ reason }) => reason),
+    first: targets.find(({ id }) => id === 'site-0001'),
+  };
+}
+
+const reportsOf = async (now: World, site = 'site-0001'): Promise<Item<'listReports'>[]> => {
+  const { reports } = await asked(now, 'listReports', { filters: { site_id: { eq: site } } });
+  const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+  return reports.filter((one) => one.type === 'one_time' && one.start_date === start && one.end_date === end);
+};
+const recipients = (report: Item<'listReports'> | undefined) =>
+  report?.email?.recipients?.map(({ email }) => email);
+const lastWeek = (now: World) => periodOf('last_week', now.clock.now(), 'UTC');
+/** Has somebody else ask for a report on the first site. */
+async function makeReport(now: World, days = lastWeek(now), template = 'Monthly care') {
+  const { report_templates } = await asked(now, 'listReportTemplates', {});
+  const template_id = report_templates.find(({ name }) => name === template)?.id ?? '';
+  const period = { start_date: days.start, end_date: days.end };
+  const report = { site_id: 'site-0001', timezone: 'UTC', ...period, template_id };
+  await asked(now, 'createReport', { body: { report } });
+}
+/** Changes what the service answers to these operations, as text. */
+function changing(now: World, operations: readonly OperationId[], change: (text: string) => string): void {
+  around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+    const answer = await call();
+    return (operations.includes(operation) ? JSON.parse(change(JSON.stringify(answer))) : answer) as never;
+  });
+}
+/** Leaves a field out of what the service answers to these operations, wherever it stands. */
+const hiding = (now: World, operations: readonly OperationId[], field: string): void =>
+  changing(now, operations, (text) =>
+    JSON.stringify(JSON.parse(text, (key, value: unknown) => (key === field ? undefined : value))),
+  );
+const effects = ({ sandbox: { journal } }: World) => ({
+  made: journal.effectsOf('createReport').length,
+  sent: journal.effectsOf('sendReportEmail').length,
+});
+
+describe('a report', () => {
+  test('is made about the days before, sent with the words of the policy, and followed to its delivery', async () => {
+    const now = await startAgency(['ada@one.example']);
+
+    const { reasons, first } = await dispatch(
+      now,
+      aReportPolicy({
+        subject: '{{site.title}}: {{period.start}} to {{period.end}}',
+        body: 'Dear {{client.first_name}},\n\nhere is your report.',
+        attach_pdf: false,
+        sender: 'reports@agency.example',
+      }),
+    );
+
+    const [report, ...more] = await reportsOf(now);
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    expect(reasons).toEqual(['done']);
+    expect(first).toMatchObject({ outcome: 'succeeded', detail: `The report ${report?.id} was delivered.` });
+    expect(more).toEqual([]);
+    expect(report?.email).toMatchObject({
+      subject: `${report?.site?.title}: ${start} to ${end}`,
+      body: 'Dear Ada,\n\nhere is your report.',
+      attach_pdf: false,
+      sender_email: { email: 'reports@agency.example' },
+      recipients: [{ email: 'ada@one.example' }],
+    });
+    // Neither the address nor anything else of the client stays in the record.
+    expect(JSON.stringify(first)).not.toContain('ada@one.example');
+  });
+
+  test('that was sent is not sent again, by this policy or another, and its mail not followed again', async () => {
+    const now = await startAgency(['ada@one.example', 'ben@two.example']);
+    await dispatch(now);
+    const before = effects(now);
+
+    const { run, reasons, first } = await dispatch(
+      now,
+      aReportPolicy({ subject: 'Another' }, { name: 'other' }),
+    );
+
+    expect(reasons).toEqual(['already-done', 'already-done']);
+    expect(run).toMatchObject({ status: 'succeeded', counts: { skipped: 2 } });
+    expect(first?.detail).toMatch(
+      /^The report report-\d+ was sent to ada@one\.example on \d{4}-\d\d-\d\d\.$/,
+    );
+    expect(effects(now)).toEqual(before);
+    // Sites, templates and one of them, sender emails, reports, tasks: nothing for a site alone.
+    expect(run.requests).toBe(6);
+  });
+
+  test('is sent to who has not had it, and not made again for that', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await dispatch(now);
+
+    const { reasons } = await dispatch(
+      now,
+      aReportPolicy({ recipients: ['ADA@one.example', 'boss@a.example'] }),
+    );
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example', 'boss@a.example']]);
+    expect(effects(now)).toEqual({ made: 1, sent: 2 });
+  });
+
+  test('of another template, told by its subject, is another report where the policy says so', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const short = { template: 'Short summary', tell_apart_by: 'subject' };
+    await dispatch(now, aReportPolicy({ subject: 'Care' }));
+
+    const { reasons } = await dispatch(now, aReportPolicy(short));
+    const again = await dispatch(now, aReportPolicy(short));
+
+    expect(reasons).toEqual(['done']);
+    expect(again.reasons).toEqual(['already-done']);
+    expect((await reportsOf(now)).map(({ email }) => email?.subject).sort()).toEqual([
+      'Care',
+      'Your website in short',
+    ]);
+  });
+
+  test('is kept before it is sent; when that fails it is not sent, and the next run goes on with it', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const folder = aFolder();
+    const wrong = join(folder, 'a-file');
+    writeFileSync(wrong, '');
+
+    const failed = await dispatch(now, aReportPolicy({ archive_dir: wrong }));
+    expect(failed.first).toMatchObject({ outcome: 'failed', reason: 'archive-failed' });
+    expect(failed.first?.detail).toContain('a file is in the way where a folder should be');
+    expect(effects(now)).toEqual({ made: 1, sent: 0 });
+
+    // The download breaks off at first, and is compressed then.
+    now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'truncate');
+    now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'gzip');
+    const { reasons, first } = await dispatch(now, aReportPolicy({ archive_dir: folder }));
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    const site = first?.label.replace('https://', '') ?? '';
+    expect(reasons).toEqual(['done']);
+    expect(readFileSync(join(folder, 'Company 1', site, `${start}_${end}.pdf`), 'latin1')).toMatch(/^%PDF-/);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+});
+
+describe('a mail', () => {
+  test('that does not arrive fails with the address, and alone; sites with nobody to send to are skipped', async () => {
+    const now = await startAgency([
+      'ada@one.example',
+      'bounce@two.example',
+      'fail@three.example',
+      '',
+      'stuck@five.example',
+    ]);
+    const freed = await asked(now, 'listClients', { filters: { company_name: { contains: 'Company 1' } } });
+    await asked(now, 'updateClient', {
+      client_id: freed.clients[0]?.id ?? '',
+      body: { client: { site_ids: [] } },
+    });
+
+    const policy = aReportPolicy({ delivery_timeout: '2m' });
+    const { run, targets } = await dispatch(now, policy);
+
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
+      ['skipped', 'not-eligible', 'The site has no client to send to.'],
+      ['failed', 'undelivered', 'bounce@two.example: the mail bounced.'],
+      ['failed', 'undelivered', 'fail@three.example: the mail could not be sent.'],
+      ['skipped', 'not-eligible', 'The client of the site has no e-mail address.'],
+      ['failed', 'timeout', 'stuck@five.example: not delivered within 2m.'],
+    ]);
+
+    // By itself nothing is sent there again; what failed still counts as failed.
+    const before = effects(now);
+    const second = await dispatch(now, policy);
+    expect(second.targets[1]).toMatchObject({ outcome: 'failed', reason: 'undelivered' });
+    expect(second.targets[1]?.detail).toMatch(/was sent to bounce@two\.example on .*: the mail bounced\.$/);
+    expect(second.reasons[4]).toBe('already-done');
+    expect(effects(now)).toEqual(before);
+
+    // Whoever retries means it.
+    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+    const { targets: again } = await outcomesOf(now, retried.id);
+    expect(again.map(({ id, reason }) => [id, reason])).toEqual([
+      ['site-0002', 'undelivered'],
+      ['site-0003', 'undelivered'],
+      ['site-0005', 'already-done'],
+    ]);
+    expect(effects(now)).toEqual({ made: before.made, sent: before.sent + 2 });
+    expect(retried.scheduledFor).toBe(run.scheduledFor);
+  });
+
+  test('that bounced is reported as that, however long another one to the same report takes', async () => {
+    const now = await startAgency(['bounce@one.example']);
+    const policy = aReportPolicy({ recipients: ['client', 'stuck@two.example'], delivery_timeout: '2m' });
+    const { first } = await dispatch(now, policy);
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@one.example: the mail bounced. stuck@two.example: not delivered within 2m.',
+    });
+  });
+
+  test('that bounces after the last sweep is reported as bounced, not as late', async () => {
+    const now = await startAgency(['bounce@one.example']);
+    // Lists are behind: they show the mail as on its way for as long as anybody follows it.
+    changing(now, ['listReports'], (text) => text.replaceAll('"bounced"', '"sent"'));
+    const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@one.example: the mail bounced.',
+    });
+  });
+
+  test('to a report that is deleted while it is on its way is not called delivered', async () => {
+    const now = await startAgency(['stuck@one.example']);
+    const run = await now.fire(aReportPolicy({ delivery_timeout: '2m' }));
+    await until(now, () => effects(now).sent === 1);
+    const [report] = await reportsOf(now);
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      if (operation === 'showReport') await asked(now, 'deleteReport', { report_id: report?.id ?? '' });
+      return call();
+    });
+    await now.ended(run);
+    const { first } = await outcomesOf(now, run.id);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
+    expect(first?.detail).toBe(`The report ${report?.id} was deleted before its mail was delivered.`);
+  });
+
+  test.each(['email', 'recipients'])(
+    'of which lists do not show %s is looked for in the report alone, and not sent again',
+    async (field) => {
+      const now = await startAgency(['ada@one.example']);
+      hiding(now, ['listReports'], field);
+      await dispatch(now);
+      const before = effects(now);
+
+      const { reasons } = await dispatch(now);
+
+      expect(reasons).toEqual(['already-done']);
+      expect(effects(now)).toEqual(before);
+    },
+  );
+
+  describe.each(['email', 'recipients'])('of which the service shows no %s anywhere', (field) => {
+    test('is not called delivered', async () => {
+      const now = await startAgency(['ada@one.example']);
+      hiding(now, ['listReports', 'showReport'], field);
+      const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
+      expect(first).toMatchObject({
+        outcome: 'failed',
+        reason: 'timeout',
+        detail: 'ada@one.example: the service did not show what became of the mail within 2m.',
+      });
+      expect(effects(now)).toEqual({ made: 1, sent: 1 });
+    });
+
+    test('may have been sent by somebody else, and is not sent by us', async () => {
+      const now = await startAgency(['ada@one.example']);
+      await makeReport(now);
+      await until(now, async () => (await reportsOf(now)).length === 1);
+      const before = effects(now);
+      hiding(now, ['listReports', 'showReport'], field);
+
+      const { first } = await dispatch(now);
+
+      expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+      expect(first?.detail).toMatch(
+        /^The service does not show whom the report report-\d+ was sent to; it may have been sent to ada@one\.example, and nothing was sent now\.$/,
+      );
+      expect(effects(now)).toEqual(before);
+    });
+  });
+
+  test('that did not arrive goes to the address that the client has, once', async () => {
+    const now = await startAgency(['ada@one.example', 'bounce@two.example']);
+
+    const { targets } = await dispatch(
+      now,
+      aReportPolicy({ recipients: ['bounce@old.example'], resend_to_client: true }),
+    );
+
+    const [first, second] = targets;
+    expect(first).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(first?.detail).toContain("It went to the client's address on file instead.");
+    expect(first?.findings).toEqual([
+      { severity: 'warning', about: first?.label, says: 'bounce@old.example: the mail bounced.' },
+    ]);
+    expect(second).toMatchObject({
+      outcome: 'failed',
+      reason: 'undelivered',
+      detail: 'bounce@old.example: the mail bounced. bounce@two.example: the mail bounced.',
+    });
+    expect(effects(now)).toEqual({ made: 2, sent: 4 });
+  });
+
+  test('is told address by address: one that the service refuses fails, the others get it', async () => {
+    const now = await startAgency(['ada@one.example', '']);
+    const policy = aReportPolicy({});
+    // What we take for an address, a service may still refuse.
+    const options = { ...(policy.options as object), recipients: ['client', 'root@localhost'] };
+    const { targets } = await dispatch(now, { ...policy, options });
+    const says = 'root@localhost: refused by the service: "root@localhost" is no e-mail address.';
+    expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
+      ['failed', 'rejected', says],
+      ['failed', 'rejected', says],
+    ]);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect((await reportsOf(now, 'site-0002')).map(recipients)).toEqual([[]]);
+  });
+});
+
+describe('what is missing is named before anything is made:', () => {
+  test('a template, a sender email, days that are over; and the run does not look well', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const end = daysAfter(dayAt(now.clock.now(), 'UTC'), 1);
+
+    const { run, first, targets } = await dispatch(
+      now,
+      aReportPolicy({
+        template: 'Monthly car',
+        sender: 'care@unpublished.example',
+        period: { start: '2026-01-01', end },
+      }),
+    );
+
+    expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    expect(first?.detail).toBe(
+      'There is no report template "Monthly car"; there are "Short summary", "Monthly care". ' +
+        'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
+        `The days of the report end on ${end}, which is not over.`,
+    );
+    expect(run.status).toBe('failed');
+    expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject({
+      outcome: 'failed',
+      reason: 'not-eligible',
+    });
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+  });
+
+  test('and once it is mended, a retry of the run sends what the run could not', async () => {
+    const now = await startAgency(['ada@one.example', 'bo@two.example']);
+    const policy = aReportPolicy({ template: 'Monthly car' });
+    const { run } = await dispatch(now, policy);
+    expect(run.counts).toMatchObject({ failed: 1, skipped: 2 });
+    const { report_templates } = await asked(now, 'listReportTemplates', {});
+    const { id } = report_templates.find(({ name }) => name === 'Monthly care') ?? {};
+    const body = { report_template: { name: 'Monthly car' } };
+    await asked(now, 'updateReportTemplate', { report_template_id: id ?? '', body });
+
+    const retried = await now.ended(await now.caretaker.engine.retry(run.id));
+
+    expect(retried).toMatchObject({ status: 'succeeded', trigger: 'retry', retryOf: run.id });
+    expect(await now.reasons(retried)).toEqual({ 'site-0001': 'done', 'site-0002': 'done' });
+    expect(effects(now)).toEqual({ made: 2, sent: 2 });
+  });
+
+  test('snapshots of the days, some or all', async () => {
+    const now = await startAgency(['ada@one.example', '']);
+    const [oldest] = now.sandbox.site('site-0001').state().snapshots;
+    const begins = oldest?.createdAt.slice(0, 10) ?? '';
+    // The site is older than its snapshots.
+    const about = (from: number, to: number) => ({
+      period: { start: daysAfter(begins, from), end: daysAfter(begins, to) },
+    });
+
+    const none = await dispatch(now, aReportPolicy(about(-20, -10)));
+    const some = await dispatch(now, aReportPolicy(about(-1, 5)));
+
+    expect(none.first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+    expect(none.first?.detail).toBe(
+      `The site has no good snapshot of ${daysAfter(begins, -20)} to ${daysAfter(begins, -10)}.`,
+    );
+    expect(some.first?.reason).toBe('not-eligible');
+    expect(some.first?.detail).toContain(
+      'The site has no snapshots that cover these days. Its good snapshots of',
+    );
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+    const asked = now.sandbox.journal.requests.filter(({ operation }) => operation === 'listSiteSnapshots');
+    expect(asked.length).toBe(2);
+  });
+});
+
+describe('a report that is being made when the run is planned', () => {
+  test('because an earlier run was out of time, is waited for and sent, and none is made besides', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const early = await dispatch(
+      now,
+      aReportPolicy({}, { timeout: { targetMs: 10_000, runMs: 28_800_000 } }),
+    );
+    expect(early.first).toMatchObject({ outcome: 'failed', reason: 'timeout' });
+    expect(early.first?.detail).toMatch(/^The task task-\d+ was still under way\.$/);
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+
+  test('about other days, by whomever, is waited for and left alone, and ours is made', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const { start, end } = lastWeek(now);
+    await makeReport(now, { start: daysAfter(start, 1), end });
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+    expect(effects(now)).toEqual({ made: 2, sent: 1 });
+  });
+
+  test('about the same days, by somebody else, is sent, since nothing shows that it is another one', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await makeReport(now, lastWeek(now), 'Short summary');
+
+    const { first } = await dispatch(now);
+
+    const reports = await reportsOf(now);
+    expect(first?.reason).toBe('done');
+    expect(first?.detail).toBe(
+      `The report ${reports[0]?.id}, which was in the account already, was delivered.`,
+    );
+    expect(reports.map(recipients)).toEqual([['ada@one.example']]);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+
+  test('about the same days, by somebody else, is left alone where subjects tell reports apart', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await makeReport(now, lastWeek(now), 'Short summary');
+
+    const { reasons } = await dispatch(now, aReportPolicy({ tell_apart_by: 'subject', subject: 'Care' }));
+
+    expect(reasons).toEqual(['done']);
+    const reports = await reportsOf(now);
+    expect(reports.map(recipients).sort()).toEqual([[], ['ada@one.example']]);
+  });
+
+  test('and was sent by somebody else before it was found, is not sent again', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await makeReport(now);
+    const run = await now.fire(aReportPolicy());
+    await until(now, async () => (await now.targets(run))[0]?.state === 'following');
+    // The sweep that sees the end of the task comes late enough for somebody to be first.
+    let first = true;
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      if (operation !== 'listReports' || !first) return call();
+      first = false;
+      const [report] = await reportsOf(now);
+      const { sender_emails } = await asked(now, 'listSenderEmails', {
+        filters: { status: { eq: 'verified' } },
+      });
+      const mail = { recipients: ['ada@one.example'], sender_email: { id: sender_emails[0]?.id ?? '' } };
+      await asked(now, 'sendReportEmail', { report_id: report?.id ?? '', body: { send_email: mail } });
+      return call();
+    });
+
+    await now.ended(run);
+    expect(Object.values(await now.reasons(run))).toEqual(['already-done']);
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+
+  test('by a task that somebody cancels is made anew', async () => {
+    const now = await startAgency(['ada@one.example']);
+    await makeReport(now);
+    const run = await now.fire(aReportPolicy());
+    await until(now, async () => (await now.targets(run))[0]?.state === 'following');
+    const { tasks } = await asked(now, 'listTasks', { filters: { type: { eq: 'report' } } });
+    await asked(now, 'cancelTask', { task_id: tasks[0]?.id ?? '' });
+
+    await now.ended(run);
+    expect(Object.values(await now.reasons(run))).toEqual(['done']);
+    expect(effects(now)).toEqual({ made: 2, sent: 1 });
+  });
+});
+
+describe('an answer that is lost', () => {
+  test('to the making or the sending makes no second report and no second mail', async () => {
+    const now = await startAgency([1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`));
+    now.sandbox.failNext({ operation: 'createReport' }, 'reset-after');
+    now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
+    now.sandbox.failNext({ operation: 'createReport' }, 'reset-before');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'reset-after');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'truncate');
+    now.sandbox.failNext({ operation: 'sendReportEmail' }, 'reset-before');
+
+    const { reasons } = await dispatch(now);
+
+    expect(reasons).toEqual(Array(6).fill('done'));
+    expect(effects(now)).toEqual({ made: 6, sent: 6 });
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@1.example']]);
+  });
+
+  const intent = { operation: 'createReport', at: Date.parse('2026-11-01T08:00:00Z') };
+  const mailing = {
+    facts: {},
+    templateId: 't',
+    senderId: 's',
+    scope: 't',
+    asked: ['a@x.example'],
+    to: ['a@x.example'],
+  };
+  const reconcile = (memo: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
+    reportDispatch.reconcile(
+      {
+        api: { showReport: async () => ({ report: found.report }) },
+        async *all(list: 'listTasks' | 'listReports') {
+          yield* (list === 'listTasks' ? found.tasks : found.reports) ?? [];
+        },
+        serviceTime: async (at: number) => ({ earliest: at - 1_000, latest: at + 1_000 }),
+        effects: { claim: async () => true, isAnothers: async () => false },
+        once: {
+          claim: async () => ({ isOurs: true, run: 'r', target: 'site-1', at: intent.at }),
+          note: async () => undefined,
+          holder: async () => undefined,
+          results: async (keys: string[]) => keys.map(() => undefined),
+        },
+        target: { id: 'site-1', label: 'https://one.example' },
+        options: aReportPolicy({ period: 'last_month' }).options,
+        occasion: { policy: 'reports', at: intent.at, timezone: 'UTC' },
+        memo: { ...mailing, ...memo },
+        now: intent.at,
+      } as unknown as Acting<never, never>,
+      intent,
+    );
+
+  test('waits while a task is at work that does not show its site: it may make the report', async () => {
+    const task = (status: string) => ({ id: 't-1', status, input: { sites: [] } });
+    expect(await reconcile({ step: 'make' }, { tasks: [task('running')] })).toMatchObject({ is: 'waiting' });
+    expect(await reconcile({ step: 'make' }, { tasks: [task('completed')] })).toMatchObject({
+      is: 'waiting',
+    });
+    expect(await reconcile({ step: 'make' }, { tasks: [task('failed')] })).toMatchObject({ is: 'absent' });
+    expect(await reconcile({ step: 'make' }, { tasks: [] })).toMatchObject({ is: 'absent' });
+  });
+
+  test('adopts the report itself when its task is not listed, whatever its subject', async () => {
+    const email = { subject: 'Anything', recipients: [] };
+    const [start_date, end_date] = ['2026-10-01', '2026-10-31'];
+    const reports = [{ id: 'r', site: { id: 'site-1' }, start_date, end_date, email }];
+    expect(await reconcile({ step: 'make' }, { reports })).toMatchObject({
+      is: 'next',
+      memo: { step: 'send', report: { id: 'r' } },
+    });
+  });
+
+  test('leaves a mail unknown when the service does not tell recipients', async () => {
+    const memo = { step: 'send', report: { id: 'r', madeAt: 0 } };
+    expect(await reconcile(memo, { report: { id: 'r' } })).toMatchObject({ is: 'unknown' });
+    expect(await reconcile(memo, { report: { id: 'r', email: { recipients: [] } } })).toEqual({
+      is: 'absent',
+    });
+  });
+
+  test('tells a mail that is sent again from the one before it', async () => {
+    const before = [{ email: 'a@x.example', status: 'sent', sent_at: '2026-10-02T08:00:00.000Z' }];
+    const memo = { step: 'send', before, report: { id: 'r', madeAt: 0 } };
+    const sentAt = (sent_at: string) => ({
+      report: { id: 'r', email: { recipients: [{ email: 'A@x.example', status: 'sent', sent_at }] } },
+    });
+    expect(await reconcile(memo, sentAt('2026-10-02T08:00:00Z'))).toEqual({ is: 'absent' });
+    expect(await reconcile(memo, sentAt('2026-11-01T08:00:01Z'))).toMatchObject({ is: 'following' });
+  });
+});
+
+describe('when the service', () => {
+  test.each([
+    ['task-failed', 'failing-tasks', 'failed'],
+    ['task-aborted', 'aborted-tasks', 'was aborted'],
+  ])(
+    'fails to make a report (%s), the site has failed, with the step that did',
+    async (reason, fault, how) => {
+      const now = await startAgency(['ada@one.example'], { faults: { [fault]: 1 } });
+      const { first } = await dispatch(now);
+      expect(first).toMatchObject({ outcome: 'failed', reason });
+      expect(first?.detail).toMatch(new RegExp(`^At the step \\w+: The step \\w+ ${how}\\.$`));
+      expect(effects(now)).toEqual({ made: 1, sent: 0 });
+    },
+  );
+
+  test('is told by somebody to cancel the task of our report, the site has failed', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      const answer = await call();
+      if (operation === 'createReport')
+        await asked(now, 'cancelTask', { task_id: (answer as { task: { id: string } }).task.id });
+      return answer;
+    });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'task-cancelled' });
+    expect(effects(now).sent).toBe(0);
+  });
+
+  test('fails in each of the attempts, nothing is made, and the site has failed', async () => {
+    const now = await startAgency(['ada@one.example']);
+    now.sandbox.failNext({ operation: 'createReport', times: 1_000 }, 'error-before');
+    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
+    const { first } = await dispatch(now, aReportPolicy({}, { retry }));
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
+    expect(effects(now)).toEqual({ made: 0, sent: 0 });
+  });
+
+  test('loses an answer, and its tasks do not show their sites, the report is found by its days', async () => {
+    const now = await startAgency(['ada@one.example']);
+    now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      const answer: object = await call();
+      if (operation !== 'listTasks' || !('tasks' in answer)) return answer as never;
+      const tasks = (answer.tasks as object[]).map((task) => ({ ...task, input: { sites: [] } }));
+      return { ...answer, tasks } as never;
+    });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(effects(now)).toEqual({ made: 1, sent: 1 });
+  });
+
+  test('made another report than ours with the task that was found for a lost answer, nobody waits in vain', async () => {
+    const now = await startAgency(['ada@one.example']);
+    const { report_templates } = await asked(now, 'listReportTemplates', {});
+    const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
+    // Somebody else has a report made on the site just when our request is lost.
+    let made = false;
+    around(now.caretaker.link('default').client, 'call', async (call, operation) => {
+      if (operation !== 'createReport' || made) return call();
+      made = true;
+      const template_id = report_templates.find(({ name }) => name === 'Monthly care')?.id ?? '';
+      const days = { start_date: daysAfter(start, 1), end_date: end };
+      await asked(now, 'createReport', {
+        body: { report: { site_id: 'site-0001', timezone: 'UTC', ...days, template_id } },
+      });
+      now.sandbox.failNext({ operation: 'createReport' }, 'error-before');
+      return call();
+    });
+
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+    expect(first?.detail).toContain('the next run makes this one');
+    const { reasons } = await dispatch(now);
+    expect(reasons).toEqual(['done']);
+    expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
+  });
+
+  test('does not list the report that it made, the site waits until its time is up', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
+      const answer: object = await call();
+      const bySite = operation === 'listReports' && JSON.stringify(input).includes('site_id');
+      return (bySite ? { ...answer, reports: [] } : answer) as never;
+    });
+    const { first } = await dispatch(
+      now,
+      aReportPolicy({}, { timeout: { targetMs: 240_000, runMs: 28_800_000 } }),
+    );
+    expect(first).toMatchObject({
+      outcome: 'failed',
+      reason: 'timeout',
+      detail: 'The service says that the report is made, and does not list it.',
+    });
+  });
+
+  test('has lost the report before it was sent, the site is skipped as gone', async () => {
+    const now = await startAgency(['ada@one.example']);
+    around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
+      if (operation === 'sendReportEmail' && 'report_id' in input)
+        await asked(now, 'deleteReport', { report_id: input.report_id });
+      return call();
+    });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'skipped', reason: 'gone' });
+    expect(first?.detail).toMatch(/^The report report-\d+ was deleted before it was sent\.$/);
+  });
+});
+
+test('a recipient that is no whole address is found when the policy is loaded, with its place', () => {
+  const parsed = (...recipients: string[]) =>
+    reportDispatch.options.safeParse({ template: 'Monthly care', recipients });
+  expect(parsed('client', 'ada@one.example', 'ädä@müller.example').success).toBe(true);
+  for (const wrong of ['a@b', 'a@b.', 'ada', '@one.example', 'a b@one.example']) {
+    const { error } = parsed('client', wrong);
+    expect(error?.issues).toMatchObject([
+      {
+        path: ['recipients', 1],
+        message: 'takes "client" or an e-mail address such as ada@agency.example',
+      },
+    ]);
+  }
+});
+
+test('a misspelt variable is found when the policy is loaded', () => {
+  const options = reportDispatch.options.parse({
+    template: 'x',
+    subject: 'Hi',
+    body: 'About {{site.titel}}',
+  });
+  expect(reportDispatch.check?.(options, { from: 'listSites', targetMs: 7_200_000 })).toEqual([
+    {
+      path: ['body'],
+      message: 'There is no variable {{site.titel}}.',
+      suggestion: 'did you mean site.title?',
+      offset: 6,
+    },
+  ]);
+});

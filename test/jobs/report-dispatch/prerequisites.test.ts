@@ -1,0 +1,138 @@
+/** What a report needs is looked for in the account, and what is missing is named. */
+import { describe, expect, test } from 'vitest';
+import { needsOf, snapshotsLack, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
+import { RejectedError } from '../../../src/client/errors.ts';
+import type { Item } from '../../../src/contract/operations.ts';
+import type { Reading } from '../../../src/job/job.ts';
+
+const ready = { status: 'verified', domain: { dkim: { verified: true }, return_path: { verified: true } } };
+const reports = { id: 's-1', email: 'reports@a.example', ...ready };
+const care = { id: 's-2', email: 'care@a.example', ...ready };
+
+/** An account with these templates and sender emails, whose templates send from `own`. */
+const account = (templates: object[], senders: object[], own?: string) =>
+  ({
+    async *all(list: string) {
+      yield* list === 'listReportTemplates' ? templates : senders;
+    },
+    api: {
+      showReportTemplate: async () => ({
+        report_template: { email: { subject: 'Hi', sender_email: own === undefined ? null : { id: own } } },
+      }),
+    },
+  }) as unknown as Reading;
+const monthly = { id: 't-1', name: 'Monthly' };
+
+describe('a template', () => {
+  test('is found by its name or its id', async () => {
+    const reading = account([{ id: 't-0', name: 'Other' }, monthly], [reports]);
+    const needs = { template: { id: 't-1', subject: 'Hi' }, senderId: 's-1', missing: [] };
+    expect(await needsOf(reading, { template: 'Monthly' })).toEqual(needs);
+    expect(await needsOf(reading, { template: 't-1' })).toEqual(needs);
+  });
+
+  test('whose name others have too has to be given by its id', async () => {
+    const reading = account([monthly, { id: 't-2', name: 'Monthly' }], [reports]);
+    expect((await needsOf(reading, { template: 'Monthly' })).missing).toEqual([
+      'Several report templates are called "Monthly": say which by its id.',
+    ]);
+    expect((await needsOf(reading, { template: 't-2' })).missing).toEqual([]);
+  });
+});
+
+describe('a sender email', () => {
+  const missing = async (senders: object[], wanted?: string, own?: string) =>
+    needsOf(account([monthly], senders, own), { template: 'Monthly', sender: wanted });
+
+  test('is the one asked for, or that of the template, or the only one that is ready', async () => {
+    expect(await missing([reports, care], 'CARE@a.example', 's-1')).toMatchObject({ senderId: 's-2' });
+    expect(await missing([reports, care], undefined, 's-2')).toMatchObject({ senderId: 's-2' });
+    expect(await missing([reports, { ...care, status: 'pending' }])).toMatchObject({ senderId: 's-1' });
+  });
+
+  test('that is not ready is named with all that it lacks', async () => {
+    const pending = { id: 's-3', email: 'new@a.example', status: 'pending', domain: {} };
+    expect((await missing([pending], 's-3')).missing).toEqual([
+      'The sender email new@a.example cannot be used: its owner has not confirmed it, its DKIM is not verified, its return path is not verified.',
+    ]);
+    expect((await missing([pending])).missing).toEqual([
+      'No sender email is verified with its DKIM and its return path.',
+    ]);
+    expect((await missing([pending], 'x@a.example')).missing).toEqual([
+      'There is no sender email "x@a.example"; there are new@a.example.',
+    ]);
+    expect((await missing([], 'x@a.example')).missing).toEqual(['There is no sender email "x@a.example".']);
+  });
+
+  test('has to be chosen where several would do', async () => {
+    expect((await missing([reports, care])).missing).toEqual([
+      'There are several sender emails: reports@a.example, care@a.example; say which as "sender".',
+    ]);
+  });
+});
+
+describe('snapshots of the days', () => {
+  const october = { start: '2026-10-01', end: '2026-10-31' };
+  const lack = (site: object) => snapshotsLack(site as Item<'listSites'>, october, 'Europe/Berlin');
+  const newest = (created_at: string) => ({ backups: { enabled: true, latest_snapshot: { created_at } } });
+
+  test('are missing where the list of sites shows that there can be none', () => {
+    expect(lack({ backups: { enabled: false } })).toEqual([
+      'The site has no backups, and a report needs snapshots.',
+    ]);
+    expect(lack({ backups: { enabled: true, available_snapshots: 0 } })).toEqual([
+      'The site has no snapshots.',
+    ]);
+    expect(lack({ created_at: '2026-11-02T00:00:00Z' })).toEqual([
+      'The site was added on 2026-11-02, after the days of the report.',
+    ]);
+    expect(lack(newest('2026-09-30T21:59:59Z'))).toEqual([
+      'The newest snapshot is of 2026-09-30, before the days of the report.',
+    ]);
+  });
+
+  test('may be there where it shows nothing of the kind', () => {
+    expect(lack({})).toEqual([]);
+    expect(lack(newest('2026-09-30T22:00:00Z'))).toEqual([]);
+    expect(lack({ ...newest('2026-11-20T02:00:00Z'), created_at: '2026-10-20T00:00:00Z' })).toEqual([]);
+  });
+
+  test('are asked for with both bounds of the days in the time zone', async () => {
+    const asked: unknown[] = [];
+    const api = {
+      listSiteSnapshots: async (input: unknown) => {
+        asked.push(input);
+        return {
+          snapshots: ['2026-10-03T23:30:00Z', '2026-10-29T23:30:00Z'].map((created_at) => ({ created_at })),
+          ...(asked.length === 1 ? { meta: { pagination: { totalPages: 1 } } } : {}),
+        };
+      },
+    } as unknown as Reading['api'];
+    expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
+      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 to 2026-10-30.',
+    });
+    expect(asked).toEqual([
+      {
+        site_id: 's',
+        filters: {
+          created_at: { gte: '2026-09-30T22:00:00.000Z', lte: '2026-10-31T22:59:59.999Z' },
+          status: { eq: 'succeeded' },
+        },
+        sort: 'created_at,asc',
+        perPage: 100,
+      },
+    ]);
+    // Without a number of pages nobody knows which snapshot is the last.
+    expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
+      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 on.',
+    });
+  });
+
+  test('that the service does not show are missing in its own words', async () => {
+    const says = { code: 'backups_disabled', message: 'Backups are disabled.' };
+    const api = {
+      listSiteSnapshots: () => Promise.reject(new RejectedError('listSiteSnapshots', 422, says)),
+    } as unknown as Reading['api'];
+    expect(await snapshotsOf(api, 's', october, 'UTC')).toEqual({ lacks: 'Backups are disabled.' });
+  });
+});

@@ -1,0 +1,205 @@
+/** What site-sync leaves to the service's own daily sync, and how it gives that its place in the night. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { siteSync } from '../../../jobs/site-sync/job.ts';
+import { placeIn } from '../../../jobs/site-sync/time-of-day.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Run } from '../../../src/run/run.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const night = { from: '01:00', to: '05:00' };
+
+const policyWith = (options: object, changes: Partial<Policy> = {}) =>
+  aPolicy({ options: siteSync.options.parse(options), ...changes });
+const laggards = policyWith({ mode: 'laggards', fresher_than: '20h' });
+const spreading = policyWith({ mode: 'laggards', fresher_than: '20h', spread_daily_sync: night });
+
+/** A world whose sites have been synced by the service three hours ago. */
+async function worldOfFreshSites(sites: number) {
+  world = await startWorld({ sites });
+  for (const id of world.sandbox.siteIds()) {
+    const site = world.sandbox.site(id);
+    site.lastSynced(3 * HOUR);
+    site.syncTakes(10_000);
+    site.connect();
+    site.lock(false);
+    site.pause(false);
+  }
+  return world;
+}
+
+/** Fires a policy to its end: the run, what became of each site, and the changes it made in the account. */
+async function afterNight(now: World, policy: Policy, fire = () => now.fire(policy)) {
+  const before = now.sandbox.journal.effects.length;
+  const run = await now.ended(await fire());
+  const targets = Object.fromEntries((await now.targets(run)).map((target) => [target.id, target]));
+  const effects = now.sandbox.journal.effects
+    .slice(before)
+    .map(({ operation, resource }) => `${operation} ${resource}`);
+  return { run, targets, effects };
+}
+
+describe('with mode: laggards', () => {
+  test('a site that the service has synced lately is done without a request, and says when', async () => {
+    const now = await worldOfFreshSites(3);
+    const { sandbox } = now;
+    sandbox.site('site-0002').lastSynced(21 * HOUR);
+
+    const { run, targets, effects } = await afterNight(now, laggards);
+
+    expect(effects).toEqual(['syncSite site-0002']);
+    expect(run).toMatchObject({ status: 'succeeded', counts: { planned: 3, succeeded: 3 } });
+    expect(targets['site-0001']).toMatchObject({
+      outcome: 'succeeded',
+      reason: 'already-done',
+      detail: 'Synced 3 h ago.',
+    });
+    expect(targets['site-0002']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+  });
+
+  test('a site whose last sync failed is synced, but not within the hour, unless somebody asks for a retry', async () => {
+    const now = await worldOfFreshSites(3);
+    const { sandbox, caretaker, clock } = now;
+    sandbox.site('site-0001').lastSynced(2 * HOUR, 'The disk is full.');
+    sandbox.site('site-0002').lastSynced(5 * MINUTE, 'The disk is full.');
+
+    const first = await afterNight(now, laggards);
+    const retried = await afterNight(now, laggards, () =>
+      caretaker.engine.fire(laggards, {
+        trigger: 'retry',
+        scheduledFor: clock.now(),
+        only: ['site-0002'],
+        retryOf: first.run.id,
+      }),
+    );
+
+    expect(first.effects).toEqual(['syncSite site-0001']);
+    expect(first.targets['site-0002']).toMatchObject({
+      outcome: 'failed',
+      reason: 'task-failed',
+      detail: 'The last sync, 5 min ago, failed: The disk is full.',
+    });
+    expect(retried.effects).toEqual(['syncSite site-0002']);
+  });
+
+  test('a second run right after the first changes nothing', async () => {
+    const now = await worldOfFreshSites(12);
+    const { sandbox } = now;
+    for (const id of sandbox.siteIds().slice(0, 4)) sandbox.site(id).lastSynced(30 * HOUR);
+    sandbox.site('site-0001').failNextSync('The disk is full.');
+    sandbox.site('site-0002').underMaintenance(true);
+
+    const first = await afterNight(now, spreading);
+    const second = await afterNight(now, spreading);
+
+    expect(first.effects).toHaveLength(3 + 12);
+    expect(second.effects).toEqual([]);
+    expect(second.targets['site-0002']).toMatchObject({ reason: 'maintenance' });
+    expect(second.run.counts).toMatchObject({ planned: 12, succeeded: 10, failed: 1, skipped: 1 });
+  });
+
+  test('a night over a thousand healthy sites costs ten reads', async () => {
+    const now = await worldOfFreshSites(1_000);
+
+    const { run } = await afterNight(now, laggards);
+
+    expect(run.counts).toMatchObject({ planned: 1_000, succeeded: 1_000 });
+    expect(now.sandbox.journal.requests.map(({ operation }) => operation)).toEqual(
+      Array(10).fill('listSites'),
+    );
+    expect(run.requests).toBe(10);
+  });
+});
+
+describe('a site without Backups', () => {
+  test.each([
+    ['done', undefined],
+    ['task-failed', 'The database could not be read.'],
+  ])('is judged by its last sync: %s', async (reason, error) => {
+    const now = await worldOfFreshSites(60);
+    const { client } = now.caretaker.link('default');
+    const { sites } = await client.call(
+      'listSites',
+      { filters: { backups: { eq: false } } },
+      { priority: 'person' },
+    );
+    const id = sites[0]?.id ?? '';
+    now.sandbox.site(id).lastSynced(30 * HOUR);
+    if (error) now.sandbox.site(id).failNextSync(error);
+
+    const run: Run = await now.ended(await now.fire(laggards, [id]));
+
+    const [target] = await now.targets(run);
+    expect(target).toMatchObject({ id, reason, ...(error ? { detail: error } : {}) });
+  });
+});
+
+describe('with spread_daily_sync', () => {
+  test('every site gets its own minute of the window, once, and one that is fresh nothing else', async () => {
+    const now = await worldOfFreshSites(3);
+    const { sandbox } = now;
+    const was = sandbox.site('site-0001').state().dailySyncTime;
+
+    const first = await afterNight(now, spreading);
+    const second = await afterNight(now, spreading);
+
+    const to = placeIn(night, 'site-0001');
+    expect(sandbox.site('site-0001').state().dailySyncTime).toBe(to);
+    expect(first.effects.sort()).toEqual(sandbox.siteIds().map((id) => `updateSite ${id}`));
+    expect(first.targets['site-0001']).toMatchObject({
+      reason: 'done',
+      detail: `Synced 3 h ago. The daily sync was moved from ${was} to ${to}.`,
+    });
+    expect(second.effects).toEqual([]);
+    expect(second.targets['site-0001']).toMatchObject({ reason: 'already-done', detail: 'Synced 3 h ago.' });
+  });
+
+  test('a laggard is synced and then moved, also when it is not synced or its sync fails', async () => {
+    const now = await worldOfFreshSites(3);
+    const { sandbox } = now;
+    for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * HOUR);
+    sandbox.site('site-0002').useUpDailySyncs();
+    sandbox.site('site-0003').failNextSync('The disk is full.');
+
+    const { targets, effects } = await afterNight(now, spreading);
+
+    expect(effects.filter((effect) => effect.startsWith('updateSite'))).toHaveLength(3);
+    expect(effects.indexOf('syncSite site-0001')).toBeLessThan(effects.indexOf('updateSite site-0001'));
+    const moved = /The daily sync was moved from \d\d:\d\dZ to \d\d:\d\dZ\.$/;
+    expect(targets['site-0001']).toMatchObject({ reason: 'done', detail: expect.stringMatching(moved) });
+    expect(targets['site-0002']).toMatchObject({
+      reason: 'daily-limit',
+      detail: expect.stringMatching(moved),
+    });
+    expect(targets['site-0003']).toMatchObject({ reason: 'task-failed', outcome: 'failed' });
+    expect(targets['site-0003']?.detail).toMatch(/^The disk is full\. The daily sync was moved/);
+  });
+
+  test('a lost answer to a move is looked for and not asked for again', async () => {
+    const now = await worldOfFreshSites(2);
+    now.sandbox.failNext({ operation: 'updateSite', times: 2 }, 'reset-after');
+
+    const { targets } = await afterNight(now, spreading);
+
+    expect(now.sandbox.journal.countOf('updateSite')).toBe(2);
+    expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+  });
+
+  test('a lost request to move is sent again', async () => {
+    const now = await worldOfFreshSites(2);
+    now.sandbox.failNext({ operation: 'updateSite' }, 'reset-before');
+
+    const { run } = await afterNight(now, spreading);
+
+    expect(run.status).toBe('succeeded');
+    expect(now.sandbox.journal.effectsOf('updateSite').sort()).toEqual(['site-0001', 'site-0002']);
+  });
+});

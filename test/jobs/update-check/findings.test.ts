@@ -1,0 +1,98 @@
+/** What is kept of much that is to be told, and what is changed only when there is no doubt. */
+import { expect, test } from 'vitest';
+import { effectOn, type Looked, scheduleEnd } from '../../../jobs/update-check/findings.ts';
+import type { UpdateSchedule } from '../../../jobs/update-check/history.ts';
+import type { UpdateRun } from '../../../jobs/update-check/runs.ts';
+
+const NIGHT = Date.parse('2026-11-21T02:00:00Z');
+const DAY = 86_400_000;
+const schedule: UpdateSchedule = {
+  id: 's-1',
+  name: 'Plugins',
+  status: 'active',
+  schedule: 'daily',
+  started_at: '2026-01-01T02:00:00Z',
+  next_update_at: '2026-11-22T02:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+};
+const options = {
+  fail_on: ['failed' as const],
+  overdue_after: 0,
+  enable_paused: true,
+  pause_on_failed_rate: 20,
+};
+
+const aRun = (night: number, came: UpdateRun['sites'][number]['came'][]): UpdateRun => ({
+  at: NIGHT - night * DAY,
+  status: came.includes('failed') ? 'failed' : 'completed',
+  task: `t-${night}`,
+  changedAt: NIGHT - night * DAY + 60_000,
+  sites: came.map((one, index) => ({ id: `site-${index}`, came: one, versions: 'Shop 9.1 → 9.2' })),
+});
+const looked = (runs: UpdateRun[], changes: Partial<UpdateSchedule> = {}): Looked => ({
+  schedule: { ...schedule, ...changes },
+  since: NIGHT - 60 * DAY,
+  untold: 0,
+  runs,
+  ...(runs[0] ? { latest: runs[0] } : {}),
+});
+
+test('of more lines than are kept, every run has one, and then what went wrong comes first', () => {
+  const many = [...Array(25).fill('updated'), ...Array(5).fill('failed')] as ('updated' | 'failed')[];
+  const runs = Array.from({ length: 20 }, (_, night) => aRun(night, many));
+
+  const { findings = [] } = scheduleEnd(looked(runs), options, NIGHT + DAY / 2, (id) => id);
+
+  const kept = findings.slice(0, 100);
+  expect(new Set(kept.flatMap(({ task }) => task ?? [])).size).toBe(20);
+  expect(kept[0]?.about).toBe('schedule');
+  expect(kept.slice(1, 21).every(({ about }) => about.startsWith('run of '))).toBe(true);
+  expect(kept.slice(21).every(({ severity }) => severity === 'error')).toBe(true);
+});
+
+test('runs that are not told for their number are at least counted', () => {
+  const { findings } = scheduleEnd(
+    { ...looked([aRun(0, ['updated'])]), untold: 7 },
+    options,
+    NIGHT,
+    (id) => id,
+  );
+  expect(findings).toContainEqual({
+    severity: 'warning',
+    about: 'more runs',
+    says: '7 older runs since 2026-09-22 02:00Z are not told.',
+  });
+});
+
+test.each([
+  ['failed on more than the share', aRun(0, ['failed', 'updated']), {}, 'disableAutoUpdateSchedule'],
+  ['failed on no more than the share', aRun(0, ['failed', ...Array(4).fill('updated')]), {}, undefined],
+  ['failed on nobody knows how many sites', aRun(0, ['unknown', 'unknown']), {}, undefined],
+  [
+    'failed before somebody changed it',
+    aRun(0, ['failed']),
+    { updated_at: '2026-11-21T09:00:00Z' },
+    undefined,
+  ],
+  [
+    'failed, and nobody knows when it was last changed',
+    aRun(0, ['failed']),
+    { updated_at: undefined },
+    undefined,
+  ],
+  ['failed, and is paused already', aRun(0, ['failed']), { status: 'paused' }, undefined],
+  [
+    'may have failed, and is paused',
+    { ...aRun(0, ['unknown']), status: 'failed' },
+    { status: 'paused' },
+    undefined,
+  ],
+  ['went well, and is paused', aRun(0, ['updated']), { status: 'paused' }, 'enableAutoUpdateSchedule'],
+  ['went well, in a status that nobody knows', aRun(0, ['updated']), { status: 'archived' }, undefined],
+] as const)('a schedule whose last run %s', (_, run, changes, effect) => {
+  expect(effectOn(looked([run as UpdateRun], changes), options)).toBe(effect);
+});
+
+test('a bad run that an earlier check has told of changes nothing any more', () => {
+  expect(effectOn({ ...looked([]), latest: aRun(0, ['failed']) }, options)).toBeUndefined();
+});

@@ -1,0 +1,681 @@
+/** What an update check tells, and every reason it can give, each brought about at the service. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { updateCheck } from '../../../jobs/update-check/job.ts';
+import { GoneError, RejectedError } from '../../../src/client/errors.ts';
+import type { Input } from '../../../src/contract/operations.ts';
+import type { Acting } from '../../../src/job/job.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
+import type { Run, Target } from '../../../src/run/run.ts';
+import { around } from '../../support/between.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, until, type World, type WorldOptions } from '../../support/caretaker.ts';
+
+let world: World;
+afterEach(() => world.stop());
+
+const HOUR = 3_600_000;
+const PERSON = { priority: 'person' } as const;
+const client = () => world.caretaker.link('default').client;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** An account of six plain sites without auto update schedules. */
+async function startAccount(options: WorldOptions = {}): Promise<void> {
+  world = await startWorld({ sites: 6, ...options });
+  const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
+  for (const { id } of planted)
+    await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+  for (const id of world.sandbox.siteIds()) {
+    // As new as can be, so that nothing is told of the site itself.
+    world.sandbox.site(id).coreIs({ current: '6.8.3' });
+  }
+}
+
+type Fields = Input<'createAutoUpdateSchedule'>['body']['auto_update_schedule'];
+
+/** A daily schedule for plugins, which began an hour ago and is due in twenty-three. */
+async function addSchedule(sites: string[], changes: Partial<Fields> = {}): Promise<string> {
+  const auto_update_schedule: Fields = {
+    name: 'Plugins',
+    schedule: 'daily',
+    started_at: iso(world.clock.now() - HOUR),
+    scope: { sites: { selection: 'specific', ids: sites }, updates: { plugins: { selection: 'all' } } },
+    options: { backup: false, visual_regression: false },
+    ...changes,
+  };
+  const made = await client().call('createAutoUpdateSchedule', { body: { auto_update_schedule } }, PERSON);
+  return made.auto_update_schedule.id;
+}
+
+const coreOf = (sites: string[]): Pick<Fields, 'scope'> => ({
+  scope: { sites: { selection: 'specific', ids: sites }, updates: { wordpress_core: true } },
+});
+
+/** Runs a schedule out of turn, with something to update; gives the task. */
+function runNow(schedule: string, takesMs = 15_000): string {
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).fallBehind();
+  return world.sandbox.schedule(schedule).runNow(takesMs) ?? '';
+}
+
+/** Runs a schedule out of turn, to the end of its task. */
+async function runToTheEnd(schedule: string): Promise<string> {
+  const task = runNow(schedule);
+  await ended(task);
+  return task;
+}
+
+const ended = (task_id: string) =>
+  until(world, async () => {
+    const { task } = await client().call('showTask', { task_id }, PERSON);
+    return task.status !== 'initializing' && task.status !== 'running';
+  });
+
+const pause = (id: string) =>
+  client().call('disableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+const enable = (id: string) =>
+  client().call('enableAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+
+const policyWith = (options: object = {}, changes: Partial<Policy> = {}): Policy =>
+  aPolicy({
+    name: 'update-check',
+    job: 'update-check',
+    options: updateCheck.options.parse(options),
+    ...changes,
+  });
+
+/** Fires a check and gives what became of its targets, by id. */
+async function check(options: object = {}): Promise<Record<string, Target>> {
+  return targetsOf(await world.ended(await world.fire(policyWith(options))));
+}
+
+const targetsOf = async (run: Run): Promise<Record<string, Target>> =>
+  Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
+
+/** The lines of a target: `error run of ...: It failed`. */
+const linesOf = (target: Target | undefined): string[] =>
+  (target?.findings ?? []).map(({ severity, about, says }) => `${severity} ${about}: ${says}`);
+
+const addressOf = async (site_id: string) => (await client().call('showSite', { site_id }, PERSON)).site.url;
+
+const effects = () => ({
+  enabled: world.sandbox.journal.effectsOf('enableAutoUpdateSchedule'),
+  paused: world.sandbox.journal.effectsOf('disableAutoUpdateSchedule'),
+});
+
+describe('a run of a schedule', () => {
+  test('that went well is told once, with each site and from which version to which', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+
+    const first = await check();
+    const second = await check();
+
+    expect(first[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(first[id]?.detail).toMatch(/^1 site update in 1 run since .*, none failed\.$/);
+    const lines = linesOf(first[id]);
+    expect(lines[1]).toMatch(/^info run of 20.*Z: It completed: 1 updated of 1 site\.$/);
+    expect(lines[2]).toMatch(
+      new RegExp(`^info ${await addressOf('site-0001')}: Updated: Contact Form 5\\.\\S+ → 5\\.\\S+[.,]`),
+    );
+    expect(second[id]?.detail).toMatch(/^No run since /);
+    expect(linesOf(second[id])).toHaveLength(1);
+  });
+
+  test('that failed at one site and was aborted at another has failed, with site, step and error', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    world.sandbox.site('site-0002').underMaintenance(true);
+    const id = await addSchedule(['site-0001', 'site-0002', 'site-0003']);
+    await runToTheEnd(id);
+
+    const first = await check();
+    const second = await check();
+
+    expect(first[id]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(first[id]?.detail).toMatch(/: 1 updated, 1 failed, 1 aborted of 3 sites\.$/);
+    const lines = linesOf(first[id]);
+    const [failed, aborted] = [await addressOf('site-0001'), await addressOf('site-0002')];
+    expect(lines.find((line) => line.startsWith(`error ${failed}`))).toMatch(
+      /Failed at check: The step check failed\. Was to get Contact Form \S+ → \S+/,
+    );
+    expect(lines.find((line) => line.startsWith(`error ${aborted}`))).toContain('Aborted at check:');
+    expect(lines.filter((line) => line.startsWith('info http'))).toHaveLength(1);
+    // What failed is told once: it is no standing fault of the schedule.
+    expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+  });
+
+  test('is told as a warning, and fails nothing, when the policy does not name failed updates', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+
+    const { [id]: target } = await check({ fail_on: ['overdue'] });
+
+    expect(target).toMatchObject({ outcome: 'skipped', reason: 'update-failed' });
+    expect(linesOf(target)[1]).toMatch(/^warning run of .*: It failed/);
+  });
+
+  test('that still goes on is followed to its end, told once, and with all that came before', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001', 'site-0002']);
+    const before = await runToTheEnd(id);
+    world.sandbox.site('site-0003').failNextSync('Disk full.');
+    const other = await addSchedule(['site-0003', 'site-0004'], { name: 'Others' });
+    const going = runNow(other, 120_000);
+
+    const first = await check();
+    const second = await check();
+
+    expect(first[id]?.findings?.map(({ task }) => task)).toContain(before);
+    expect(first[other]).toMatchObject({ outcome: 'failed', reason: 'update-failed', taskId: going });
+    expect(linesOf(first[other])).toContainEqual(
+      expect.stringMatching(`error ${await addressOf('site-0003')}: Failed at check`),
+    );
+    expect(second[other]).toMatchObject({ outcome: 'succeeded' });
+    expect(linesOf(second[other])).toHaveLength(1);
+  });
+
+  test('that goes on for longer than it is followed is left to the next check, which tells its end', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    const task = runNow(id, 24 * HOUR);
+
+    const first = await check({ follow_for: '10s' });
+    await client().call('cancelTask', { task_id: task }, PERSON);
+    const second = await check();
+    const third = await check();
+
+    expect(first[id]).toMatchObject({ outcome: 'skipped', reason: 'timeout' });
+    expect(linesOf(first[id])[1]).toContain(`It is still going (task ${task}); the next check tells`);
+    expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(linesOf(second[id])[1]).toMatch(/^warning run of .*: It was cancelled: 1 cancelled of 1 site\.$/);
+    expect(linesOf(third[id])).toHaveLength(1);
+  });
+
+  test('is followed for so long as follow_for says, all runs together, and no longer', async () => {
+    await startAccount();
+    const [one, other] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Others' }),
+    ];
+    for (const schedule of [one, other]) runNow(schedule, 24 * HOUR);
+
+    const run = await world.ended(await world.fire(policyWith({ follow_for: '2m' })));
+
+    for (const id of [one, other]) {
+      const { reason, finishedAt = 0 } = (await targetsOf(run))[id] ?? {};
+      expect(reason).toBe('timeout');
+      expect(finishedAt - (run.startedAt ?? 0)).toBeGreaterThanOrEqual(120_000);
+      expect(finishedAt - (run.startedAt ?? 0)).toBeLessThan(HOUR / 2);
+    }
+  });
+
+  test('is the work of the service: cancelling the check leaves it to its end', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    const task = runNow(id, 120_000);
+    const run = await world.fire(policyWith());
+    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
+
+    await world.caretaker.engine.cancel(run.id);
+    await world.ended(run);
+    await ended(task);
+
+    expect(world.sandbox.journal.effectsOf('cancelTask')).toEqual([]);
+    expect((await client().call('showTask', { task_id: task }, PERSON)).task.status).not.toBe('cancelled');
+  });
+
+  test('of which a check that was called off told nothing is told by the next', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001', 'site-0002']);
+    const told = await runToTheEnd(id);
+    await check();
+    const task = runNow(id, 24 * HOUR);
+
+    const called = await world.fire(policyWith());
+    await until(world, async () => (await targetsOf(called))[id]?.state === 'following');
+    const cancelled = await world.caretaker.engine.abandon(called.id);
+    await client().call('cancelTask', { task_id: task }, PERSON);
+    const next = await check();
+
+    expect(cancelled.status).toBe('cancelled');
+    const tasks = next[id]?.findings?.map((finding) => finding.task);
+    expect(tasks).toContain(task);
+    expect(tasks).not.toContain(told);
+  });
+
+  test('that failed is told again by a retry of the check, which nothing has mended', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001']);
+    const fine = await addSchedule(['site-0002'], { name: 'Fine' });
+    const task = await runToTheEnd(id);
+    await runToTheEnd(fine);
+    const checked = await world.ended(await world.fire(policyWith()));
+
+    const retry = await world.ended(await world.caretaker.engine.retry(checked.id));
+    const again = await world.ended(await world.caretaker.engine.retry(retry.id));
+
+    for (const run of [retry, again]) {
+      const { [id]: target, ...others } = await targetsOf(run);
+      expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+      expect(target?.findings?.[1]?.task).toBe(task);
+      expect(others).toEqual({});
+    }
+    expect((await check())[id]?.outcome).toBe('succeeded');
+  });
+
+  test('whose task the service has forgotten is told without its sites', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+    around(client(), 'call', (call, operation) =>
+      operation === 'showTask' ? Promise.reject(new GoneError('showTask')) : call(),
+    );
+
+    const { [id]: target } = await check();
+
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(linesOf(target)[1]).toContain('the service does not say what became of its 1 site.');
+  });
+});
+
+describe('a run of which the service does not show everything', () => {
+  test('is told by the details of its task when the list does not count its sites', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001', 'site-0002']);
+    await runToTheEnd(id);
+    world.sandbox.hide('listTasks', 'progress');
+
+    const target = (await check())[id];
+
+    expect(target).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(world.sandbox.journal.countOf('showTask')).toBeGreaterThan(0);
+  });
+
+  test.each(['task.details', 'task.details.sites.status'])(
+    'is called neither failed nor fine when neither list nor task says how its sites came through (%s)',
+    async (field) => {
+      await startAccount();
+      const id = await addSchedule(['site-0001', 'site-0002']);
+      await runToTheEnd(id);
+      world.sandbox.hide('listTasks', 'progress');
+      world.sandbox.hide('showTask', field);
+
+      const target = (await check())[id];
+
+      expect(target).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
+      expect(target?.detail).toMatch(/^0 site updates in 1 run .*, and of 1 run not all sites are shown\.$/);
+      expect(linesOf(target)[1]).toContain('the service does not say what became of its 2 sites');
+    },
+  );
+
+  test('is told of its schedule though the history does not show whose it is', async () => {
+    await startAccount();
+    const [one, other] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Others' }),
+    ];
+    const [task] = [await runToTheEnd(one), await pause(other)];
+    world.sandbox.hide('listAutoUpdateHistory', 'auto_update_schedule');
+
+    const targets = await check();
+
+    expect(targets[one]?.findings?.map((finding) => finding.task)).toContain(task);
+    expect(targets[other]?.reason).toBe('schedule-paused');
+    expect(linesOf(targets[other])).toHaveLength(1);
+  });
+
+  test('is told though the history does not show when it was', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    const task = await runToTheEnd(id);
+    world.sandbox.hide('listAutoUpdateHistory', 'performed_on');
+    world.sandbox.hide('listTasks', 'updated_at');
+
+    const target = (await check())[id];
+
+    expect(target?.findings?.map((finding) => finding.task)).toContain(task);
+    expect(linesOf(target)[1]).toMatch(/^info run of \?/);
+  });
+});
+
+describe('a schedule', () => {
+  test('that is long due and has not run is overdue, in each check anew', async () => {
+    await startAccount();
+    const [late, ran, due] = [
+      await addSchedule(['site-0001']),
+      await addSchedule(['site-0002'], { name: 'Ran' }),
+      await addSchedule(['site-0003'], { name: 'Due' }),
+    ];
+    await runToTheEnd(late);
+    world.sandbox.schedule(late).overdueBy(0);
+    world.sandbox.schedule(ran).overdueBy(0);
+    await runToTheEnd(ran);
+    await world.clock.sleep(HOUR / 60);
+    world.sandbox.schedule(due).overdueBy(HOUR / 120);
+    const options = { overdue_after: '1m' };
+
+    const first = await check(options);
+    const second = await check(options);
+    const mild = await check();
+
+    for (const { [late]: target } of [first, second]) {
+      expect(target).toMatchObject({ outcome: 'failed', reason: 'overdue' });
+      expect(target?.detail).toMatch(/It was due .* and has not run\.$/);
+    }
+    expect(first[ran]?.reason).toBe('done');
+    expect(first[due]?.reason).toBe('no-history');
+    expect(mild[late]?.reason).toBe('done');
+  });
+
+  test('that is paused is told, and fails only when the policy says so', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+
+    expect((await check())[id]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
+    expect((await check({ fail_on: ['paused'] }))[id]).toMatchObject({ outcome: 'failed' });
+    expect(effects().enabled).toEqual([]);
+  });
+
+  test('that has never run is told; one that has not begun never fails for it', async () => {
+    await startAccount();
+    const never = await addSchedule(['site-0001']);
+    const future = await addSchedule(['site-0001'], { started_at: iso(world.clock.now() + 240 * HOUR) });
+
+    const told = await check();
+    const failing = await check({ fail_on: ['no-history'] });
+
+    expect(told[never]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
+    expect(told[never]?.detail).toMatch(/^It has never run; the first run is due /);
+    expect(failing[never]).toMatchObject({ outcome: 'failed', reason: 'no-history' });
+    expect(failing[future]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
+    expect(failing[future]?.detail).toMatch(/^It has not begun; /);
+  });
+
+  test('that is deleted after the plan was made is gone', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+    around(client(), 'call', async (call, operation) => {
+      if (operation === 'showAutoUpdateSchedule')
+        await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
+      return call();
+    });
+
+    expect((await check({ enable_paused: true }))[id]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
+  });
+});
+
+describe('a site', () => {
+  test('whose core is behind is uncovered unless an active schedule updates the core of that site', async () => {
+    await startAccount();
+    for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });
+    world.sandbox.site('site-0006').coreIs({ locked: true });
+    await addSchedule(['site-0001'], { name: 'Cores', ...coreOf(['site-0001']) });
+    await addSchedule(['site-0002']);
+    const paused = await addSchedule(['site-0003'], { name: 'Idle', ...coreOf(['site-0003']) });
+    await pause(paused);
+
+    const targets = await check();
+
+    const told = Object.fromEntries(
+      Object.values(targets).flatMap(({ id, reason, detail }) =>
+        id.startsWith('site:') ? [[id, `${reason}: ${detail}`]] : [],
+      ),
+    );
+    const behind = 'uncovered: The core 6.8.2 is behind, 6.8.3 is available; no active schedule updates it';
+    expect(told).toEqual({
+      'site:site-0002': `${behind} ("Plugins" leaves the core alone).`,
+      'site:site-0003': `${behind} ("Idle" is paused).`,
+      'site:site-0004': `${behind}.`,
+      'site:site-0005': `${behind}.`,
+    });
+    expect(targets['site:site-0004']).toMatchObject({ outcome: 'failed', reason: 'uncovered' });
+  });
+
+  test('whose core is vulnerable is told, covered or not, with one site shown for each version', async () => {
+    await startAccount();
+    for (const id of ['site-0001', 'site-0002', 'site-0003'])
+      world.sandbox.site(id).coreIs({ current: '6.4.2', vulnerable: true });
+    world.sandbox.site('site-0004').coreIs({ current: '6.8.2' });
+    await addSchedule([], {
+      name: 'Cores',
+      scope: { sites: { selection: 'all' }, updates: { wordpress_core: true } },
+    });
+    const shown = world.sandbox.journal.countOf('showSite');
+
+    const targets = await check();
+    const mild = await check({ fail_on: [] });
+
+    expect(world.sandbox.journal.countOf('showSite') - shown).toBe(4);
+    for (const id of ['site:site-0001', 'site:site-0002', 'site:site-0003']) {
+      expect(targets[id]).toMatchObject({ outcome: 'failed', reason: 'vulnerable' });
+      expect(targets[id]?.detail).toMatch(
+        /^The core 6\.4\.2 is vulnerable, .*; "Cores" updates it, next on /,
+      );
+      expect(mild[id]).toMatchObject({ outcome: 'skipped', reason: 'vulnerable' });
+    }
+    expect(targets).not.toHaveProperty('site:site-0004');
+  });
+});
+
+describe('enable_paused', () => {
+  const options = { enable_paused: true };
+
+  test('enables a paused schedule once, and the next check has nothing to change', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+    await pause(id);
+
+    const first = await check(options);
+    const second = await check(options);
+
+    expect(first[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(linesOf(first[id])[0]).toMatch(
+      /^warning schedule: Was paused; enabled by this check\. The next run/,
+    );
+    expect(linesOf(first[id])[1]).toContain('It completed');
+    expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(effects().enabled).toEqual([id]);
+    expect(world.sandbox.schedule(id).state().status).toBe('active');
+  });
+
+  test('tells in an error line why a schedule that it enabled fails the check all the same', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+
+    const { [id]: target } = await check({ ...options, fail_on: ['no-history'] });
+
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'no-history' });
+    expect(linesOf(target)[0]).toMatch(
+      /^error schedule: Was paused; enabled by this check\. It has never run\. The next run is due/,
+    );
+  });
+
+  test.each(['reset-after', 'truncate', 'error-after'] as const)(
+    'is not done twice when the answer is lost (%s)',
+    async (fault) => {
+      await startAccount();
+      const id = await addSchedule(['site-0001']);
+      await pause(id);
+      world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule' }, fault);
+
+      const { [id]: target } = await check(options);
+
+      expect(linesOf(target)[0]).toContain('enabled by this check');
+      expect(effects().enabled).toEqual([id]);
+      expect(world.sandbox.journal.countOf('enableAutoUpdateSchedule')).toBe(1);
+    },
+  );
+
+  test('is done again when the request provably never arrived', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+    world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule' }, 'error-before');
+
+    expect(linesOf((await check(options))[id])[0]).toContain('enabled by this check');
+    expect(effects().enabled).toEqual([id]);
+  });
+
+  test('is unavailable when the service fails it in each of the attempts, and the schedule stays as it is', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+    world.sandbox.failNext({ operation: 'enableAutoUpdateSchedule', times: 1_000 }, 'error-before');
+    const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
+    const run = await world.fire(policyWith({ enable_paused: true }, { retry }));
+    const { [id]: target } = await targetsOf(await world.ended(run));
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'unavailable', attempts: 2 });
+    expect(effects().enabled).toEqual([]);
+  });
+
+  test('is done when somebody else was faster', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await pause(id);
+    let faster = false;
+    around(client(), 'call', async (call, operation) => {
+      if (operation === 'enableAutoUpdateSchedule' && !faster) {
+        faster = true;
+        await enable(id);
+      }
+      return call();
+    });
+
+    const { [id]: target } = await check(options);
+
+    expect(linesOf(target)[0]).toMatch(
+      /^warning schedule: .*enabled by this check|^warning schedule: Active/,
+    );
+    expect(effects().enabled).toEqual([id]);
+  });
+
+  test('that the service refuses is rejected, in its words, and all the rest is told', async () => {
+    await startAccount();
+    const id = await addSchedule(['site-0001']);
+    await runToTheEnd(id);
+    await pause(id);
+    around(client(), 'call', (call, operation) =>
+      operation === 'enableAutoUpdateSchedule'
+        ? Promise.reject(new RejectedError(operation, 422, { message: 'The plan has ended.' }))
+        : call(),
+    );
+
+    const { [id]: target } = await check(options);
+
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'rejected', detail: 'The plan has ended.' });
+    expect(linesOf(target)).toContainEqual('error schedule: It could not be enabled: The plan has ended.');
+    expect(linesOf(target)).toContainEqual(expect.stringContaining('It completed: 1 updated'));
+  });
+});
+
+describe('pause_on_failed_rate', () => {
+  const options = { pause_on_failed_rate: '40%', enable_paused: true };
+
+  /** A schedule for two sites, one of which cannot be updated. */
+  async function addFailing(): Promise<string> {
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001', 'site-0002']);
+    await runToTheEnd(id);
+    return id;
+  }
+
+  test('pauses once a schedule whose last run failed on more than that share, and nothing enables it again', async () => {
+    await startAccount();
+    const id = await addFailing();
+
+    const first = await check(options);
+    const second = await check(options);
+    const third = await check(options);
+
+    expect(first[id]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(linesOf(first[id])[0]).toBe(
+      'warning schedule: Paused by this check, since its last run failed on 50% of its sites, more than 40%. Enable it when that is mended.',
+    );
+    expect(second[id]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
+    expect(linesOf(third[id])[0]).toContain('It is not enabled, since its last run failed on 50%');
+    expect(effects()).toEqual({ enabled: [], paused: [id] });
+    expect(world.sandbox.schedule(id).state().status).toBe('paused');
+  });
+
+  test('pauses after a run that was followed to its end', async () => {
+    await startAccount();
+    world.sandbox.site('site-0001').failNextSync('Disk full.');
+    const id = await addSchedule(['site-0001']);
+    runNow(id);
+
+    const { [id]: target } = await check(options);
+
+    expect(linesOf(target)[0]).toContain('Paused by this check, since its last run failed on 100%');
+    expect(effects().paused).toEqual([id]);
+  });
+
+  test('leaves alone what a person enabled again, until a new run fails', async () => {
+    await startAccount();
+    const id = await addFailing();
+    await check(options);
+    await enable(id);
+    const left = await check(options);
+    await runToTheEnd(id);
+    const again = await check(options);
+
+    expect(left[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(linesOf(again[id])[0]).toContain('Paused by this check');
+    expect(effects().paused).toEqual([id, id]);
+  });
+
+  test('leaves alone a schedule that failed on no more than that share', async () => {
+    await startAccount();
+    const id = await addFailing();
+
+    const { [id]: target } = await check({ pause_on_failed_rate: '50%' });
+
+    expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
+    expect(effects().paused).toEqual([]);
+  });
+
+  test('is not done twice when the answer is lost', async () => {
+    await startAccount();
+    const id = await addFailing();
+    world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
+
+    expect(linesOf((await check(options))[id])[0]).toContain('Paused by this check');
+    expect(effects().paused).toEqual([id]);
+  });
+});
+
+test('finding out whether a schedule was paused says unknown for a status that nobody knows', async () => {
+  await startAccount();
+  const reconcile = (status: string) => {
+    const showAutoUpdateSchedule = async () => ({ auto_update_schedule: { id: 'x', status } });
+    const acting = {
+      api: { showAutoUpdateSchedule },
+      target: { id: 'x', label: 'x' },
+      memo: { going: [] },
+    } as unknown as Acting<never, never>;
+    return updateCheck.reconcile(acting, { operation: 'disableAutoUpdateSchedule', at: 0 });
+  };
+  expect(await reconcile('paused')).toMatchObject({ is: 'next', memo: { did: 'disableAutoUpdateSchedule' } });
+  expect(await reconcile('active')).toEqual({ is: 'absent' });
+  expect(await reconcile('archived')).toMatchObject({ is: 'unknown' });
+});
+
+test('a check of 250 sites costs requests by the page', async () => {
+  await startAccount({ sites: 250 });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });
+  for (let number = 1; number <= 120; number += 1)
+    await addSchedule([`site-${String(number).padStart(4, '0')}`], { name: `Plugins ${number}` });
+
+  const run = await world.ended(await world.fire(policyWith()));
+
+  // Schedules twice, tasks, history, what goes on, last runs, sites, and one site for the one version.
+  expect(run.counts.planned).toBe(120 + 250);
+  expect(run.requests).toBeLessThanOrEqual(2 + 2 + 1 + 1 + 1 + 3 + 3 + 1 + 6);
+});

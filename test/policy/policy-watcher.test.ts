@@ -1,0 +1,125 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openPolicyBook, type PolicyBook } from '../../src/policy/policy-watcher.ts';
+import type { Settings } from '../../src/settings/settings.ts';
+import { folderWith } from '../settings/folder.ts';
+import { fastClock } from '../support/caretaker.ts';
+import { keptLog } from '../support/quiet.ts';
+import { registry } from './tiny-job.ts';
+
+const policies = (...names: string[]) =>
+  `policies:\n${names.map((name) => `  - { name: ${name}, job: site-sync }\n`).join('')}`;
+
+let dir: string;
+let log: ReturnType<typeof keptLog>;
+let book: PolicyBook;
+let settings: Settings;
+
+beforeEach(() => {
+  dir = folderWith({ 'a.yaml': policies('one', 'two'), 'b.yaml': policies('three') });
+  log = keptLog();
+  settings = {
+    policiesDir: dir,
+    accounts: { default: {} },
+    notifications: {},
+    calendars: {},
+  } as unknown as Settings;
+  book = openPolicyBook({ settings: () => settings, registry, clock: fastClock(40), log });
+});
+afterEach(() => book.close());
+
+const write = (file: string, text: string) => writeFileSync(join(dir, file), text);
+const names = () => book.policies().map(({ name }) => name);
+/** What the log says once it says something new that matches. */
+const said = (pattern: RegExp) =>
+  vi.waitFor(() => {
+    const line = log.lines.find((one) => pattern.test(one));
+    if (line === undefined) throw new Error(`not said: ${pattern} in\n${log.lines.join('\n')}`);
+    return line;
+  }, 20_000);
+
+test('a reload says in one sentence what was added, changed and removed', async () => {
+  expect(log.lines[0]).toContain('policies read: 3 in force');
+  rmSync(join(dir, 'b.yaml'));
+  write('c.yaml', policies('four'));
+  write('a.yaml', policies('one', 'two').replace('name: two', 'limits: { concurrency: 3 }, name: two'));
+
+  await said(/^info policies read again: added four; changed two; removed three \{/);
+  expect(names()).toEqual(['one', 'two', 'four']);
+});
+
+test.each([
+  ['emptied', ''],
+  ['broken', 'policies: ]\n'],
+])('of a file that is %s, everything stays in force, with its times and the mistake', async (_, text) => {
+  write('a.yaml', text);
+
+  const line = await said(/^error .*a\.yaml:1:\d+: .*stays in force: one \(read at .*Z\), two/);
+  expect(line).not.toMatch(/\.[:;]/);
+  expect(names()).toEqual(['three', 'one', 'two']);
+  expect(book.kept().map(({ name }) => name)).toEqual(['one', 'two']);
+  const [kept] = book.kept();
+  expect(kept?.brokenSince).toBeGreaterThan(kept?.readAt ?? Number.NaN);
+  expect(kept).toMatchObject({ file: join(dir, 'a.yaml'), mistake: expect.stringMatching(/^1:\d+: /) });
+
+  write('a.yaml', policies('one', 'two'));
+  await said(/a\.yaml is no longer broken/);
+  expect(book.kept()).toEqual([]);
+});
+
+test('of a new file that is broken, nothing is said to stay in force', async () => {
+  write('new.yaml', 'policies:\n  - { job: site-sync }\n');
+  await said(/^error .*new\.yaml:2:5: "name" is missing; nothing else was in force \{/);
+});
+
+test('a file that is renamed changes nothing, also while it is broken', async () => {
+  renameSync(join(dir, 'b.yaml'), join(dir, 'renamed.yaml'));
+  await said(/policies read again: none changed/);
+  expect(names().sort()).toEqual(['one', 'three', 'two']);
+
+  write('a.yaml', 'policies: ]\n');
+  await said(/a\.yaml:1:.*stays in force: one/);
+  renameSync(join(dir, 'a.yaml'), join(dir, 'z.yaml'));
+  await said(/z\.yaml:1:.*stays in force: one/);
+  expect(names().sort()).toEqual(['one', 'three', 'two']);
+  expect(log.lines.join('\n')).not.toMatch(/added|removed/);
+});
+
+test('a policy that moved to another file and broke on the way stays in force', async () => {
+  write('a.yaml', policies('two'));
+  write('c.yaml', policies('one').replace('site-sync', 'site-sink'));
+
+  await said(/c\.yaml:2:\d+: There is no job "site-sink"; what was read before stays in force: one/);
+  expect(names().sort()).toEqual(['one', 'three', 'two']);
+});
+
+test('while the whole folder is away, everything stays in force', async () => {
+  renameSync(dir, `${dir}.away`);
+  await said(
+    /The policies folder does not exist or cannot be read; what was read before stays in force: one/,
+  );
+  renameSync(`${dir}.away`, dir);
+  await said(/is no longer broken/);
+  await said(/"mistakes":0\}$/);
+  expect(log.lines.join('\n')).not.toMatch(/added|removed/);
+});
+
+test('when the days of a calendar change, policies that leave them out change with them', async () => {
+  write(
+    'c.yaml',
+    policies('resting').replace(' }', ', schedule: { cron: "0 2 * * *", blackout: [closed] } }'),
+  );
+  await said(/There is no calendar "closed"/);
+  settings = { ...settings, calendars: { closed: [{ weekday: 'sunday' }] } };
+  await said(/policies read again: added resting/);
+  settings = { ...settings, calendars: { closed: [{ weekday: 'monday' }] } };
+  await said(/policies read again: changed resting/);
+});
+
+test('when a name under notifications comes or goes, the policies are read again', async () => {
+  write('c.yaml', policies('told').replace(' }', ', notify: [{ to: ops }] }'));
+  await said(/There is no notification "ops"/);
+  settings = { ...settings, notifications: { ops: { name: 'ops', webhook: { url: 'http://h.example' } } } };
+  await said(/policies read again: added told/);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { redisClock } from '../../src/redis/clock.ts';
+import { heldClock } from '../support/held-clock.ts';
+
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+
+/** A Redis whose time the test tells, and whose answers take so long by the clock of the machine. */
+function aRedis(now: () => number, takes: () => Promise<void> = async () => undefined) {
+  return {
+    async time(): Promise<number[]> {
+      await takes();
+      return [Math.floor(now() / 1000), (now() % 1000) * 1000];
+    },
+  } as unknown as Parameters<typeof redisClock>[0];
+}
+
+test('machines whose clocks are half a minute apart agree on the time', async () => {
+  const clocks = await Promise.all(
+    [-30_000, 0, 30_000].map((wrongBy) =>
+      redisClock(
+        aRedis(() => NOON),
+        heldClock(NOON + wrongBy),
+      ),
+    ),
+  );
+  expect(clocks.map((clock) => clock.now())).toEqual([NOON, NOON, NOON]);
+});
+
+test('a machine that slept, or whose count went wrong, is set right', async () => {
+  const machine = heldClock(NOON);
+  let redisNow = NOON;
+  const clock = await redisClock(
+    aRedis(() => redisNow),
+    machine,
+  );
+  redisNow += 3_600_000;
+  await machine.advance(1_000);
+  expect(clock.now()).toBe(NOON + 1_000);
+
+  await clock.setRight();
+  expect(clock.now()).toBe(redisNow);
+});
+
+test('an answer that took long does not put the clock wrong', async () => {
+  const machine = heldClock(NOON);
+  let slow = 0;
+  const clock = await redisClock(
+    aRedis(
+      () => machine.now(),
+      () => machine.advance(slow),
+    ),
+    machine,
+  );
+  slow = 20_000;
+  await clock.setRight();
+  expect(clock.now()).toBe(machine.now());
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { watchServer } from '../../../src/redis/embedded/watch.ts';
+import { keptLog } from '../../support/quiet.ts';
+
+test('a data folder that cannot be used while the server is gone is told in one sentence, without a stack', async () => {
+  const log = keptLog();
+  const inTheWay = '/dev/null/redis';
+  const watch = watchServer(
+    {
+      dir: inTheWay,
+      socketPath: `${inTheWay}/redis.sock`,
+      pidFile: `${inTheWay}/redis.pid`,
+      logFile: `${inTheWay}/redis.log`,
+      users: `${inTheWay}/users`,
+      lock: `${inTheWay}/lock`,
+    },
+    log,
+  );
+  await expect.poll(() => log.lines, { timeout: 5_000 }).toHaveLength(1);
+  await watch.stop();
+  expect(log.lines[0]).toMatch(/^error The data folder \/dev\/null .*a file has that name/);
+  expect(log.lines[0]).not.toContain('stack');
+});

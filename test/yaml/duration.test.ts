@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { duration, formatDuration, parseDuration } from '../../src/yaml/duration.ts';
+
+test.each([
+  ['30s', 30_000],
+  ['10m', 600_000],
+  ['2h', 7_200_000],
+  ['1h30m', 5_400_000],
+  ['90d', 7_776_000_000],
+  ['1d12h', 129_600_000],
+  ['0s', 0],
+])('%s is %i milliseconds', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(['', '5', '5x', '1.5h', '-2h', '2h 30m', '30m2h', 'h', '99999999999d'])(
+  '%j is no duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);
+
+test('a length of time is written as short as it can be', () => {
+  expect([0, 30_000, 5_400_000, 7_776_000_000].map(formatDuration)).toEqual(['0s', '30s', '1h30m', '90d']);
+});
+
+test('a bare number is refused with the way to write it, except 0', () => {
+  expect(duration().parse(0)).toBe(0);
+  expect(duration().safeParse(90).error?.issues[0]?.message).toContain('for 90 seconds write 90s');
+});
+
+test('a duration that is too short says how long it has to be', () => {
+  expect(duration(60_000).safeParse('5s').error?.issues[0]?.message).toContain('of at least 1m');
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { frameOf } from '../../src/yaml/code-frame.ts';
+import { renderFinding, renderFindings } from '../../src/yaml/diagnostic.ts';
+import { fittedFrame, wrapped } from '../../src/yaml/width.ts';
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+test('a sentence goes on in the next line between two words, set in', () => {
+  expect(wrapped('one two three four', 10, 2)).toBe('one two\n  three\n  four');
+});
+
+test('nothing is wrapped at a pipe, and a word that is too long stays whole', () => {
+  expect(wrapped('one two three', undefined)).toBe('one two three');
+  expect(wrapped('a https://example.org/long', 10)).toBe('a\nhttps://example.org/long');
+});
+
+test('colours take no room', () => {
+  expect(wrapped('\u001b[31mone\u001b[0m two', 7)).toBe('\u001b[31mone\u001b[0m two');
+});
+
+test.each([5, 60, 80])('a code frame fits with its caret in sight, the place at column %d', (column) => {
+  const text = `before\n${'.'.repeat(column - 1)}X${'.'.repeat(130)}\nbehind`;
+  const lines = fittedFrame(frameOf(text, 2, column).split('\n'), 40);
+  expect(widest(lines.join('\n'))).toBeLessThanOrEqual(40);
+  const caret = lines.findIndex((line) => line.includes('^'));
+  expect(lines[caret - 1]?.[lines[caret]?.indexOf('^') ?? -1]).toBe('X');
+  expect(lines[caret - 1]?.endsWith('…')).toBe(true);
+});
+
+const finding = {
+  file: '/policies/a.yaml',
+  line: 1,
+  column: 1,
+  path: '',
+  message: 'The file holds no policy.',
+  suggestion: 'delete the file if that is meant',
+  frame: '> 1 | x\n    | ^',
+};
+
+test('a suggestion ends with a full stop, unless there is something to copy in it', () => {
+  expect(renderFinding(finding, { color: false })).toContain('Delete the file if that is meant.\n');
+  const copied = { ...finding, suggestion: 'run: caretaker policies pause <name>' };
+  expect(renderFinding(copied, { color: false })).toContain('pause <name>\n');
+});
+
+test('several mistakes have a blank line between them', () => {
+  const lines = renderFindings([finding, finding], { color: false, columns: 50 }).split('\n');
+  expect(lines.filter((line) => line === '')).toHaveLength(1);
+  expect(lines.at(-1)).not.toBe('');
+  expect(widest(lines.join('\n'))).toBeLessThanOrEqual(50);
+});

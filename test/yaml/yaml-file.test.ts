@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { frameOf } from '../../src/yaml/code-frame.ts';
+import { renderFinding } from '../../src/yaml/diagnostic.ts';
+import { YamlFile } from '../../src/yaml/yaml-file.ts';
+import { folderWith } from '../settings/folder.ts';
+
+const parse = (text: string) => YamlFile.parse('a.yaml', text);
+
+function wellFormed(text: string): YamlFile {
+  const file = parse(text);
+  if (!(file instanceof YamlFile)) throw new Error(file[0]?.message);
+  return file;
+}
+
+function refused(text: string): string[] {
+  const file = parse(text);
+  return file instanceof YamlFile
+    ? []
+    : file.map(({ line, column, message }) => `${line}:${column} ${message}`);
+}
+
+test('a value is found by its path, through lists, maps and braces', () => {
+  const file = wellFormed('policies:\n  - name: a\n    select: { sort: b }\n');
+
+  const { line, column, path } = file.finding(['policies', 0, 'select', 'sort'], { message: 'x' });
+
+  expect({ line, column, path }).toEqual({ line: 3, column: 21, path: 'policies[0].select.sort' });
+});
+
+test('what is missing is placed at the beginning of the map it is missing from', () => {
+  const file = wellFormed('policies:\n  - name: a\n');
+  expect(file.finding(['policies', 0, 'job'], { message: 'x' })).toMatchObject({ line: 2, column: 5 });
+});
+
+test('the frame shows two lines around the place and a caret under it', () => {
+  const file = wellFormed('a: 1\nb: 2\nc: wrong\nd: 4\ne: 5\nf: 6\n');
+
+  const finding = file.finding(['c'], { message: 'The value is wrong.', suggestion: 'did you mean right?' });
+
+  expect(renderFinding(finding, { color: false })).toBe(
+    [
+      'a.yaml:3:4: The value is wrong. Did you mean right?',
+      '    1 | a: 1',
+      '    2 | b: 2',
+      '  > 3 | c: wrong',
+      '      |    ^^^^^',
+      '    4 | d: 4',
+      '    5 | e: 5',
+    ].join('\n'),
+  );
+});
+
+test('colours change nothing but the colours', () => {
+  const finding = wellFormed('a: 1\nb: 2\n').finding(['b'], { message: 'Wrong.' });
+  const coloured = renderFinding(finding, { color: (_, text) => `\u001b[1m${text}\u001b[0m` });
+
+  expect(coloured).toContain('\u001b[');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours are made of.
+  expect(coloured.replace(/\u001b\[\d+m/g, '')).toBe(renderFinding(finding, { color: false }));
+});
+
+test('the caret stands under its place after a tab as well', () => {
+  const { frame } = wellFormed('a: {\tb: wrong }\n').finding(['a', 'b'], { message: 'x' });
+  expect(frame.split('\n')[1]).toBe('    |     \t   ^^^^^');
+});
+
+test('of a very long line only the part around the place is shown', () => {
+  const { frame } = wellFormed(`a: [${'"x", '.repeat(5000)}wrong]\n`).finding(['a', 5000], { message: 'x' });
+  const [source = '', carets = ''] = frame.split('\n');
+
+  expect(source.length).toBeLessThan(130);
+  expect(source.slice(carets.indexOf('^'), carets.lastIndexOf('^') + 1)).toBe('wrong');
+});
+
+test('a frame shows no secret under a key that is misspelt', () => {
+  expect(frameOf('accounts:\n  default: { tokn: sup3rsecret }\n', 2, 14)).not.toContain('sup3rsecret');
+  expect(frameOf('paswords: sup3rsecret', 1, 1)).not.toContain('sup3rsecret');
+  expect(frameOf('job: site-sync', 1, 1)).toContain('site-sync');
+});
+
+test('a frame shows no secret that stands beside the mistake, and nothing that steers a terminal', () => {
+  const { frame } = wellFormed(
+    'token: hunter2\nx: { password: "pass word", y: wrong }\nz: "\u009b31m"\n',
+  ).finding(['x', 'y'], { message: 'x' });
+  expect(frame).not.toMatch(/hunter2|pass word|\u009b/);
+});
+
+test('a character of a condition is found in every style of text', () => {
+  const condition = 'site.a && site.b';
+  const styles = {
+    [`w: ${condition}\n`]: '1:14',
+    [`w: "${condition}"\n`]: '1:15',
+    [`w: '${condition}'\n`]: '1:15',
+    'w: |\n  site.a &&\n  site.b\n': '3:3',
+    'w: >-\n    site.a &&\n    site.b\n': '3:5',
+    'w: site.a\n  && site.b\n': '2:6',
+  };
+  for (const [text, place] of Object.entries(styles)) {
+    const { line, column } = wellFormed(text).finding(['w'], {
+      message: 'x',
+      offset: condition.indexOf('site.b'),
+    });
+    expect(`${line}:${column}`, text).toBe(place);
+  }
+});
+
+test('quotes inside a text do not shift the place', () => {
+  const places = [`w: 'a == ''x'' && b'\n`, `w: "a == \\"x\\" && b"\n`].map((text) =>
+    wellFormed(text).finding(['w'], { message: 'x', offset: 'a == "x" && '.length }),
+  );
+  expect(places.map(({ column }) => column)).toEqual([19, 19]);
+});
+
+test('a key that is given twice is refused where it stands the second time', () => {
+  expect(refused('a: 1\nb: 2\na: 3\n')).toEqual(['3:1 a is given twice in the same map.']);
+});
+
+test('several mistakes of writing are shown at once', () => {
+  expect(refused('a: 1\na: 2\nb: 1\nb: 2\n')).toHaveLength(2);
+});
+
+test.each([
+  ['a tag that makes more than plain values', 'a: !!js/function "x"\n'],
+  ['a tag of YAML 1.1', 'a: !!binary aGk=\n'],
+  ['a second document', 'a: 1\n---\nb: 2\n'],
+])('%s is refused', (_, text) => {
+  expect(refused(text)).toHaveLength(1);
+});
+
+test('days and yes stay the texts they are', () => {
+  expect(wellFormed('from: 2026-12-20\nok: yes\n').value()).toEqual({ from: '2026-12-20', ok: 'yes' });
+});
+
+test('aliases that unfold into very much are refused', () => {
+  const laughs = 'abcdefgh'.split('').map((name, i, all) => {
+    const before = all[i - 1];
+    return `${name}: &${name} [${Array(10)
+      .fill(before ? `*${before}` : 'x')
+      .join(', ')}]`;
+  });
+  expect(refused(laughs.slice(0, 5).join('\n'))).toHaveLength(1);
+  expect(refused(laughs.join('\n'))).toEqual(['1:1 The file uses 70 aliases; more than 50 are refused.']);
+});
+
+test('a file of more than a megabyte is not read', () => {
+  const folder = folderWith({ 'big.yaml': `# ${'x'.repeat(1024 * 1024)}` });
+  expect(YamlFile.read(join(folder, 'big.yaml'))).toMatchObject([
+    { message: 'The file is larger than 1 MiB and was not read.' },
+  ]);
+});
+
+test('a file that is nested without end is refused and harms nobody', () => {
+  const folder = folderWith({ 'deep.yaml': '['.repeat(200_000) });
+  expect(YamlFile.read(join(folder, 'deep.yaml'))).not.toBeInstanceOf(YamlFile);
+});
+
+test('a second document is told in one sentence, where it begins', () => {
+  expect(refused('a: 1\n---\nb: 2\n')).toEqual([
+    '2:1 The file holds a second YAML document, which begins here.',
+  ]);
+});
+
+test('a key with a control character is shown with it written out', () => {
+  const finding = wellFormed('"a\\e[31mred": 1\n').finding(['a\u001b[31mred'], {
+    at: 'key',
+    message: '"a\u001b[31mred" is not known here.',
+  });
+  expect(renderFinding(finding, { color: false })).not.toContain('\u001b');
+  expect(finding.message).toBe('"a\\u001b[31mred" is not known here.');
+});
