@@ -2,11 +2,9 @@
 
 import type { Answer, Item } from '../../src/contract/operations.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { End, Reading } from '../../src/job/job.ts';
+import type { EarlierMail, End, Reading, Reason } from '../../src/job/job.ts';
 import { inWords } from '../../src/job/options.ts';
 import { completed } from '../../src/job/shown.ts';
-import type { Reason } from '../../src/run/reasons.ts';
-import type { EarlierMail } from '../../src/run/run.ts';
 import { scrub } from '../../src/secrets.ts';
 import { shownAlone } from './claims.ts';
 import { type MailFacts, mailValue } from './mail-text.ts';

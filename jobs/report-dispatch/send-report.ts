@@ -1,8 +1,7 @@
 /** The mail of a report (spec 4.9): sending it, and saying whom it reached. */
 import { timeOf } from '../../src/clock.ts';
-import type { Acting, Answer, Reconciled } from '../../src/job/job.ts';
+import type { Acting, Answer, Intent, Reconciled } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import type { Intent } from '../../src/run/run.ts';
 import { mailKey, othersWork, shownAlone, type TellingApart, waitFor } from './claims.ts';
 import { periodIn } from './create-report.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';

@@ -2,12 +2,12 @@
  * Following the mails of reports (spec 2.11 and 4.9) to their recipients. Reports have no moment of their last change, so
  * a sweep lists those made since the oldest in flight; what was made long before it was sent is looked at alone.
  */
-import { GoneError } from '../../src/client/errors.ts';
+
 import { isoTime, timeOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import type { Api } from '../../src/job/job.ts';
+import type { Api, EarlierMail, Watch } from '../../src/job/job.ts';
+import { problemWith } from '../../src/job/problem.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
-import type { EarlierMail, Watch } from '../../src/run/run.ts';
 
 type MailWatch = Extract<Watch, { kind: 'mail' }>;
 type Report = Item<'listReports'>;
@@ -44,7 +44,7 @@ async function reportOf(api: Api, report_id: string): Promise<Report | undefined
   try {
     return (await api.showReport({ report_id })).report;
   } catch (error) {
-    if (error instanceof GoneError) return undefined;
+    if (problemWith(error).gone) return undefined;
     throw error;
   }
 }

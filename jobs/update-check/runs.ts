@@ -3,8 +3,8 @@
  * updated, and from which version to which; its task, where something went wrong, what became of each site and why.
  */
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
+import type { Finding } from '../../src/job/job.ts';
 import { stepErrorOf, type TaskSite } from '../../src/job/step-error.ts';
-import type { Finding } from '../../src/run/run.ts';
 
 export type HistoryEntry = Item<'listAutoUpdateHistory'>;
 export type TaskDetails = ServiceAnswer<'showTask'>['task'];

@@ -3,8 +3,8 @@
 import { RE2JS } from '@bufbuild/re2';
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
+import { timezoneFault } from '../dates.ts';
 import { messageOf } from '../errors.ts';
-import { timezoneFault } from '../yaml/timezone.ts';
 import type { Fault } from './errors.ts';
 import { unknownFunction } from './functions.ts';
 

@@ -17,7 +17,8 @@ import type { Reason } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
 
-export type { Finding } from '../run/run.ts';
+export type { Reason } from '../run/reasons.ts';
+export type { EarlierMail, Finding, Intent, Watch } from '../run/run.ts';
 
 /** How a target ended. Findings are what a person should know besides the reason, one line each. */
 export type End = {

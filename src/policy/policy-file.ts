@@ -6,13 +6,13 @@
  * in `check-policy.ts`.
  */
 import { z } from 'zod';
+import { timezoneFault, zoneHint } from '../dates.ts';
 import { type CandidateList, candidateLists } from '../job/candidates.ts';
 import { isFinal } from '../run/moves.ts';
 import { runStatuses } from '../run/run.ts';
 import { DayRange } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { parsePercent, percent } from '../yaml/percent.ts';
-import { timezoneFault, zoneHint } from '../yaml/timezone.ts';
 import { cronFault } from './cron.ts';
 import { foldings, gaps, overlaps, priorities } from './policy.ts';
 

@@ -38,8 +38,6 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
-  /** Written to see whether Redis takes writes. */
-  probe: `${PREFIX}:probe`,
   /** How far these records have come. */
   generation: `${PREFIX}:generation`,
   /** What no two targets may do, by a key of their job's own. */

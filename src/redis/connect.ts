@@ -3,11 +3,17 @@ import { Cluster, Redis } from 'ioredis';
 import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
-import type { RedisSettings } from '../settings/settings.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from './embedded/embedded.ts';
 import { wrongProtocol } from './protocol-probe.ts';
 import { unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
+
+/** Where Redis is: a private server of ours in the data folder, a URL, or a group of servers. */
+export type RedisSettings =
+  | { kind: 'embedded' }
+  | { kind: 'url'; url: string }
+  | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
+  | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
 
 /** Redis does not answer where the settings say it is. */
 export class RedisUnreachableError extends CaretakerError {

@@ -2,10 +2,16 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Queues } from '../queue/queues.ts';
-import { keys } from '../records/keys.ts';
 import { writeRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
+
+/** Written to see whether Redis takes writes. */
+const PROBE_KEY = '{caretaker}:probe';
+
+/** Says which queues another client has paused. */
+interface Queues {
+  paused(): Promise<string[]>;
+}
 
 export interface RedisTrouble {
   /** Whether work stands still for it; else it is only to be looked at. */
@@ -17,7 +23,7 @@ export interface RedisTrouble {
 }
 
 /** Looks what is wrong. Costs a write, and a few reads. */
-export async function redisTroubles(store: Store, queues: Pick<Queues, 'paused'>): Promise<RedisTrouble[]> {
+export async function redisTroubles(store: Store, queues: Queues): Promise<RedisTrouble[]> {
   const [refusal, evicting, paused] = await Promise.all([
     refusalOf(store),
     evictingOf(store),
@@ -36,7 +42,7 @@ export async function redisTroubles(store: Store, queues: Pick<Queues, 'paused'>
 /** Why Redis refuses to write, asked by writing. */
 export async function refusalOf(store: Store): Promise<string | undefined> {
   try {
-    await store.set(keys.probe, '1', 'PX', 60_000);
+    await store.set(PROBE_KEY, '1', 'PX', 60_000);
     return undefined;
   } catch (error) {
     const refusal = writeRefusal(error);
@@ -78,7 +84,7 @@ export function watchRedis({
   log,
 }: {
   store: Store;
-  queues: Pick<Queues, 'paused'>;
+  queues: Queues;
   clock: Clock;
   log: Log;
 }): RedisWatch {

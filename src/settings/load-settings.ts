@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CaretakerError } from '../errors.ts';
+import type { RedisSettings } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
 import { daysOf } from '../yaml/days.ts';
 import { type Finding, fileFinding, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
@@ -10,7 +11,7 @@ import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
 import { deepFreeze } from './freeze.ts';
-import type { KnownAccount, RedisSettings, Settings } from './settings.ts';
+import type { KnownAccount, Settings } from './settings.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {

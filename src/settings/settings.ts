@@ -1,4 +1,5 @@
 /** `config/caretaker.yaml` and the environment, read once into one frozen value. */
+import type { RedisSettings } from '../redis/connect.ts';
 import type { Days } from '../yaml/days.ts';
 
 export interface Account {
@@ -22,13 +23,6 @@ export interface KnownAccount extends Omit<Account, 'baseUrl' | 'token'> {
   /** The environment variables that would fill in what is missing. */
   unset: { baseUrl?: string; token?: string };
 }
-
-/** Where Redis is: a private server of ours in the data folder, a URL, or a group of servers. */
-export type RedisSettings =
-  | { kind: 'embedded' }
-  | { kind: 'url'; url: string }
-  | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
-  | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
 
 export interface Notification {
   name: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timezoneFault } from '../../src/yaml/timezone.ts';
+import { timezoneFault } from '../src/dates.ts';
 
 test('a time zone has to have a name that exists', () => {
   expect(['UTC', 'Europe/Berlin', 'America/New_York'].map(timezoneFault)).toEqual([
