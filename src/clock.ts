@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** The longest that one of Node's timers can be set to, 24.8 days: a longer one would ring at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's own clock. */
 export const systemClock: Clock = {
@@ -15,8 +15,8 @@ export const systemClock: Clock = {
   async sleep(ms, signal) {
     let left = ms;
     do {
-      await timer(Math.min(Math.max(left, 0), LONGEST_TIMER_MS), signal);
-      left -= LONGEST_TIMER_MS;
+      await timer(Math.min(Math.max(left, 0), MAX_TIMER_MS), signal);
+      left -= MAX_TIMER_MS;
     } while (left > 0 && !signal?.aborted);
   },
 };

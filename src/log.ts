@@ -74,9 +74,9 @@ function cleaned(argument: unknown): unknown {
 }
 
 /** Causes further down are left out; a chain that long holds itself. */
-const MOST_CAUSES = 5;
+const MAX_CAUSES = 5;
 
-function describe(error: Error, causes = MOST_CAUSES): object {
+function describe(error: Error, causes = MAX_CAUSES): object {
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,

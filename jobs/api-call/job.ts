@@ -27,7 +27,7 @@ import {
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
-import { findTrace } from '../../src/job/reconcile/probes.ts';
+import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
 
 const Options = z.strictObject({
@@ -84,10 +84,10 @@ export const apiCall = defineJob({
     label: labelOf(item),
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
-  survey: async ({ options, from }) => compileCall(callOf(options), from),
-  judge(item: Item, { survey, occasion, serviceNow }) {
-    const filled = survey.fill(item, { now: new Date(serviceNow), timezone: occasion.timezone });
-    if ('lacks' in filled) return { is: 'unfit', why: filled.lacks };
+  prepare: async ({ options, from }) => compileCall(callOf(options), from),
+  evaluate(item: Item, { prepared, runContext, serviceNow }) {
+    const filled = prepared.fill(item, { now: new Date(serviceNow), timezone: runContext.timezone });
+    if ('lacks' in filled) return { is: 'ineligible', why: filled.lacks };
     return { is: 'target', memo: filled };
   },
   requestsPerTarget: (options) => (shownBefore[callOf(options).operation] ? 2 : 1),
@@ -118,7 +118,7 @@ export const apiCall = defineJob({
     if (!isOnce(call.operation)) return { is: 'absent' };
     const input = inputOf(call, acting.memo?.fills ?? []);
     if (call.operation === 'syncSite') return findSync(acting, String(input['site_id']), intent);
-    const found = await findTrace(call.operation, acting, input as never, intent);
+    const found = await probeEffect(call.operation, acting, input as never, intent);
     if (found.is !== 'found') return found;
     if (found.taskId === undefined) return { is: 'done', reason: 'done' };
     const watch = { kind: 'task', taskId: found.taskId, since: intent.at, adopted: true } as const;

@@ -22,9 +22,9 @@ export const ArchiveFolder = z
 /** No report is anywhere near as large. */
 const LARGEST_BYTES = 100 * 1024 * 1024;
 /** File systems take names of 255 bytes; we add an ending and, while a file is being written, some more. */
-const LONGEST_NAME_BYTES = 150;
+const MAX_NAME_BYTES = 150;
 /** A disk that is not local may never answer. */
-const PATIENCE_MS = 60_000;
+const DOWNLOAD_TIMEOUT_MS = 60_000;
 /** Reports are about clients: what we make is for our own user alone. What the operator made stays as it is. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -108,7 +108,7 @@ const isFolder = (path: string): Promise<boolean> =>
  *
  * @throws {ArchiveError} when it does not.
  */
-export async function answered<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+export async function answered<T>(work: Promise<T>, patienceMs = DOWNLOAD_TIMEOUT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const says = `the disk has not answered for ${patienceMs / 1000} seconds`;
@@ -131,7 +131,7 @@ export function safeName(text: string): string {
     .replaceAll(/[^\p{L}\p{M}\p{N} ._@+,()&-]+/gu, '-')
     .replace(/^[. -]+/, '')
     .replace(/[. -]+$/, '');
-  const short = atMost(plain, LONGEST_NAME_BYTES);
+  const short = atMost(plain, MAX_NAME_BYTES);
   if (short === text && short !== '' && !reserved.test(short)) return short;
   const mark = createHash('sha256').update(text).digest('hex').slice(0, 8);
   const kept = reserved.test(short) ? `_${short}` : short;

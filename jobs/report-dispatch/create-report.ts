@@ -5,7 +5,7 @@
  * may be about other days. It is followed to its end, and the reports of the site tell what it made.
  */
 import type { Item } from '../../src/contract/operations.ts';
-import type { Acting, Answer, End, Holder, Intent, Reading, Reconciled } from '../../src/job/job.ts';
+import type { Acting, Answer, End, Holder, Intent, JobApi, Reconciled } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { orderIn } from '../../src/job/reconcile/own-effect.ts';
 import {
@@ -40,7 +40,7 @@ const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted']
  * By site: the newest task that is making a report on it, whoever wants it and about whatever days. Tasks that do not tell
  * their site are left out. One request per 100 tasks of reports that began within the last day.
  */
-export async function reportsBeingMade(reading: Reading, now: number): Promise<Map<string, string>> {
+export async function reportsBeingMade(reading: JobApi, now: number): Promise<Map<string, string>> {
   const running = new Map<string, string>();
   for await (const task of reportTasksSince(reading, now - RUNNING_SINCE_MS)) {
     // A status that we do not know is no end.
@@ -52,7 +52,7 @@ export async function reportsBeingMade(reading: Reading, now: number): Promise<M
 
 /** The tasks of reports that may have begun since a time of ours, newest first. */
 async function* reportTasksSince(
-  { all, serviceTime }: Pick<Reading, 'all' | 'serviceTime'>,
+  { all, serviceTime }: Pick<JobApi, 'all' | 'serviceTime'>,
   at: number,
 ): AsyncGenerator<Task> {
   const since = await serviceTime(at);
@@ -68,25 +68,30 @@ const sitesOf = ({ input }: Task): string[] =>
 
 const unfit = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
-export const periodIn = ({ options, occasion }: Pick<Making, 'options' | 'occasion'>): Period =>
-  periodOf(options.period, occasion.at, occasion.timezone);
+export const periodIn = ({ options, runContext }: Pick<Making, 'options' | 'runContext'>): Period =>
+  periodOf(options.period, runContext.at, runContext.timezone);
 
 const keyIn = (acting: Making, { scope }: Mailing): string =>
   reportKey(acting.target.id, periodIn(acting), scope);
 
 /** Has the report made, where the site has snapshots of its days, and nobody has made it or is making it. */
 export async function make(acting: Making, memo: Step<'make'>): Promise<Answer<Memo>> {
-  const { api, target, occasion, now } = acting;
+  const { api, target, runContext, now } = acting;
   const before = await madeBefore(acting, memo);
   if (before) return before;
   const period = periodIn(acting);
-  const snapshots = await snapshotsOf(api, target.id, period, occasion.timezone);
+  const snapshots = await snapshotsOf(api, target.id, period, runContext.timezone);
   if ('lacks' in snapshots) return unfit(snapshots.lacks);
   const others = await takeTurn(acting, memo);
   if (others) return others;
   try {
     const days = { start_date: period.start, end_date: period.end };
-    const order = { site_id: target.id, timezone: occasion.timezone, ...days, template_id: memo.templateId };
+    const order = {
+      site_id: target.id,
+      timezone: runContext.timezone,
+      ...days,
+      template_id: memo.templateId,
+    };
     const { task } = await api.createReport({ body: { report: order } });
     return followed(memo, task.id, now, 'ours');
   } catch (error) {
@@ -196,7 +201,7 @@ export async function find(acting: Making, memo: Step<'find'>): Promise<Answer<M
 
 /** The reports on the target's site, newest first: all that can be about its days. */
 async function* reportsOf({ all, target, ...acting }: Making): AsyncGenerator<Report> {
-  const created_at = madeSince(periodIn(acting), acting.occasion.timezone);
+  const created_at = madeSince(periodIn(acting), acting.runContext.timezone);
   const query = { filters: { site_id: { eq: target.id }, created_at }, sort: 'created_at,desc' };
   yield* all('listReports', query);
 }

@@ -12,7 +12,7 @@ import {
   type Answer,
   defineJob,
   type End,
-  type Judgement,
+  type Evaluation,
   type Reconciled,
 } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
@@ -36,7 +36,7 @@ import { Memo, type Step, withReport } from './state.ts';
 
 type Report = Item<'listReports'>;
 
-const MOST_RECIPIENTS = 10;
+const MAX_RECIPIENTS = 10;
 /** The target that fails when nothing can be sent at all. */
 const PREREQUISITES = 'prerequisites';
 
@@ -51,7 +51,7 @@ const Options = z.strictObject({
     'The days of the report, in the time zone of the schedule: last_month, last_week (Monday to Sunday), or { start, end }. Default last_month.',
   ),
   recipients: z
-    .union([z.literal('client').transform(() => ['client']), z.array(address).min(1).max(MOST_RECIPIENTS)], {
+    .union([z.literal('client').transform(() => ['client']), z.array(address).min(1).max(MAX_RECIPIENTS)], {
       error: 'takes "client" or a list of e-mail addresses',
     })
     .default(['client'])
@@ -104,7 +104,7 @@ type Options = z.output<typeof Options>;
 
 type Working = Acting<Options, Memo>;
 
-interface Survey {
+interface Prepared {
   period: Period;
   needs: Needs;
   /** By site: what reports there are about these very days, newest first. */
@@ -131,10 +131,10 @@ export const reportDispatch = defineJob({
     ...notWithin('delivery_timeout', options.delivery_timeout, targetMs),
   ],
 
-  async survey(surveying): Promise<Survey> {
-    const { api, all, once, options, occasion, now } = surveying;
-    const { timezone } = occasion;
-    const period = periodOf(options.period, occasion.at, timezone);
+  async prepare(preparing): Promise<Prepared> {
+    const { api, all, once, options, runContext, now } = preparing;
+    const { timezone } = runContext;
+    const period = periodOf(options.period, runContext.at, timezone);
     const needs = await needsOf({ api, all }, options);
     if (period.end >= dayAt(now, timezone))
       needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
@@ -143,22 +143,22 @@ export const reportDispatch = defineJob({
     const scopes = new Map<string, string>();
     for (const [at, scope] of (await once.results(ids.map(scopeKey))).entries())
       if (scope !== undefined) scopes.set(ids[at] ?? '', scope);
-    return { period, needs, reports, scopes, making: await reportsBeingMade(surveying, now) };
+    return { period, needs, reports, scopes, making: await reportsBeingMade(preparing, now) };
   },
 
-  standsForAll: [PREREQUISITES],
-  *besides({ survey: { needs } }) {
+  aggregateIds: [PREREQUISITES],
+  *extraTargets({ prepared: { needs } }) {
     if (needs.missing.length === 0) return;
     // Every site is skipped then, and a policy that can send nothing must not look well.
     const end: End = { is: 'failed', reason: 'not-eligible', detail: needs.missing.join(' ') };
     yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
   },
 
-  judge(site, { options, occasion, survey, retry, now }): Judgement<Memo> {
-    const { period, needs } = survey;
+  evaluate(site, { options, runContext, prepared, retry, now }): Evaluation<Memo> {
+    const { period, needs } = prepared;
     const facts = factsOf(site, period, options.language);
     const asked = addressesOf(site, options.recipients);
-    const { same, ready, kind } = toldApart(site, { options, survey, facts });
+    const { same, ready, kind } = toldApart(site, { options, prepared, facts });
     const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
     const to = [...open, ...untold, ...(retry ? missed : [])];
     if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
@@ -167,10 +167,10 @@ export const reportDispatch = defineJob({
     const lacks = [
       ...(asked.length > 0 ? [] : [nobody(site)]),
       ...needs.missing,
-      ...(ready ? [] : snapshotsLack(site, period, occasion.timezone)),
+      ...(ready ? [] : snapshotsLack(site, period, runContext.timezone)),
     ];
     if (lacks.length > 0 || !needs.template || needs.senderId === undefined)
-      return { is: 'unfit', why: lacks.join(' ') };
+      return { is: 'ineligible', why: lacks.join(' ') };
     const mailing = {
       facts,
       templateId: needs.template.id,
@@ -181,14 +181,14 @@ export const reportDispatch = defineJob({
       to,
       ...(retry && missed.length > 0 ? { before: missedMails } : {}),
     };
-    if (ready && survey.scopes.has(ready.id))
+    if (ready && prepared.scopes.has(ready.id))
       return {
         is: 'target',
         memo: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
       };
     // Whose it is may be known in a moment, when a run that is having it made has found it.
     if (ready) return { is: 'target', memo: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
-    const taskId = survey.making.get(site.id);
+    const taskId = prepared.making.get(site.id);
     return {
       is: 'target',
       memo: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
@@ -227,21 +227,21 @@ export const reportDispatch = defineJob({
 /** The reports on a site and the days that count as the policy's, the one to be sent among them, and what tells them apart. */
 function toldApart(
   { id: siteId }: Item<'listSites'>,
-  { options, survey, facts }: { options: Options; survey: Survey; facts: MailFacts },
+  { options, prepared, facts }: { options: Options; prepared: Prepared; facts: MailFacts },
 ) {
-  const { template } = survey.needs;
+  const { template } = prepared.needs;
   const { subject } = options;
-  const reports = survey.reports.get(siteId) ?? [];
+  const reports = prepared.reports.get(siteId) ?? [];
   const bySubject = options.tell_apart_by === 'subject';
   const own = [template?.subject, subject && fillInLine(subject, facts)];
   const subjects = bySubject ? own.filter((one) => one !== undefined) : undefined;
   const scope = scopeOf(template?.id ?? '', options);
   const looksOurs = withSubject(subjects);
-  const isOurs = (report: Report) => isOfScope(report, scope, survey.scopes.get(report.id), looksOurs);
+  const isOurs = (report: Report) => isOfScope(report, scope, prepared.scopes.get(report.id), looksOurs);
   const made = reports.filter(({ type }) => type !== 'scheduled');
   return {
     same: bySubject ? reports.filter(isOurs) : reports,
-    ready: made.find(({ id }) => survey.scopes.get(id) === scope) ?? made.find(isOurs),
+    ready: made.find(({ id }) => prepared.scopes.get(id) === scope) ?? made.find(isOurs),
     kind: { scope, ...(subjects ? { subjects } : {}) },
   };
 }

@@ -30,7 +30,7 @@ export interface MailTextFault {
 }
 
 /** No value is longer than this: the title of a site is somebody else's to choose. */
-const LONGEST_VALUE = 200;
+const MAX_VALUE = 200;
 
 /** What is wrong with the variables of a text: unknown ones, and braces that nobody opened or closed. */
 export function mailTextFaults(text: string): MailTextFault[] {
@@ -69,7 +69,7 @@ export const mailValue = (value: string | undefined): string =>
     .replaceAll(/[\p{Cc}\p{Cf}<>]+/gu, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .slice(0, LONGEST_VALUE);
+    .slice(0, MAX_VALUE);
 
 const pattern = () => /\{\{([^{}]*)\}\}/g;
 const isVariable = (name: string): name is MailVariable => Object.hasOwn(mailVariables, name);

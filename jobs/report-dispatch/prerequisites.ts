@@ -1,6 +1,6 @@
 /** What must be there before a report can be made and sent (spec 4.9): template, sender email, snapshots of the days. */
 import type { Item } from '../../src/contract/operations.ts';
-import type { Reading } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { boundsOf, dayAt, type Period } from './period.ts';
 
@@ -15,17 +15,17 @@ export interface Needs {
   missing: string[];
 }
 
-type Looked<T> = { found: T } | { lacks: string };
+type LookedUp<T> = { found: T } | { lacks: string };
 
 /** A sentence lists no more names than a person reads. */
-const MOST_NAMES = 12;
+const MAX_NAMES = 12;
 
 /**
  * Looks up the template, by name or id, and the sender email: the one asked for, or else the template's, or else the only
  * one that is ready. Costs one request per 100 templates and sender emails, and one for the template.
  */
 export async function needsOf(
-  { api, all }: Pick<Reading, 'api' | 'all'>,
+  { api, all }: Pick<JobApi, 'api' | 'all'>,
   wanted: { template: string; sender?: string | undefined },
 ): Promise<Needs> {
   const templates = await collect(all('listReportTemplates', {}));
@@ -44,7 +44,7 @@ export async function needsOf(
     : { template, senderId: sender.found, missing: [] };
 }
 
-function templateAmong(templates: readonly Item<'listReportTemplates'>[], wanted: string): Looked<string> {
+function templateAmong(templates: readonly Item<'listReportTemplates'>[], wanted: string): LookedUp<string> {
   const [one, another] = templates.filter(({ id, name }) => id === wanted || name === wanted);
   if (one && !another) return { found: one.id };
   if (one) return { lacks: `Several report templates are called "${wanted}": say which by its id.` };
@@ -52,7 +52,7 @@ function templateAmong(templates: readonly Item<'listReportTemplates'>[], wanted
   return { lacks: `There is no report template "${wanted}"${listing('; there are', names)}.` };
 }
 
-function senderAmong(senders: readonly Sender[], wanted: string | undefined): Looked<string> {
+function senderAmong(senders: readonly Sender[], wanted: string | undefined): LookedUp<string> {
   if (wanted !== undefined) {
     const sender = senders.find(
       ({ id, email }) => id === wanted || email?.toLowerCase() === wanted.toLowerCase(),
@@ -101,11 +101,11 @@ export function snapshotsLack({ backups, created_at }: Site, period: Period, tim
  * the service's to say. One request.
  */
 export async function snapshotsOf(
-  api: Reading['api'],
+  api: JobApi['api'],
   site_id: string,
   period: Period,
   timezone: string,
-): Promise<Looked<string>> {
+): Promise<LookedUp<string>> {
   const { from, to } = boundsOf(period, timezone);
   const days = `${period.start} to ${period.end}`;
   // Both bounds: with one or none, the service looks at the last seven days.
@@ -130,8 +130,8 @@ export async function snapshotsOf(
 
 const listing = (introduction: string, names: readonly string[]): string => {
   if (names.length === 0) return '';
-  const more = names.length > MOST_NAMES ? ', ...' : '';
-  return `${introduction} ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  const more = names.length > MAX_NAMES ? ', ...' : '';
+  return `${introduction} ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 };
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {

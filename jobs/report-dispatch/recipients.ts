@@ -2,8 +2,8 @@
 
 import type { Answer, Item } from '../../src/contract/operations.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { EarlierMail, End, Reading, Reason } from '../../src/job/job.ts';
-import { inWords } from '../../src/job/options.ts';
+import type { EarlierMail, End, JobApi, Reason } from '../../src/job/job.ts';
+import { formatDuration } from '../../src/job/options.ts';
 import { completed } from '../../src/job/shown.ts';
 import { scrub } from '../../src/secrets.ts';
 import { shownAlone } from './claims.ts';
@@ -25,7 +25,7 @@ export const isAbout = ({ start_date, end_date }: Report, { start, end }: Period
  * each of them whose entry does not show whom it was sent to: that it was sent to nobody would have to be shown.
  */
 export async function reportsAbout(
-  { api, all }: Pick<Reading, 'api' | 'all'>,
+  { api, all }: Pick<JobApi, 'api' | 'all'>,
   period: Period,
   timezone: string,
 ): Promise<Map<string, Report[]>> {
@@ -46,7 +46,7 @@ export const showsWhatAbout = ({ site, start_date, end_date }: Report): boolean 
   site?.id !== undefined && start_date !== undefined && end_date !== undefined;
 
 /** A list entry with what it does not show and the report alone does; nothing when the report is gone. One request. */
-export async function completeReport(api: Reading['api'], entry: Report): Promise<Report | undefined> {
+export async function completeReport(api: JobApi['api'], entry: Report): Promise<Report | undefined> {
   const report = await shownAlone({ api }, entry.id);
   return report && (completed(fieldsOfItem('listReports'), entry, report) as Report);
 }
@@ -150,7 +150,7 @@ export const untoldEnd = (reportId: string, untold: readonly string[]): End => (
 });
 
 /** The service's own words about one refusal are cut to this. */
-const LONGEST_REFUSAL = 200;
+const MAX_REFUSAL = 200;
 
 /** Which addresses the service has taken on, and a sentence for each that it refused. */
 export function readSent(
@@ -172,7 +172,7 @@ export const refusals = (
 ): string[] =>
   to
     .filter((email) => !taken.includes(email))
-    .map((email) => `${email}: refused by the service: ${scrub(why(email)).slice(0, LONGEST_REFUSAL)}`);
+    .map((email) => `${email}: refused by the service: ${scrub(why(email)).slice(0, MAX_REFUSAL)}`);
 
 /** Why a mail did not reach an address, in a sentence, and as a reason. */
 export interface Miss {
@@ -195,5 +195,5 @@ export const overdue = (
     const miss = mail && missOf(mail);
     if (miss !== undefined) return [{ says: `${address}: ${miss}.`, reason: 'undelivered' }];
     const why = mail ? 'not delivered' : 'the service did not show what became of the mail';
-    return [{ says: `${address}: ${why} within ${inWords(withinMs)}.`, reason: 'timeout' }];
+    return [{ says: `${address}: ${why} within ${formatDuration(withinMs)}.`, reason: 'timeout' }];
   });

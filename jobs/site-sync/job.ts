@@ -13,7 +13,7 @@ import {
   type Api,
   defineJob,
   type End,
-  type Judgement,
+  type Evaluation,
 } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -76,12 +76,13 @@ export const siteSync = defineJob({
   candidates: 'listSites',
   memo: Memo,
   target: (site) => ({ id: site.id, label: site.url }),
-  judge(site, { options, now, serviceNow, retry }): Judgement<Memo> {
+  evaluate(site, { options, now, serviceNow, retry }): Evaluation<Memo> {
     const status = shown(site.connection?.status, 'site.connection.status');
-    if (status === 'disconnected') return { is: 'unfit', why: 'The site is disconnected.' };
+    if (status === 'disconnected') return { is: 'ineligible', why: 'The site is disconnected.' };
     const sync = shown(site.sync, 'site.sync');
-    if (shown(sync.paused, 'site.sync.paused')) return { is: 'unfit', why: 'Syncing is paused on the site.' };
-    if (shown(site.locked, 'site.locked')) return { is: 'unfit', why: 'The site is locked.' };
+    if (shown(sync.paused, 'site.sync.paused'))
+      return { is: 'ineligible', why: 'Syncing is paused on the site.' };
+    if (shown(site.locked, 'site.locked')) return { is: 'ineligible', why: 'The site is locked.' };
     const move = moveOf(site.id, sync, options);
     if (sync.in_progress) {
       return { is: 'target', memo: { step: 'follow', since: now, ...move } };

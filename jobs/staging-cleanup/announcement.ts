@@ -4,7 +4,7 @@
  * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date into it
  * moves the change, and a Caretaker that has lost its records finds it as well as any other.
  */
-import type { Api, Reading } from '../../src/job/job.ts';
+import type { Api, JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 
@@ -29,7 +29,7 @@ export const inUtc = (ms: number): string =>
   `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A note holds 2500 characters, the last line included. */
-const LONGEST_TEXT = 2000;
+const MAX_TEXT = 2000;
 
 const begin = ({ marker, about }: Mark): string => `[${marker}: ${about} from `;
 
@@ -40,7 +40,7 @@ const begin = ({ marker, about }: Mark): string => `[${marker}: ${about} from `;
  * @throws {NotShownError} when the service does not show the content of one of them at all.
  */
 export async function findAnnouncement(
-  { all, api }: Pick<Reading, 'all' | 'api'>,
+  { all, api }: Pick<JobApi, 'all' | 'api'>,
   mark: Mark,
 ): Promise<Announcement | undefined> {
   const query = { site_id: mark.siteId, filters: { content: { contains: mark.marker } } };
@@ -83,7 +83,7 @@ export async function announce(
   from: number,
   old?: Announcement,
 ): Promise<void> {
-  const body = { note: { content: `${text.slice(0, LONGEST_TEXT)}\n${begin(mark)}${toMoment(from)}]` } };
+  const body = { note: { content: `${text.slice(0, MAX_TEXT)}\n${begin(mark)}${toMoment(from)}]` } };
   if (!old) await api.createSiteNote({ site_id: mark.siteId, body }, toMoment(from));
   else await api.updateSiteNote({ site_id: mark.siteId, note_id: old.noteId, body }, toMoment(from));
 }
@@ -98,7 +98,7 @@ export async function closeAnnouncement(
   noteId: string,
   text: string,
 ): Promise<string | undefined> {
-  const content = `${text.slice(0, LONGEST_TEXT)}\n[${mark.marker}: ${mark.about}, closed]`;
+  const content = `${text.slice(0, MAX_TEXT)}\n[${mark.marker}: ${mark.about}, closed]`;
   try {
     await api.updateSiteNote({ site_id: mark.siteId, note_id: noteId, body: { note: { content } } });
     return undefined;

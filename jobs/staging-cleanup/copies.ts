@@ -9,8 +9,8 @@
 import type { Item } from '../../src/contract/operations.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { secondsOf } from '../../src/job/instant.ts';
-import type { Api, Reading } from '../../src/job/job.ts';
-import { inWords } from '../../src/job/options.ts';
+import type { Api, JobApi } from '../../src/job/job.ts';
+import { formatDuration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed, shown } from '../../src/job/shown.ts';
 
@@ -47,12 +47,12 @@ export function whyFresh(copy: Copy, options: Conditions, now: number): string |
   const { older_than, expires_within, status: wanted } = options;
   const madeAt = Date.parse(shown(copy.created_at, 'staging.created_at'));
   if (older_than !== undefined && madeAt > now - older_than) {
-    return `It was made less than ${inWords(older_than)} ago (older_than)`;
+    return `It was made less than ${formatDuration(older_than)} ago (older_than)`;
   }
   if (expires_within !== undefined) {
     const expiresAt = Date.parse(shown(copy.expires_at, 'staging.expires_at'));
     if (expiresAt > now + expires_within) {
-      return `It does not expire within ${inWords(expires_within)} (expires_within)`;
+      return `It does not expire within ${formatDuration(expires_within)} (expires_within)`;
     }
   }
   const status = shown(copy.status, 'staging.status');
@@ -88,7 +88,7 @@ const MAX_SINGLE_VIEWS = 100;
  * The copies of a live site, or of all. One request per 100; one more for each of the first 100 of which the list does not
  * show everything that decides.
  */
-export async function copiesOf({ all, api }: Pick<Reading, 'all' | 'api'>, siteId?: string): Promise<Copy[]> {
+export async function copiesOf({ all, api }: Pick<JobApi, 'all' | 'api'>, siteId?: string): Promise<Copy[]> {
   const query = siteId === undefined ? {} : { filters: { site_id: { eq: siteId } } };
   const copies: Copy[] = [];
   let left = MAX_SINGLE_VIEWS;
@@ -120,10 +120,7 @@ const types = ['staging', 'download_staging', 'configure_staging_site'];
 const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
 /** The tasks on copies that were started since a moment and have not ended. Three requests, and more from 100 tasks on. */
-export async function stagingTasksSince(
-  { all }: Pick<Reading, 'all'>,
-  since: number,
-): Promise<StagingTask[]> {
+export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: number): Promise<StagingTask[]> {
   const tasks: StagingTask[] = [];
   const created_at = { gte: new Date(since).toISOString() };
   for (const type of types) {
@@ -159,7 +156,7 @@ export function copiesAtWork(
 
 /** A task since a moment that may be at work on one copy, of which alone we know. One request per 100 tasks since. */
 export async function taskOnCopySince(
-  { all }: Pick<Reading, 'all'>,
+  { all }: Pick<JobApi, 'all'>,
   { id, url, site_id, siteUrl }: Copy & { siteUrl: string },
   since: number,
 ): Promise<StagingTask | undefined> {

@@ -13,10 +13,10 @@ import {
   type Answer,
   defineJob,
   type End,
-  type Judgement,
-  type Judging,
+  type Evaluating,
+  type Evaluation,
+  type Preparing,
   type Reconciled,
-  type Surveying,
 } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -150,12 +150,12 @@ export const stagingCleanup = defineJob({
   related: ['listSites'],
   memo: Memo,
   target: ({ id, url }) => ({ id, label: url ?? id }),
-  survey,
+  prepare,
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
-  judge,
-  *besides({ survey }) {
+  evaluate,
+  *extraTargets({ prepared }) {
     const why = 'No tag of the account has this name or id (unless_tagged), so no copy is touched';
-    for (const tag of survey.tags.missing) yield { is: 'left-out', id: `tag ${tag}`, label: tag, why };
+    for (const tag of prepared.tags.missing) yield { is: 'excluded', id: `tag ${tag}`, label: tag, why };
   },
   requestsPerTarget: ({ action, grace }) => {
     if (action === 'report') return 0;
@@ -192,7 +192,7 @@ export const stagingCleanup = defineJob({
   },
 });
 
-async function survey({ all, api, serviceTime, options, now }: Surveying<Options>): Promise<Survey> {
+async function prepare({ all, api, serviceTime, options, now }: Preparing<Options>): Promise<Survey> {
   const copies = await copiesOf({ all, api });
   const { keep_latest = 0, unless_tagged = [] } = options;
   const sites = await liveSitesOf({ all, api }, copies, unless_tagged.length > 0);
@@ -207,14 +207,14 @@ async function survey({ all, api, serviceTime, options, now }: Surveying<Options
   };
 }
 
-function judge({ id }: Pick<Copy, 'id'>, judging: Judging<Options, Survey>): Judgement<Memo> {
-  const { options, survey: known, now, serviceNow } = judging;
+function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Survey>): Evaluation<Memo> {
+  const { options, prepared: known, now, serviceNow } = evaluating;
   const copy = known.copies.get(id);
-  if (!copy) return { is: 'left-out', why: 'It appeared while the plan was made' };
-  const kept = whyFresh(copy, options, serviceNow) ?? whyKept(copy, judging);
-  if (kept !== undefined) return { is: 'left-out', why: kept };
-  const why = whyNot(copy, judging);
-  if (why !== undefined) return { is: 'unfit', why };
+  if (!copy) return { is: 'excluded', why: 'It appeared while the plan was made' };
+  const kept = whyFresh(copy, options, serviceNow) ?? whyKept(copy, evaluating);
+  if (kept !== undefined) return { is: 'excluded', why: kept };
+  const why = whyNot(copy, evaluating);
+  if (why !== undefined) return { is: 'ineligible', why };
   const facts = factsOf(copy, serviceNow);
   if (options.action === 'report') {
     const findings = [{ severity: 'warning' as const, about: copy.url ?? copy.id, says: `Stale: ${facts}.` }];
@@ -234,7 +234,7 @@ function judge({ id }: Pick<Copy, 'id'>, judging: Judging<Options, Survey>): Jud
 }
 
 /** Why a stale copy is kept by the wish of the policy. Tags that are not shown are not "none": then it throws. */
-function whyKept(copy: Copy, { options, survey: { latest, sites, tags } }: Judging<Options, Survey>) {
+function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Evaluating<Options, Survey>) {
   const { unless_tagged = [], keep_latest } = options;
   if (latest.has(copy.id)) {
     const which = keep_latest === 1 ? 'the newest copy' : `one of the ${keep_latest} newest copies`;
@@ -248,7 +248,7 @@ function whyKept(copy: Copy, { options, survey: { latest, sites, tags } }: Judgi
 }
 
 /** Why a stale copy cannot be worked on. */
-function whyNot(copy: Copy, { options, survey: { sites, atWork, tags } }: Judging<Options, Survey>) {
+function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Evaluating<Options, Survey>) {
   if (tags.missing.length > 0) {
     const names = tags.missing.map((tag) => `"${tag}"`).join(', ');
     return `The account has no tag ${names} (unless_tagged), so nobody can tell which copies are to stay.`;
@@ -297,11 +297,11 @@ const announced = ({ from }: Pick<Announcement, 'from'>, { facts }: Look): End =
   detail: `To be deleted from ${inUtc(from)} on: ${facts}.`,
 });
 
-function announcementText({ target, occasion, options }: Working, { facts }: Look, from: number): string {
+function announcementText({ target, runContext, options }: Working, { facts }: Look, from: number): string {
   const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
   return [
     `The staging copy ${target.label} (${target.id}) is stale: ${facts}.`,
-    `Caretaker's policy "${occasion.policy}" deletes it from ${inUtc(from)} on, if it is still stale then.`,
+    `Caretaker's policy "${runContext.policy}" deletes it from ${inUtc(from)} on, if it is still stale then.`,
     'To cancel that, remove this note: a later run announces the copy anew, with a new grace time.',
     'To put it off, write a later date into the last line.',
     ...(tags ? [`To keep the copies of this site for good, tag the site ${tags.join(' or ')}.`] : []),
@@ -338,11 +338,11 @@ function ended({ target }: Working, { reason, facts }: Pick<Close, 'reason' | 'f
 
 /** Has the note tell what became of its announcement. The copy is gone whether or not that can be done. */
 async function close(acting: Working, memo: Close): Promise<End> {
-  const { api, target, occasion, now } = acting;
+  const { api, target, runContext, now } = acting;
   const copy = `The staging copy ${target.label} (${target.id})`;
   const says =
     memo.reason === 'done'
-      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${occasion.policy}", as announced: ${memo.facts}.`
+      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${memo.facts}.`
       : `${copy} was announced for deletion, and was gone before.`;
   const refusal = await closeAnnouncement(api, markOf(acting, memo), memo.noteId, says);
   const end = ended(acting, memo);

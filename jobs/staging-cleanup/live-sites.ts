@@ -2,7 +2,7 @@
 
 import type { Item } from '../../src/contract/operations.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { Api, Reading } from '../../src/job/job.ts';
+import type { Api, JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed } from '../../src/job/shown.ts';
 
@@ -16,7 +16,7 @@ const MAX_SINGLE_VIEWS = 100;
  * of the first 100 of which the list does not show the tags.
  */
 export async function liveSitesOf(
-  { all, api }: Pick<Reading, 'all' | 'api'>,
+  { all, api }: Pick<JobApi, 'all' | 'api'>,
   copies: readonly { site_id?: string | undefined }[],
   withTags: boolean,
 ): Promise<Map<string, Site>> {

@@ -1,5 +1,5 @@
 /** Tags as options of jobs name them: by name, whatever the case, or by id. */
-import type { Reading } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/job.ts';
 import { shown } from '../../src/job/shown.ts';
 
 interface Tag {
@@ -35,10 +35,7 @@ export function firstTag(
 }
 
 /** Looks up `wanted` among the tags of the account. None wanted costs nothing, else one request per 100 tags. */
-export async function knownTags(
-  { all }: Pick<Reading, 'all'>,
-  wanted: readonly string[],
-): Promise<KnownTags> {
+export async function knownTags({ all }: Pick<JobApi, 'all'>, wanted: readonly string[]): Promise<KnownTags> {
   let missing = [...wanted];
   const names = new Map<string, string>();
   if (missing.length === 0) return { missing, names };

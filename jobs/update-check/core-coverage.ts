@@ -3,7 +3,7 @@
  * themes the service's sites say nothing, so they are not judged.
  */
 import type { Item } from '../../src/contract/operations.ts';
-import type { Reading } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import type { UpdateSchedule } from './history.ts';
 
@@ -40,7 +40,7 @@ export interface FoundSite {
 }
 
 /** So many different versions are asked about, the most frequent first. */
-const MOST_VERSIONS = 50;
+const MAX_VERSIONS = 50;
 /** Sites of one version that are asked until one can be shown. */
 const TRIES = 3;
 /** So many sites are asked for alone because the list does not show enough of their cores. */
@@ -51,7 +51,7 @@ const MAX_SINGLE_VIEWS = 100;
  * site is asked for each version that has an update, and answers for all sites of that version. A site of which the list
  * does not show enough is asked for alone.
  */
-export async function readCores({ api, all }: Pick<Reading, 'api' | 'all'>): Promise<SiteCores> {
+export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Promise<SiteCores> {
   const sites = new Map<string, SiteCore>();
   for await (const site of all('listSites', {})) sites.set(site.id, coreOf(site));
   const unclear = [...sites.values()].filter(({ notShown }) => notShown !== undefined);
@@ -65,7 +65,7 @@ export async function readCores({ api, all }: Pick<Reading, 'api' | 'all'>): Pro
     if (updateAvailable) byVersion.set(current, [...(byVersion.get(current) ?? []), id]);
   }
   const vulnerable = new Map<string, boolean>();
-  const asked = [...byVersion].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_VERSIONS);
+  const asked = [...byVersion].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_VERSIONS);
   for (const [version, ids] of asked) {
     const is = await isVulnerable({ api }, ids.slice(0, TRIES));
     if (is !== undefined) vulnerable.set(version, is);
@@ -99,7 +99,7 @@ function coreOf({
 }
 
 /** A site shown alone; nothing when it has left the account. */
-async function siteAlone({ api }: Pick<Reading, 'api'>, site_id: string) {
+async function siteAlone({ api }: Pick<JobApi, 'api'>, site_id: string) {
   try {
     return (await api.showSite({ site_id })).site;
   } catch (error) {
@@ -110,7 +110,7 @@ async function siteAlone({ api }: Pick<Reading, 'api'>, site_id: string) {
 
 /** What the first of some sites that shows it says; nothing when none does. */
 async function isVulnerable(
-  { api }: Pick<Reading, 'api'>,
+  { api }: Pick<JobApi, 'api'>,
   ids: readonly string[],
 ): Promise<boolean | undefined> {
   for (const id of ids) {

@@ -7,9 +7,9 @@ import type { End, Finding } from '../../src/job/job.ts';
 import type { FoundSite } from './core-coverage.ts';
 import type { ScheduleHistory, UpdateSchedule } from './history.ts';
 import {
-  cameWords,
   countOf,
   failedShare,
+  formatUpdate,
   gravity,
   inMinutes,
   isGoing,
@@ -45,7 +45,7 @@ export const effects = { enableAutoUpdateSchedule: 'active', disableAutoUpdateSc
 export type Effect = keyof typeof effects;
 
 /** One schedule and what there is to tell of it. */
-export interface Looked extends Pick<ScheduleHistory, 'schedule' | 'since' | 'untold'> {
+export interface ExaminedSchedule extends Pick<ScheduleHistory, 'schedule' | 'since' | 'untold'> {
   /** The runs to tell of, newest first. */
   runs: UpdateRun[];
   /** The last run there ever was. */
@@ -58,10 +58,13 @@ export interface Looked extends Pick<ScheduleHistory, 'schedule' | 'since' | 'un
 /** A schedule that somebody changed so long after a bad run was given another chance. */
 const CHANGED_AFTER_MS = 600_000;
 /** So many lines of one target are kept. */
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /** What is to be changed about a schedule, if anything. In doubt nothing is. */
-export function effectOn({ schedule, runs, latest }: Looked, options: CheckOptions): Effect | undefined {
+export function effectOn(
+  { schedule, runs, latest }: ExaminedSchedule,
+  options: CheckOptions,
+): Effect | undefined {
   const { enable_paused: enables, pause_on_failed_rate: rate } = options;
   if (schedule.status === 'paused' && enables && !staysPaused(latest, rate))
     return 'enableAutoUpdateSchedule';
@@ -93,7 +96,7 @@ function endOf(held: ReadonlySet<Condition>, { fail_on }: CheckOptions): Pick<En
 type Label = (siteId: string) => string;
 
 /** What there is to say of a schedule, from what was read. */
-export function scheduleEnd(looked: Looked, options: CheckOptions, now: number, label: Label): End {
+export function scheduleEnd(looked: ExaminedSchedule, options: CheckOptions, now: number, label: Label): End {
   const { schedule, runs, refused } = looked;
   const held = new Set<Condition>();
   if (runs.some(wentBadly)) held.add('failed');
@@ -116,13 +119,17 @@ const hasBegun = ({ started_at }: UpdateSchedule, now: number): boolean =>
   !(Date.parse(started_at ?? '') > now);
 
 /** Whether an active schedule should have run long ago. A run since then, going or not, shows that it did. */
-function isOverdue({ schedule, latest }: Looked, { overdue_after }: CheckOptions, now: number): boolean {
+function isOverdue(
+  { schedule, latest }: ExaminedSchedule,
+  { overdue_after }: CheckOptions,
+  now: number,
+): boolean {
   const due = Date.parse(schedule.next_update_at ?? '');
   return schedule.status === 'active' && due + overdue_after < now && !(latest && latest.at >= due);
 }
 
 function linesOf(
-  looked: Looked,
+  looked: ExaminedSchedule,
   held: ReadonlySet<Condition>,
   options: CheckOptions,
   now: number,
@@ -146,7 +153,7 @@ function linesOf(
           },
         ];
   const all = [...lines, ...told.flat(), ...older];
-  if (all.length <= MOST_LINES) return all;
+  if (all.length <= MAX_LINES) return all;
   // Of what does not fit, the runs and the worst are kept: by its run's line the next check knows what was told.
   const sites = told.flatMap(([, ...rest]) => rest).sort((a, b) => gravity[a.severity] - gravity[b.severity]);
   return [...lines, ...told.flatMap(([whole]) => whole ?? []), ...older, ...sites];
@@ -154,7 +161,7 @@ function linesOf(
 
 /** The line about the schedule itself; there always is one, so that the next check knows that it was told of. */
 function standing(
-  { schedule, latest, did }: Looked,
+  { schedule, latest, did }: ExaminedSchedule,
   held: ReadonlySet<Condition>,
   options: CheckOptions,
   now: number,
@@ -170,7 +177,8 @@ function standing(
   const rate = options.pause_on_failed_rate;
   const next = inMinutes(schedule.next_update_at);
   if (schedule.status === 'paused') {
-    const share = latest && rate !== undefined && staysPaused(latest, rate) ? shareWords(latest, rate) : '';
+    const share =
+      latest && rate !== undefined && staysPaused(latest, rate) ? formatPercentage(latest, rate) : '';
     if (did === 'disableAutoUpdateSchedule') {
       return line('paused', `Paused by this check${share}. Enable it when that is mended.`);
     }
@@ -192,7 +200,7 @@ function standing(
   return line(false, `Active (${how}). The next run is due ${next}.`);
 }
 
-function shareWords(latest: UpdateRun, rate: number): string {
+function formatPercentage(latest: UpdateRun, rate: number): string {
   const share = failedShare(latest);
   return share === undefined
     ? ', since nobody can tell on how many sites its last run failed'
@@ -207,7 +215,7 @@ function sitesOf({ scope }: UpdateSchedule): string {
 
 /** One sentence, or a few short ones, that sum it up. */
 function detailOf(
-  { schedule, runs, since, latest }: Looked,
+  { schedule, runs, since, latest }: ExaminedSchedule,
   held: ReadonlySet<Condition>,
   now: number,
 ): string {
@@ -215,10 +223,10 @@ function detailOf(
   const ended = runs.filter((run) => !isGoing(run));
   const [bad, ...more] = ended.filter(wentBadly);
   const count = countOf(ended.length, 'run');
-  if (bad && more.length === 0) says.push(`In the run of ${inMinutes(bad.at)}: ${cameWords(bad)}.`);
+  if (bad && more.length === 0) says.push(`In the run of ${inMinutes(bad.at)}: ${formatUpdate(bad)}.`);
   else if (bad) {
     says.push(
-      `${more.length + 1} of ${count} since ${inMinutes(since)} went wrong; in the last of them ${cameWords(bad)}.`,
+      `${more.length + 1} of ${count} since ${inMinutes(since)} went wrong; in the last of them ${formatUpdate(bad)}.`,
     );
   } else if (ended.length > 0) {
     const updated = ended.flatMap(({ sites }) => sites).filter(({ came }) => came === 'updated').length;

@@ -7,7 +7,7 @@
  */
 import type { Input, Item } from '../../src/contract/operations.ts';
 import { secondsOf } from '../../src/job/instant.ts';
-import type { Api, EarlierTarget, Reading } from '../../src/job/job.ts';
+import type { Api, EarlierTarget, JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { type HistoryEntry, isGoing, readRun, type TaskDetails, type UpdateRun } from './runs.ts';
 
@@ -35,7 +35,7 @@ export interface AccountHistory {
 /** What happens between two checks is read so much before the last one began: clocks differ. */
 const OVERLAP_MS = 3_600_000;
 /** So many runs of one schedule are told of in one check: two months of nights. */
-const MOST_RUNS = 60;
+const MAX_RUNS = 60;
 /** Schedules asked for in one request. */
 const BATCH = 50;
 const PAGE = 100;
@@ -46,7 +46,7 @@ const PAGE = 100;
  * per 100 runs for the schedules that have not run since.
  */
 export async function readUpdateHistory(
-  { api, all, earlier }: Pick<Reading, 'api' | 'all'> & { earlier(): AsyncGenerator<EarlierTarget> },
+  { api, all, earlier }: Pick<JobApi, 'api' | 'all'> & { earlier(): AsyncGenerator<EarlierTarget> },
   lookBack: number,
 ): Promise<AccountHistory> {
   const listed: UpdateSchedule[] = [];
@@ -79,8 +79,8 @@ export async function readUpdateHistory(
     schedules.set(schedule.id, {
       schedule,
       since,
-      entries: fresh.slice(0, MOST_RUNS),
-      untold: Math.max(0, fresh.length - MOST_RUNS),
+      entries: fresh.slice(0, MAX_RUNS),
+      untold: Math.max(0, fresh.length - MAX_RUNS),
       ...(latest ? { latest } : {}),
     });
   }
@@ -114,7 +114,7 @@ async function toldBefore(
 
 type Task = Item<'listTasks'>;
 
-async function movedTasks({ all }: Pick<Reading, 'all'>, from: number): Promise<Map<string, Task>> {
+async function movedTasks({ all }: Pick<JobApi, 'all'>, from: number): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
   const filters = { type: { eq: 'wp_site_update' }, updated_at: { gte: new Date(from).toISOString() } };
   for await (const task of all('listTasks', { filters })) tasks.set(task.id, task);
@@ -133,7 +133,7 @@ const isShort = ({ status, progress }: Task): boolean => {
  * schedule is asked for by itself: one request more per 100 runs and schedule.
  */
 async function entriesSince(
-  { all }: Pick<Reading, 'all'>,
+  { all }: Pick<JobApi, 'all'>,
   from: number,
   schedules: readonly UpdateSchedule[],
 ): Promise<Map<string, HistoryEntry[]>> {
@@ -159,7 +159,7 @@ async function entriesSince(
 
 /** The runs of schedules asked for one by one: whose they are follows from what was asked. */
 async function entriesOfEach(
-  { all }: Pick<Reading, 'all'>,
+  { all }: Pick<JobApi, 'all'>,
   filters: Input<'listAutoUpdateHistory'>['filters'],
   schedules: readonly UpdateSchedule[],
 ): Promise<HistoryEntry[]> {

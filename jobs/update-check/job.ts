@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { middleOf } from '../../src/clock.ts';
-import { type Answer, type Api, defineJob, type Reading } from '../../src/job/job.ts';
+import { type Answer, type Api, defineJob, type JobApi } from '../../src/job/job.ts';
 import { duration, notWithin, percent } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
@@ -16,9 +16,9 @@ import { findSites, readCores, type SiteCores } from './core-coverage.ts';
 import {
   allConditions,
   type Effect,
+  type ExaminedSchedule,
   effectOn,
   effects,
-  type Looked,
   scheduleEnd,
   siteEnd,
 } from './findings.ts';
@@ -77,13 +77,13 @@ const Memo = z.object({
 type Memo = z.output<typeof Memo>;
 
 interface Survey {
-  looked: Map<string, Looked & Pick<ScheduleHistory, 'entries'>>;
+  looked: Map<string, ExaminedSchedule & Pick<ScheduleHistory, 'entries'>>;
   suspicious: ReadonlySet<string>;
   cores: SiteCores;
 }
 
 /** So many tasks of runs that went wrong are read while planning; of more, only the run itself is told. */
-const MOST_TASKS = 100;
+const MAX_TASKS = 100;
 const PAGE = 100;
 export const updateCheck = defineJob({
   name: 'update-check',
@@ -95,10 +95,10 @@ export const updateCheck = defineJob({
   requestsPerTarget: 4,
   check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
 
-  async survey({ api, all, earlier, options, now }): Promise<Survey> {
+  async prepare({ api, all, earlier, options, now }): Promise<Survey> {
     const { schedules, suspicious } = await readUpdateHistory({ api, all, earlier }, now - options.look_back);
     const looked: Survey['looked'] = new Map();
-    let left = MOST_TASKS;
+    let left = MAX_TASKS;
     for (const [id, history] of schedules) {
       // What still goes on is looked at when it has ended.
       const waits = history.entries.some(isGoing);
@@ -109,12 +109,12 @@ export const updateCheck = defineJob({
     return { looked, suspicious, cores: await readCores({ api, all }) };
   },
 
-  judge(schedule, { options, survey: { looked, suspicious, cores }, now, serviceNow }) {
-    const surveyed = looked.get(schedule.id);
-    if (!surveyed) return { is: 'left-out', why: 'It was created while the plan was made' };
+  evaluate(schedule, { options, prepared: { looked, suspicious, cores }, now, serviceNow }) {
+    const examined = looked.get(schedule.id);
+    if (!examined) return { is: 'excluded', why: 'It was created while the plan was made' };
     const status = shown(schedule.status, 'schedule.status');
     if (status === 'active') shown(schedule.next_update_at, 'schedule.next_update_at');
-    const one = { ...surveyed, schedule };
+    const one = { ...examined, schedule };
     const going = taskIds(one.entries.filter(isGoing));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
@@ -137,7 +137,7 @@ export const updateCheck = defineJob({
     return { is: 'target', memo };
   },
 
-  *besides({ options, survey: { looked, cores } }) {
+  *extraTargets({ options, prepared: { looked, cores } }) {
     const active = [...looked.values()].map((one) => {
       const { status } = one.schedule;
       const isActive = status === 'active' || effectOn(one, options) === 'enableAutoUpdateSchedule';
@@ -217,7 +217,7 @@ async function lookAt(
   api: Api,
   { schedule, since, untold, entries, latest }: ScheduleHistory,
   isClose: (entry: HistoryEntry) => boolean,
-): Promise<Looked> {
+): Promise<ExaminedSchedule> {
   const runs: UpdateRun[] = [];
   for (const entry of entries) runs.push(await readRunOf(api, entry, isClose(entry)));
   const last = latest && (runs[entries.indexOf(latest)] ?? (await readRunOf(api, latest, isClose(latest))));
@@ -226,11 +226,11 @@ async function lookAt(
 
 /** Reads again what the memo says, when what went on has ended. Costs a request or two, and one a run that went wrong. */
 async function lookAgain(
-  { api, all }: Pick<Reading, 'api' | 'all'>,
+  { api, all }: Pick<JobApi, 'api' | 'all'>,
   id: string,
   { tells, closely, since, from, untold, did, refused }: Memo,
   options: Options,
-): Promise<Looked> {
+): Promise<ExaminedSchedule> {
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
     auto_update_schedule_id: id,
   });
@@ -255,7 +255,7 @@ async function lookAgain(
 
 /** The addresses of the sites of some runs: asked for one by one, or all of the account's where that costs less. */
 async function labelsOf(
-  { api, all }: Pick<Reading, 'api' | 'all'>,
+  { api, all }: Pick<JobApi, 'api' | 'all'>,
   runs: readonly UpdateRun[],
   sites: number,
 ): Promise<(id: string) => string> {

@@ -31,7 +31,7 @@ interface UpdatedSite {
 }
 
 /** So many updates of one site are named. */
-const MOST_NAMED = 6;
+const MAX_NAMED = 6;
 
 /** Whether a run is still at work. */
 export const isGoing = ({ status }: { status: string }): boolean =>
@@ -96,7 +96,7 @@ export function runFindings(
   const whole: Finding = {
     severity: wentBadly(run) ? bad : wentWell(run) ? 'info' : 'warning',
     about: `run of ${inMinutes(run.at)}`,
-    says: wholeWords(run),
+    says: formatWhole(run),
     ...found,
   };
   if (isGoing(run)) return [whole];
@@ -106,7 +106,7 @@ export function runFindings(
       (site): Finding => ({
         severity: isBad(site) ? bad : site.came === 'updated' ? 'info' : 'warning',
         about: label(site.id),
-        says: siteWords(site),
+        says: formatSite(site),
         ...found,
       }),
     );
@@ -127,16 +127,16 @@ export const countOf = (count: number, word: string): string => `${count} ${word
 
 const isBad = ({ came }: UpdatedSite): boolean => came === 'failed' || came === 'aborted';
 
-function wholeWords(run: UpdateRun): string {
+function formatWhole(run: UpdateRun): string {
   if (run.status === 'no_updates') return 'There was nothing to update.';
   if (isGoing(run)) {
     return `It is still going${run.task ? ` (task ${run.task})` : ''}; the next check tells how it ended.`;
   }
-  return `It ${ends.get(run.status) ?? `ended as "${run.status}"`}: ${cameWords(run)}.`;
+  return `It ${ends.get(run.status) ?? `ended as "${run.status}"`}: ${formatUpdate(run)}.`;
 }
 
 /** `1 updated, 2 failed of 3 sites`. */
-export function cameWords({ sites }: Pick<UpdateRun, 'sites'>): string {
+export function formatUpdate({ sites }: Pick<UpdateRun, 'sites'>): string {
   const all = countOf(sites.length, 'site');
   if (sites.some(({ came }) => came === 'unknown'))
     return `the service does not say what became of its ${all}`;
@@ -155,7 +155,7 @@ const ends = new Map([
   ['cancelled', 'was cancelled'],
 ]);
 
-function siteWords({ came, versions, error }: UpdatedSite): string {
+function formatSite({ came, versions, error }: UpdatedSite): string {
   if (came === 'updated') return `Updated${versions ? `: ${versions}` : ''}.`;
   const how = came === 'unfinished' ? 'Was not finished' : `${came[0]?.toUpperCase()}${came.slice(1)}`;
   return `${how}${error ?? '.'}${versions ? ` Was to get ${versions}.` : ''}`;
@@ -170,8 +170,8 @@ function versionsOf({ wp }: NonNullable<HistoryEntry['sites']>[number]): string 
     const name = one.name ?? ('slug' in one ? one.slug : undefined) ?? 'something';
     return `${name} ${one.current_version ?? '?'} → ${one.target_version ?? '?'}`;
   });
-  const more = updates.length - MOST_NAMED;
-  return more > 0 ? `${updates.slice(0, MOST_NAMED).join(', ')} and ${more} more` : updates.join(', ');
+  const more = updates.length - MAX_NAMED;
+  return more > 0 ? `${updates.slice(0, MAX_NAMED).join(', ')} and ${more} more` : updates.join(', ');
 }
 
 function cameOf(status: string | undefined): UpdatedSite['came'] {

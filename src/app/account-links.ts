@@ -17,7 +17,7 @@ export interface AccountLinks {
 }
 
 /** Different deviations that are remembered; a service that invents new ones without end is only counted. */
-const MOST_DRIFT = 200;
+const MAX_DRIFT = 200;
 
 /** Asks nothing of the service yet. */
 export function openAccountLinks(
@@ -40,8 +40,8 @@ export function openAccountLinks(
       log,
       onDrift({ operation, field, message }) {
         const key = `${operation} ${field}`;
-        if (!drift.has(key) && drift.size < MOST_DRIFT) log.warn({ operation, field }, `drift: ${message}`);
-        if (drift.has(key) || drift.size < MOST_DRIFT) drift.set(key, (drift.get(key) ?? 0) + 1);
+        if (!drift.has(key) && drift.size < MAX_DRIFT) log.warn({ operation, field }, `drift: ${message}`);
+        if (drift.has(key) || drift.size < MAX_DRIFT) drift.set(key, (drift.get(key) ?? 0) + 1);
       },
     });
     return { client, budget };

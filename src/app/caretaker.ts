@@ -33,7 +33,7 @@ export interface CaretakerOptions {
 }
 
 /** How long the queues are given to end well. */
-const CLOSE_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
  * Opens Caretaker on the Redis of the settings. Nothing is asked of the service yet.
@@ -105,7 +105,7 @@ export async function openCaretaker({
       await continuity.close();
       await links.close();
       // Whatever a queue still waits for in a Redis that is away, the connection is hung up.
-      await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_MS).unref())]);
+      await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_TIMEOUT_MS).unref())]);
       await remembered.close();
     },
   };

@@ -5,7 +5,7 @@ import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/file-watcher.ts';
 import { openPolicyBook, type PolicyBook } from '../policy/policy-watcher.ts';
-import { freezeWords } from '../records/freeze-store.ts';
+import { formatFreeze } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
 import { startScheduler } from '../schedule/scheduler.ts';
@@ -28,10 +28,10 @@ export class DaemonRunsError extends CaretakerError {
   readonly code = 'DAEMON_RUNS';
 }
 
-const PRESENCE_MS = 5_000;
-const PRUNE_MS = 3_600_000;
+const HEARTBEAT_INTERVAL_MS = 5_000;
+const PRUNE_INTERVAL_MS = 3_600_000;
 /** A role whose part of the process was not seen to go on for so long is not at work. */
-const STILL_MS = 30_000;
+const STILL_AFTER_MS = 30_000;
 
 /**
  * Starts the roles in order: work before what makes work, the dashboard when there is something to see.
@@ -88,7 +88,7 @@ export async function startDaemon(options: {
       stops.push(watchConfig(config, { started: settings, take: caretaker.take, clock, log }));
     }
     if (!given.includes('dashboard')) {
-      stops.push(keepHouse(house));
+      stops.push(heartbeat(house));
       return { stop };
     }
     const dashboard = await startDashboard({
@@ -107,7 +107,7 @@ export async function startDaemon(options: {
       throw (await runningAlready(error, caretaker)) ?? error;
     });
     stops.push(() => dashboard.close());
-    stops.push(keepHouse({ ...house, dashboardPort: Number(new URL(dashboard.url).port) }));
+    stops.push(heartbeat({ ...house, dashboardPort: Number(new URL(dashboard.url).port) }));
     return { dashboard, stop };
   } catch (error) {
     await stop();
@@ -117,7 +117,7 @@ export async function startDaemon(options: {
 
 /** Whether a role is not at work. The dashboard that is asked is. */
 const isStill = (beatAt: number | undefined, role: Role, now: number): boolean =>
-  role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_MS);
+  role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_AFTER_MS);
 
 /** Whether the port is taken by a daemon that shares our work, which is another matter than a stranger's program. */
 async function runningAlready(error: unknown, caretaker: Caretaker): Promise<DaemonRunsError | undefined> {
@@ -159,7 +159,7 @@ function showPresence({ caretaker, given, book, agreement, startedAt, dashboardP
 }
 
 /** Shows that this process is here, and forgets runs that are older than they need be. */
-function keepHouse(house: House): () => Promise<void> {
+function heartbeat(house: House): () => Promise<void> {
   const { caretaker, given, agreement } = house;
   const { records, clock, log, owner } = caretaker;
   const leaving = new AbortController();
@@ -168,7 +168,7 @@ function keepHouse(house: House): () => Promise<void> {
   const round = async () => {
     const seenAt = clock.now();
     const freeze = await records.freeze.at(seenAt);
-    const words = freeze && freezeWords(freeze);
+    const words = freeze && formatFreeze(freeze);
     if (words !== frozen) {
       if (words === undefined) log.info('no longer frozen: policies fire again');
       else log.warn(`everything is ${words}: no run begins`);
@@ -176,7 +176,7 @@ function keepHouse(house: House): () => Promise<void> {
     frozen = words;
     await showPresence(house);
     await agreement.look();
-    if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_MS) {
+    if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
       prunedAt = seenAt;
       await records.totals.addEarlier(seenAt);
       const before = seenAt - caretaker.settings.retention.runsMs;
@@ -188,7 +188,7 @@ function keepHouse(house: House): () => Promise<void> {
   const rounds = (async () => {
     while (!leaving.signal.aborted) {
       await round().catch((error: unknown) => log.warn({ err: error }, 'housekeeping had to wait'));
-      await clock.sleep(PRESENCE_MS, leaving.signal);
+      await clock.sleep(HEARTBEAT_INTERVAL_MS, leaving.signal);
     }
   })();
   return async () => {

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { openRecords, type Records } from '../records/records.ts';
-import { keepRight, redisClock } from '../redis/clock.ts';
+import { keepInSync, redisClock } from '../redis/clock.ts';
 import { type Connected, connectRedis } from '../redis/connect.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -34,7 +34,7 @@ export async function connectRecords(
 ): Promise<OpenRecords> {
   const redis = await connectRedis(where, dataDir, log);
   const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
-  const letClockBe = shared && keepRight(shared, log);
+  const letClockBe = shared && keepInSync(shared, log);
   return {
     records: openRecords(redis.store),
     clock: clock ?? shared ?? steadyClock,

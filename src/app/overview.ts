@@ -4,7 +4,7 @@ import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/opt
 import type { PolicyBook } from '../policy/policy-watcher.ts';
 import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
-import { type Finding, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
+import { type Diagnostic, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import type { Caretaker } from './caretaker.ts';
 
 export type Overview = Pick<
@@ -13,7 +13,7 @@ export type Overview = Pick<
 >;
 
 /** Redis counts as down when it does not answer a ping within this time. */
-const PING_MS = 1_000;
+const PING_TIMEOUT_MS = 1_000;
 
 /** What the dashboard is told; `waiting` gives the roles that are not at work. */
 export function overview(
@@ -38,7 +38,7 @@ export function overview(
     engine,
     needAccount: (name) => void accountOf(settings, name),
     async health() {
-      const late = new Promise<'down'>((resolve) => setTimeout(resolve, PING_MS, 'down').unref());
+      const late = new Promise<'down'>((resolve) => setTimeout(resolve, PING_TIMEOUT_MS, 'down').unref());
       const answer = redis.store.ping().then(
         () => 'up' as const,
         () => 'down' as const,
@@ -90,7 +90,7 @@ function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   }));
 }
 
-function mistakeOf(finding: Finding): BrokenFile['mistakes'][number] {
+function mistakeOf(finding: Diagnostic): BrokenFile['mistakes'][number] {
   const suggestion = hintOf(finding);
   const { message, frame } = finding;
   return { place: placeOf(finding), message, frame, ...(suggestion === undefined ? {} : { suggestion }) };

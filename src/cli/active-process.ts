@@ -1,6 +1,6 @@
 /** Whether any process is at work on a run, and what to do when none is. */
 import type { OpenRecords } from '../app/open-records.ts';
-import { stewardLease } from '../engine/supervise/lease.ts';
+import { supervisorLease } from '../engine/supervise/lease.ts';
 import { refusalOf } from '../redis/health.ts';
 import { RedisRefusesError } from '../redis/refusal.ts';
 import { isFinal } from '../run/moves.ts';
@@ -11,17 +11,17 @@ type Known = Pick<OpenRecords, 'records' | 'clock'>;
 
 /** Who is at work on the runs of an account, in words; nothing when no process is. */
 export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
-  const [steward, here] = await Promise.all([
-    records.locks.holder(stewardLease(account)),
+  const [supervisor, here] = await Promise.all([
+    records.locks.holder(supervisorLease(account)),
     records.presence.here(clock.now()),
   ]);
   // A daemon takes the lease within a second of a run's beginning.
   const daemon = here.find(({ id, roles }) =>
-    steward === undefined ? roles.includes('worker') : id === steward,
+    supervisor === undefined ? roles.includes('worker') : id === supervisor,
   );
   if (daemon) return `the daemon on ${daemon.host} (pid ${daemon.pid})`;
-  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(steward ?? '') ?? [];
-  return host === undefined ? steward : `a command on ${host} (pid ${pid})`;
+  const [, host, pid] = /^(.+)\.(\d+)\.[^.]+$/.exec(supervisor ?? '') ?? [];
+  return host === undefined ? supervisor : `a command on ${host} (pid ${pid})`;
 }
 
 /** Those of these runs that have not ended and that no process works on. */

@@ -6,20 +6,20 @@
 import type { Caretaker } from '../app/caretaker.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { lostWords } from './output/lost-work.ts';
+import { formatLostWork } from './output/lost-work.ts';
 import { clockTime, timeOfDay } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** What lasts no longer is nothing to tell. */
-const LASTS_MS = 10_000;
-const LOOK_MS = 1_000;
+const REPORT_AFTER_MS = 10_000;
+const POLL_INTERVAL_MS = 1_000;
 /** So long a person looks on before he asks himself what is wrong. */
 const SLOW_MS = 4_000;
 /** More of a run is not read only to say how much of its work is lost. */
-const MOST_READ = 1_000;
+const MAX_READ = 1_000;
 
 /** How the account stands, as its budget tells. */
-export interface Standing {
+export interface AccountHealth {
   now: number;
   /** Since when nobody got a usable answer. */
   failingSince?: number | undefined;
@@ -35,21 +35,22 @@ export interface Standing {
   own: number;
 }
 
-export type Hindrance = { is: 'away'; since: number } | { is: 'drained'; limit: number; until: number };
+export type Blocker = { is: 'away'; since: number } | { is: 'drained'; limit: number; until: number };
 
 /** What hinders a run, if anything has for a while. */
-export function hindranceOf(standing: Standing): Hindrance | undefined {
+export function blockerOf(standing: AccountHealth): Blocker | undefined {
   const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = standing;
-  if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= LASTS_MS)
+  if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= REPORT_AFTER_MS)
     return { is: 'away', since: failingSince };
   // A run that uses up its account's requests by itself is at work, not hindered.
-  if (spent && resetsAt - now > LASTS_MS && own < limit / 2) return { is: 'drained', limit, until: resetsAt };
+  if (spent && resetsAt - now > REPORT_AFTER_MS && own < limit / 2)
+    return { is: 'drained', limit, until: resetsAt };
   return undefined;
 }
 
 /** Watches over one run and says aloud what changes. */
-export class Hindrances {
-  private told: Hindrance | undefined;
+export class Blockers {
+  private told: Blocker | undefined;
   private lookedAt = 0;
   private window = { resetsAt: 0, requests: 0 };
   /** How many targets had ended, and since when no other has. */
@@ -71,15 +72,15 @@ export class Hindrances {
   async look(run: Run): Promise<void> {
     const { clock } = this.caretaker;
     const now = clock.now();
-    if (now - this.lookedAt < LOOK_MS) return;
+    if (now - this.lookedAt < POLL_INTERVAL_MS) return;
     this.lookedAt = now;
     const { budget, client } = this.caretaker.link(run.account);
     const { failingSince, failedAt, limit, resetsAt, room } = await budget.state();
-    if (resetsAt > this.window.resetsAt + LASTS_MS) this.window = { resetsAt, requests: run.requests };
+    if (resetsAt > this.window.resetsAt + REPORT_AFTER_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     const { watchedSince } = this;
     const seen = { failingSince, failedAt, watchedSince };
-    this.tell(hindranceOf({ now, ...seen, limit, spent: room < 1, resetsAt, own }), now, run);
+    this.tell(blockerOf({ now, ...seen, limit, spent: room < 1, resetsAt, own }), now, run);
     this.tellSlow(client.waitingSince(), now, run);
     await this.lookForLost(run, now);
   }
@@ -88,11 +89,11 @@ export class Hindrances {
   private async lookForLost(run: Run, now: number): Promise<void> {
     const ended = endedCount(run.counts);
     if (ended !== this.still.ended || this.still.since === 0) this.still = { ended, since: now };
-    if (now - this.still.since < LASTS_MS) return;
+    if (now - this.still.since < REPORT_AFTER_MS) return;
     this.still.since = now;
-    const following = await this.caretaker.records.targets.inState(run.id, 'following', MOST_READ);
+    const following = await this.caretaker.records.targets.inState(run.id, 'following', MAX_READ);
     const lost = following.filter(({ lostAt }) => lostAt !== undefined);
-    const words = lost.length > this.toldLost ? lostWords(lost, now) : undefined;
+    const words = lost.length > this.toldLost ? formatLostWork(lost, now) : undefined;
     this.toldLost = lost.length;
     if (words) this.terminal.say(words);
   }
@@ -104,7 +105,7 @@ export class Hindrances {
     const answered = new AbortController();
     const both = AbortSignal.any([signal, answered.signal]);
     const answer = read().finally(() => answered.abort());
-    await Promise.race([answer, clock.sleep(LASTS_MS, both)]);
+    await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, both)]);
     if (!both.aborted) {
       this.terminal.say(
         `Redis has not answered since ${timeOfDay(since)}; nothing is lost, and work goes on when it is back.`,
@@ -124,7 +125,7 @@ export class Hindrances {
     );
   }
 
-  private tell(found: Hindrance | undefined, now: number, run: Run): void {
+  private tell(found: Blocker | undefined, now: number, run: Run): void {
     const { told } = this;
     if (found?.is === told?.is) return;
     this.told = found;

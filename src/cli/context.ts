@@ -12,7 +12,7 @@ import { loadSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../suggest.ts';
 import {
-  type Finding,
+  type Diagnostic,
   InvalidFilesError,
   renderFinding,
   renderFindings,
@@ -133,13 +133,13 @@ export async function withAccount<T>(
   });
 }
 
-export function sayFindings(findings: readonly Finding[], terminal: Terminal): void {
+export function sayFindings(findings: readonly Diagnostic[], terminal: Terminal): void {
   if (findings.length > 0)
     terminal.say(renderFindings(findings, { color: terminal.paint, columns: terminal.sayColumns }));
 }
 
 /** Says what is allowed in a policy, and probably not what was meant. */
-export function sayWarnings(warnings: readonly Finding[], terminal: Terminal): void {
+export function sayWarnings(warnings: readonly Diagnostic[], terminal: Terminal): void {
   const warning = terminal.paint('yellow', 'warning');
   for (const [at, one] of warnings.entries())
     terminal.say(

@@ -5,7 +5,7 @@ import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
 import { shortFile } from '../yaml/diagnostic.ts';
 import { noSuchPolicy, policiesOf } from './context.ts';
-import { moment } from './output/show-run.ts';
+import { formatTime } from './output/show-run.ts';
 
 export interface Kept extends KeptPolicy {
   policy: Policy;
@@ -42,15 +42,17 @@ export async function policyInForce(
 }
 
 /** One sentence for each broken file. */
-export function keptWords(kept: readonly Kept[]): string[] {
+export function formatKept(kept: readonly Kept[]): string[] {
   const files = [...new Set(kept.map(({ file }) => file))];
   return files.flatMap((file) => {
     const mine = kept.filter((one) => one.file === file);
     const [first] = mine;
     if (!first) return [];
-    const names = mine.map(({ name, readAt }) => `${name} as it was read at ${moment(readAt)}`).join(', ');
+    const names = mine
+      .map(({ name, readAt }) => `${name} as it was read at ${formatTime(readAt)}`)
+      .join(', ');
     return [
-      `${shortFile(file)} is broken since ${moment(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps in force ${names}.`,
+      `${shortFile(file)} is broken since ${formatTime(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps in force ${names}.`,
     ];
   });
 }

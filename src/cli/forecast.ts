@@ -34,7 +34,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const FIRINGS_LOOKED_AT = 300;
 
 /** A run to come. */
-export interface Coming {
+export interface ForecastRun {
   policy: string;
   at: number;
   requests: number;
@@ -47,7 +47,7 @@ export interface Coming {
  * How long each of the runs to come takes, in their order, when what may be spent in a minute is divided by weight among
  * those under way. Pure.
  */
-export function simulate(coming: readonly Coming[], perMinute: number, now: number): number[] {
+export function simulate(coming: readonly ForecastRun[], perMinute: number, now: number): number[] {
   const open = coming.map((run, index) => {
     // In whole minutes, as the requests are given out.
     const from = now + Math.floor((run.at - now) / MINUTE_MS) * MINUTE_MS;

@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 import { UsageError } from './exit.ts';
-import { moment } from './output/show-run.ts';
+import { formatTime } from './output/show-run.ts';
 
 export interface UntilOptions {
   until?: string;
@@ -20,7 +20,7 @@ export function dayNote(text: string): string {
 }
 
 /** The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine does not matter. */
-export function parseMoment(text: string): number | undefined {
+export function parseEndTime(text: string): number | undefined {
   const [whole, zone] = MOMENT.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
@@ -44,12 +44,12 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   }
   if (options.until === undefined) return undefined;
   const ms = parseDuration(options.until);
-  const until = ms === undefined ? parseMoment(options.until) : now + ms;
+  const until = ms === undefined ? parseEndTime(options.until) : now + ms;
   if (until === undefined)
     throw new UsageError(
       `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
     );
   if (until <= now)
-    throw new UsageError(`--until takes a moment that is still to come; ${moment(until)} is not.`);
+    throw new UsageError(`--until takes a moment that is still to come; ${formatTime(until)} is not.`);
   return until;
 }

@@ -6,7 +6,7 @@ import { UsageError } from './exit.ts';
 /** So many runs are looked through for one that was not refused. */
 const LOOK_BACK = 100;
 /** So many are named when several could be meant. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through. `last` is the newest that
@@ -22,12 +22,12 @@ export async function runNamed({ runs }: Records, word: string): Promise<Run> {
   const meant = exact ?? newest.find(({ status }) => status !== 'skipped') ?? newest[0];
   if (meant) return meant;
   if (word === 'last') throw new UsageError('There are no runs yet. "caretaker run <policy>" fires one.');
-  const ids = await runs.startingWith(word, MOST_NAMED + 1);
+  const ids = await runs.startingWith(word, MAX_NAMED + 1);
   const [first] = ids;
   const only = ids.length === 1 && first !== undefined ? await runs.get(first) : undefined;
   if (only) return only;
   if (ids.length === 0) throw new UsageError(`There is no run "${word}". "caretaker runs" lists them.`);
-  const named = ids.slice(0, MOST_NAMED).join('\n  ');
-  const more = ids.length > MOST_NAMED ? '\n  ...' : '';
+  const named = ids.slice(0, MAX_NAMED).join('\n  ');
+  const more = ids.length > MAX_NAMED ? '\n  ...' : '';
   throw new UsageError(`Several runs begin with "${word}"; which of them?\n  ${named}${more}`);
 }

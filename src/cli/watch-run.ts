@@ -9,25 +9,25 @@ import { isFinal } from '../run/moves.ts';
 import { toReport } from '../run/report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
 import { atWorkOn, goOnOrCancel } from './active-process.ts';
-import { Hindrances } from './blockers.ts';
+import { Blockers } from './blockers.ts';
 import { exit } from './exit.ts';
 import { heedSignals } from './interruption.ts';
-import { findingsText } from './output/findings.ts';
+import { formatFindings } from './output/findings.ts';
 import { retryAdvice } from './output/retry-advice.ts';
 import {
   clockTime,
   endLines,
   foldedTable,
+  formatSpread,
   outOf,
   progressLine,
-  spreadWords,
   targetTable,
 } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 /** Where nothing may move, a line is printed so often at most. */
-const LINE_MS = 10_000;
+const PROGRESS_INTERVAL_MS = 10_000;
 
 export interface Attending {
   json?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface Attending {
 const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
 
 /** Works until the run has ended, and prints it; gives the exit code. */
-export async function attend(
+export async function watchRun(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
@@ -84,16 +84,16 @@ async function watch(
   { calledOff, callOffIfRefused }: Attending,
 ): Promise<Run> {
   const { records, clock } = caretaker;
-  const hindrances = new Hindrances(caretaker, terminal, callOffIfRefused);
+  const blockers = new Blockers(caretaker, terminal, callOffIfRefused);
   let last = run;
   let saidAt = clock.now();
   let said = '';
   let told = false;
   for (;;) {
-    const now = await hindrances.reading(async () => {
+    const now = await blockers.reading(async () => {
       const found = await records.runs.get(run.id);
       if (!found) throw new Error(`the run ${run.id} is gone`);
-      await hindrances.look(found);
+      await blockers.look(found);
       return found;
     }, signal);
     last = now ?? last;
@@ -101,19 +101,19 @@ async function watch(
       terminal.clear();
       return last;
     }
-    const spread: string | undefined = told ? undefined : spreadWords(last);
+    const spread: string | undefined = told ? undefined : formatSpread(last);
     if (spread) terminal.say(`${last.id} ${spread}.`);
     told ||= spread !== undefined;
     if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
     else {
       const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
-      if (line !== said && clock.now() - saidAt >= LINE_MS) {
+      if (line !== said && clock.now() - saidAt >= PROGRESS_INTERVAL_MS) {
         terminal.say(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
         saidAt = clock.now();
         said = line;
       }
     }
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(POLL_INTERVAL_MS, signal);
   }
 }
 
@@ -140,7 +140,7 @@ async function printEnd(
   if (attending.json) terminal.json(toReport(run, targets));
   else {
     const folded = printTargets(targets, terminal, attending);
-    const findings = findingsText(targets, terminal, { all: false });
+    const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     if (folded && !attending.passing)

@@ -248,7 +248,11 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   }
 
   /** Reads may be asked again without harm; a change is asked once, and what became of it is found out by its job. */
-  async function insist<T>(id: OperationId, options: CallOptions, attempt: () => Promise<T>): Promise<T> {
+  async function withRetries<T>(
+    id: OperationId,
+    options: CallOptions,
+    attempt: () => Promise<T>,
+  ): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await attempt();
@@ -270,7 +274,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
 
   async function call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions) {
     check(id, input);
-    return insist(id, options, async () => {
+    return withRetries(id, options, async () => {
       const reply = await once(id, input, options);
       if (operationOf(id).answer !== undefined)
         return read(id, reply).catch((error: unknown) => Promise.reject(unreadable(id, reply, error)));
@@ -312,7 +316,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     },
     async download(id, input, options) {
       check(id, input);
-      return insist(id, options, async () => {
+      return withRetries(id, options, async () => {
         const reply = await once(id, input, options);
         if (!isPage(reply)) return streamPdf(id, reply);
         discard(reply);

@@ -13,9 +13,9 @@ import { asPdf, PdfError } from './pdf.ts';
 
 /** The largest JSON body that is read; a page of 100 sites has about 65 kB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-const CONNECT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** How long an answer may take to begin, and then to go on. */
-const ANSWER_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
 /** Redirects that keep a read a read. */
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -109,7 +109,7 @@ export class Connection {
     this.pool = new Pool(this.base.origin, {
       // More than anybody has under way at once: a request that was let go must not wait in a queue of the pool.
       connections: 512,
-      connect: { timeout: CONNECT_MS },
+      connect: { timeout: CONNECT_TIMEOUT_MS },
     }).compose(guarded);
   }
 
@@ -136,7 +136,7 @@ export class Connection {
    * @throws the signal's reason when it was aborted.
    */
   async exchange(exchange: Exchange): Promise<Reply> {
-    const { operation, method, path, body, signal, answerWithinMs = ANSWER_MS } = exchange;
+    const { operation, method, path, body, signal, answerWithinMs = RESPONSE_TIMEOUT_MS } = exchange;
     let isBegun = false;
     const isLate = () => {
       const late = exchange.isLate?.() ?? false;
@@ -278,7 +278,8 @@ function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string 
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return `nothing listens at ${origin} (connection refused)`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${origin} is not known`;
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection to ${origin} within ${CONNECT_MS / 1000} s`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return `no connection to ${origin} within ${CONNECT_TIMEOUT_MS / 1000} s`;
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${answerWithinMs / 1000} s`;
   if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${answerWithinMs / 1000} s`;
   if (wasCut(error)) return 'the connection was cut';

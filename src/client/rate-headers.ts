@@ -4,7 +4,7 @@ import { meaningOf } from '../contract/answers.ts';
 import type { Reply } from './http.ts';
 
 /** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
-const MOST_RESET_SECONDS = 3_600;
+const MAX_RESET_SECONDS = 3_600;
 
 const rateHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
 /** The service alone sends them: whatever else an answer is, with them it is the service's. */
@@ -24,7 +24,7 @@ export function newsOf(reply: Reply, leadsNowhere: boolean): WindowNews {
     kind: status === 429 ? 'limited' : isUseless ? 'failed' : 'answered',
     ...(limit === undefined ? {} : { limit: Math.floor(limit) }),
     ...(remaining === undefined ? {} : { remaining: Math.floor(remaining) }),
-    ...(resetSeconds === undefined || resetSeconds > MOST_RESET_SECONDS
+    ...(resetSeconds === undefined || resetSeconds > MAX_RESET_SECONDS
       ? {}
       : { resetMs: Math.ceil(resetSeconds) * 1000 }),
   };

@@ -37,7 +37,7 @@ export const oneOf = <const O extends Operator[]>(values: readonly string[], ...
   ({ kind: 'text', values, operators }) as const;
 export const flag = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'boolean', operators }) as const;
-export const moment = <const O extends Operator[]>(...operators: O) =>
+export const listTimestamp = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'timestamp', operators }) as const;
 export const date = <const O extends Operator[]>(...operators: O) => ({ kind: 'day', operators }) as const;
 export const version = <const O extends Operator[]>(...operators: O) =>

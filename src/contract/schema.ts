@@ -9,10 +9,10 @@
 import { z } from 'zod';
 
 /** `open`: unknown fields and enum values pass. `closed`: they do not. In both, every field must be there. */
-type Reading = 'open' | 'closed';
+type Strictness = 'open' | 'closed';
 
 /** How the schemas that `part` and `known` made are read. */
-const readings = new WeakMap<z.core.$ZodType, (reading: Reading) => z.ZodType>();
+const readings = new WeakMap<z.core.$ZodType, (reading: Strictness) => z.ZodType>();
 /** Readings already made: zod compiles a schema when it first reads with it, so each is made once. */
 const made = {
   open: new WeakMap<z.core.$ZodType, z.ZodType>(),
@@ -96,7 +96,7 @@ export const published = (schema: z.core.$ZodType): z.ZodType => readingOf(schem
 /** The reading that finds nothing missing and nothing wrong, though perhaps something new. */
 export const complete = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'open');
 
-function readingOf(schema: z.core.$ZodType, reading: Reading): z.ZodType {
+function readingOf(schema: z.core.$ZodType, reading: Strictness): z.ZodType {
   const before = made[reading].get(schema);
   if (before) return before;
   const now = readings.get(schema)?.(reading) ?? readInside(schema, reading);
@@ -104,7 +104,7 @@ function readingOf(schema: z.core.$ZodType, reading: Reading): z.ZodType {
   return now;
 }
 
-function readInside(schema: z.core.$ZodType, reading: Reading): z.ZodType {
+function readInside(schema: z.core.$ZodType, reading: Strictness): z.ZodType {
   if (schema instanceof z.ZodOptional) return z.optional(readingOf(schema.unwrap(), reading));
   if (schema instanceof z.ZodNullable) return z.nullable(readingOf(schema.unwrap(), reading));
   if (schema instanceof z.ZodArray) return z.array(readingOf(schema.element, reading));

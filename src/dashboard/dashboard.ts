@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { isLoopback } from '../settings/loopback.ts';
-import { Door } from './auth/authenticator.ts';
-import { Throttle } from './auth/login-throttle.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import { LoginThrottle } from './auth/login-throttle.ts';
 import { Sessions } from './auth/sessions.ts';
-import { openNews } from './events/event-bus.ts';
+import { openEventBus } from './events/event-bus.ts';
 import { createApp } from './http/app.ts';
 import type { Pausing } from './http/context.ts';
 import { DashboardError } from './http/dashboard-error.ts';
@@ -31,15 +31,15 @@ export interface Dashboard {
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host, port, records, queues, clock, log } = options;
-  const door = new Door(options.password);
-  if (!door.hasPassword && !isLoopback(host)) {
+  const authenticator = new Authenticator(options.password);
+  if (!authenticator.hasPassword && !isLoopback(host)) {
     throw new DashboardError(
       `The dashboard has no password, so it listens on this machine only, and not on ${host}: set dashboard.password (CARETAKER_DASHBOARD_PASSWORD), or dashboard.host to 127.0.0.1.`,
     );
   }
   const closing = new AbortController();
   const server = await listen(host, port);
-  const news = await openNews(records).catch(async (error) => {
+  const eventBus = await openEventBus(records).catch(async (error) => {
     await server.close();
     throw error;
   });
@@ -49,9 +49,9 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     host,
     port: server.port,
     url,
-    door,
+    authenticator,
     sessions: new Sessions(clock),
-    throttle: new Throttle(clock),
+    loginThrottle: new LoginThrottle(clock),
     reader,
     queues,
     engine: options.engine,
@@ -60,17 +60,17 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     accounts: options.accounts,
     needAccount: options.needAccount,
     pausing: openPausing(records, clock),
-    meters: createMeters({ ...options, reader, news }),
-    news,
+    meters: createMeters({ ...options, reader, eventBus }),
+    eventBus,
     clock,
     log,
     closing: closing.signal,
   });
   server.serve(app);
-  const link = () => door.linkAt(url);
+  const link = () => authenticator.linkAt(url);
   return {
     url,
-    ...(door.hasPassword
+    ...(authenticator.hasPassword
       ? {}
       : {
           get signInLink() {
@@ -80,7 +80,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     async close() {
       closing.abort();
       await server.close();
-      await news.close();
+      await eventBus.close();
     },
   };
 }

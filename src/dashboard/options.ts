@@ -55,7 +55,7 @@ export interface DashboardOptions {
   records: Records;
   queues: Queues;
   /** What carries out the things that people ask for here. */
-  engine: Pick<Engine, 'fire' | 'cancel' | 'abandon' | 'release' | 'retry'>;
+  engine: Pick<Engine, 'fire' | 'cancel' | 'forceEnd' | 'release' | 'retry'>;
   /** The policies in force; asked at every look. */
   policies: () => readonly Policy[];
   /** Answers within a second or two, whatever Redis does. */

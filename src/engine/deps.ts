@@ -16,7 +16,7 @@ export interface AccountLink {
   budget: Budget;
 }
 
-export interface Parts {
+export interface EngineDeps {
   records: Records;
   queues: Queues;
   registry: Registry;

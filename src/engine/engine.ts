@@ -4,14 +4,14 @@ import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import { Actor } from './act/actor.ts';
-import { type Parts, policyOf } from './deps.ts';
+import { type EngineDeps, policyOf } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
 import { Planner } from './plan/planner.ts';
 import { type Preview, previewPlan } from './plan/preview.ts';
 import { probeAccount } from './supervise/block.ts';
 import { cancelRun } from './supervise/cancel.ts';
-import { abandonRun } from './supervise/force-end.ts';
-import { Steward } from './supervise/supervisor.ts';
+import { forceEndRun } from './supervise/force-end.ts';
+import { Supervisor } from './supervise/supervisor.ts';
 
 /** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
 export class RunError extends CaretakerError {
@@ -43,11 +43,11 @@ export interface Engine {
    */
   cancel(runId: string, options?: { tasks?: boolean }): Promise<void>;
   /**
-   * Ends a run at once, without waiting for what is in flight: see `abandonRun`. Gives the run as it ended.
+   * Ends a run at once, without waiting for what is in flight: see `forceEndRun`. Gives the run as it ended.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
-  abandon(runId: string): Promise<Run>;
+  forceEnd(runId: string): Promise<Run>;
   /**
    * Fires a new run of the same policy, as it was, over the targets that failed; over all that it selects, when a target failed
    * that stands for them.
@@ -75,10 +75,10 @@ export interface Engine {
 }
 
 /** Puts the engine together. */
-export function createEngine(parts: Parts): Engine {
-  const { records } = parts;
+export function createEngine(deps: EngineDeps): Engine {
+  const { records } = deps;
 
-  const giveWay = (run: Run) => cancelRun(parts, run, 'A newer run took its place.');
+  const giveWay = (run: Run) => cancelRun(deps, run, 'A newer run took its place.');
 
   const runOf = async (runId: string): Promise<Run> => {
     const run = await records.runs.get(runId);
@@ -95,19 +95,19 @@ export function createEngine(parts: Parts): Engine {
 
   /** The targets to do again: all that the policy selects, where one failed that stands for them. */
   const again = ({ job }: Run, failed: string[]): Pick<Firing, 'only'> => {
-    const forAll = parts.registry.get(job)?.standsForAll ?? [];
+    const forAll = deps.registry.get(job)?.aggregateIds ?? [];
     return failed.some((id) => forAll.includes(id)) ? {} : { only: failed };
   };
 
   return {
-    fire: (policy, firing) => fire(parts, policy, firing, giveWay),
+    fire: (policy, firing) => fire(deps, policy, firing, giveWay),
     async cancel(runId, options) {
       const run = await unended(runId);
-      await cancelRun(parts, run, 'It was cancelled by hand.', options);
+      await cancelRun(deps, run, 'It was cancelled by hand.', options);
     },
-    async abandon(runId) {
+    async forceEnd(runId) {
       const run = await unended(runId);
-      await abandonRun(parts, run, 'It was cancelled by hand, without waiting for what was under way.');
+      await forceEndRun(deps, run, 'It was cancelled by hand, without waiting for what was under way.');
       return runOf(runId);
     },
     async retry(runId, options = {}) {
@@ -119,7 +119,7 @@ export function createEngine(parts: Parts): Engine {
       if (failed.length === 0)
         throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
       return fire(
-        parts,
+        deps,
         policyOf(run),
         // For the same moment: last month is still the month that the run was about.
         {
@@ -135,40 +135,40 @@ export function createEngine(parts: Parts): Engine {
     async nudge(runId) {
       const run = await unended(runId);
       if (run.held) return;
-      if (run.status === 'blocked') return probeAccount(parts, run.account);
+      if (run.status === 'blocked') return probeAccount(deps, run.account);
       if (run.planComplete) return;
       await records.runs.clearDetail(runId);
-      await parts.queues.put([{ kind: 'plan', run: runId }]);
+      await deps.queues.put([{ kind: 'plan', run: runId }]);
     },
     async release(runId) {
       const run = await unended(runId);
-      if (!(await records.runs.releaseHeld(run, parts.clock.now())))
+      if (!(await records.runs.releaseHeld(run, deps.clock.now())))
         throw new RunError(`The run ${runId} is not held: there is nothing to release.`);
-      parts.log.info({ run: runId }, 'a held run was released');
-      if (!run.planComplete) await parts.queues.put([{ kind: 'plan', run: runId }]);
+      deps.log.info({ run: runId }, 'a held run was released');
+      if (!run.planComplete) await deps.queues.put([{ kind: 'plan', run: runId }]);
     },
-    preview: (policy, only) => previewPlan(parts, policy, only),
+    preview: (policy, only) => previewPlan(deps, policy, only),
     work(concurrency) {
-      const steward = new Steward(parts);
-      const planner = new Planner(parts);
-      const actor = new Actor(parts);
-      const working = parts.queues.work(
+      const supervisor = new Supervisor(deps);
+      const planner = new Planner(deps);
+      const actor = new Actor(deps);
+      const working = deps.queues.work(
         {
           plan(entry) {
-            steward.begins(entry.run);
+            supervisor.begins(entry.run);
             return planner.begin(entry);
           },
           act: (entry) => actor.act(entry),
         },
         concurrency,
       );
-      steward.start();
+      supervisor.start();
       return {
-        beatAt: () => steward.beatAt,
+        beatAt: () => supervisor.beatAt,
         async stop() {
           const over = new AbortController();
-          const patience = parts.clock.sleep(ANSWERS_WITHIN_MS, over.signal).then(() => actor.leave());
-          await Promise.all([planner.stop(), steward.stop(), working.stop()]);
+          const patience = deps.clock.sleep(ANSWERS_WITHIN_MS, over.signal).then(() => actor.leave());
+          await Promise.all([planner.stop(), supervisor.stop(), working.stop()]);
           over.abort();
           await patience;
           await actor.rest();

@@ -2,12 +2,12 @@
 
 import type { Threshold } from '../policy/policy.ts';
 import { pauseAt } from '../records/policy-store.ts';
-import type { Allotted } from '../records/target-store.ts';
+import type { Allocated } from '../records/target-store.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
-import { type Parts, policyOf } from './deps.ts';
+import { type EngineDeps, policyOf } from './deps.ts';
 import { askAgainAfterMs } from './follow/pace.ts';
-import { drain } from './supervise/end-unstarted.ts';
+import { endUnstarted } from './supervise/end-unstarted.ts';
 
 /** A target that has just been written, and whose it is. */
 export interface Moved {
@@ -16,15 +16,19 @@ export interface Moved {
 }
 
 /**
- * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for the steward's
+ * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for the supervisor's
  * next round. Costs the same for one as for many.
  */
-export async function afterTargets(parts: Parts, account: string, moved: readonly Moved[]): Promise<void> {
+export async function afterTargets(
+  deps: EngineDeps,
+  account: string,
+  moved: readonly Moved[],
+): Promise<void> {
   const ended = moved.filter(({ target }) => target.state === 'ended');
   const failed = ended.filter(({ target }) => target.outcome === 'failed');
-  for (const run of new Set(failed.map((one) => one.run.id))) await stopIfTooManyFailed(parts, run);
-  for (const run of new Set(ended.map((one) => one.run.id))) await finishIfDone(parts, run);
-  if (moved.some(({ target }) => target.state !== 'following')) await handOut(parts, account);
+  for (const run of new Set(failed.map((one) => one.run.id))) await stopIfTooManyFailed(deps, run);
+  for (const run of new Set(ended.map((one) => one.run.id))) await finishIfDone(deps, run);
+  if (moved.some(({ target }) => target.state !== 'following')) await dispatch(deps, account);
 }
 
 /**
@@ -33,30 +37,30 @@ export async function afterTargets(parts: Parts, account: string, moved: readonl
  * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window. Gives when
  * the window under way ends, and there is room again.
  */
-export async function handOut(parts: Parts, account: string): Promise<number | undefined> {
-  const { records, clock } = parts;
-  if (!parts.serves(account)) return undefined;
-  const { failingSince, failedAt = 0, room, resetsAt } = await parts.link(account).budget.state();
+export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
+  const { records, clock } = deps;
+  if (!deps.serves(account)) return undefined;
+  const { failingSince, failedAt = 0, room, resetsAt } = await deps.link(account).budget.state();
   if (failingSince === undefined) {
     const allotted = await records.targets.allot(account, clock.now(), room);
-    await Promise.all(allotted.map((one) => release(parts, one, 'all')));
+    await Promise.all(allotted.map((one) => release(deps, one, 'all')));
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
   // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
   if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return undefined;
   for (const run of await records.runs.active(account))
-    await release(parts, { run: run.id, count: 1 }, 'begun');
+    await release(deps, { run: run.id, count: 1 }, 'begun');
   return undefined;
 }
 
 async function release(
-  parts: Parts,
-  { run, count, acting }: Omit<Allotted, 'acting'> & { acting?: number },
+  deps: EngineDeps,
+  { run, count, acting }: Omit<Allocated, 'acting'> & { acting?: number },
   which: 'all' | 'begun',
 ): Promise<void> {
-  const released = await parts.records.targets.release(run, parts.clock.now(), count, which, acting);
+  const released = await deps.records.targets.release(run, deps.clock.now(), count, which, acting);
   if (released.length === 0) return;
-  await parts.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
+  await deps.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
 }
 
 /** A share says something of the service or the policy only when it is not the bad luck of one or two targets. */
@@ -69,48 +73,48 @@ export const failuresThatStop = (threshold: Threshold, planned: number): number 
     : Math.max(FEWEST_OF_A_SHARE, Math.ceil((planned * threshold.percent) / 100));
 
 /** Trips the run's `stop_after_failures`: what is in flight goes on to its end, the rest is not begun. */
-export async function stopIfTooManyFailed(parts: Parts, runId: string): Promise<void> {
-  const run = await parts.records.runs.get(runId);
+export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Promise<void> {
+  const run = await deps.records.runs.get(runId);
   if (!run || run.ending) return;
   const threshold = policyOf(run).limits.stopAfterFailures;
   if (!threshold) return;
   const { failed, planned } = run.counts;
   if (failed < failuresThatStop(threshold, planned)) return;
   const detail = `Stopped after ${failed} of ${planned} targets failed (limits.stop_after_failures).`;
-  await parts.records.runs.end(run, 'safety-limit', detail);
-  await drain(parts, { ...run, ending: 'safety-limit' });
+  await deps.records.runs.end(run, 'safety-limit', detail);
+  await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
 /** Ends a run whose every target has its outcome; exactly one caller does. */
-export async function finishIfDone(parts: Parts, runId: string): Promise<void> {
-  const run = await parts.records.runs.get(runId);
+export async function finishIfDone(deps: EngineDeps, runId: string): Promise<void> {
+  const run = await deps.records.runs.get(runId);
   if (!run || isFinal(run.status) || !run.planComplete) return;
   if (endedCount(run.counts) < run.counts.planned) return;
-  await concludeRun(parts, run, finalStatus(run));
+  await concludeRun(deps, run, finalStatus(run));
 }
 
 /** Moves a run to its final status and does once what belongs to it. False when somebody else ended it first. */
 export async function concludeRun(
-  parts: Parts,
+  deps: EngineDeps,
   run: Run,
   status: Run['status'],
   change: { detail?: string; planStep?: number } = {},
 ): Promise<boolean> {
-  const { records, clock, log } = parts;
+  const { records, clock, log } = deps;
   const at = clock.now();
   if (!(await records.runs.move(run, status, { at, ...change }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;
   log.info({ run: run.id, status, ...ended.counts, requests: ended.requests }, 'a run ended');
-  await countFailures(parts, ended);
-  parts.onRunEnded?.(ended, policyOf(ended));
+  await countFailures(deps, ended);
+  deps.onRunEnded?.(ended, policyOf(ended));
   return true;
 }
 
 /** Pauses a policy whose scheduled runs failed too often in a row (`schedule.pause_after_failures`). */
-async function countFailures(parts: Parts, run: Run): Promise<void> {
+async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   if (run.status === 'cancelled' || run.status === 'skipped') return;
   if (run.trigger !== 'schedule' && run.trigger !== 'catch-up') return;
-  const { records, clock, log } = parts;
+  const { records, clock, log } = deps;
   const failed = run.status === 'failed' || run.status === 'stopped';
   const inARow = await records.policies.countFailure(run.policy, failed);
   const policy = policyOf(run);
@@ -125,5 +129,5 @@ async function countFailures(parts: Parts, run: Run): Promise<void> {
     { policy: run.policy },
     `paused: ${reason}; caretaker policies resume ${run.policy} lets it run again`,
   );
-  parts.onPolicyPaused?.(run, policy, pause);
+  deps.onPolicyPaused?.(run, policy, pause);
 }

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
-import { type Freeze, freezeWords } from '../records/freeze-store.ts';
+import { type Freeze, formatFreeze } from '../records/freeze-store.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
-import type { Parts } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 
 export interface Firing {
   trigger: Trigger;
@@ -25,7 +25,7 @@ export class FrozenError extends CaretakerError {
   readonly code = 'FROZEN';
   constructor(readonly freeze: Freeze) {
     super(
-      `Nothing was begun: everything is ${freezeWords(freeze)}. "caretaker unfreeze" ends that; --despite-freeze runs this one all the same.`,
+      `Nothing was begun: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --despite-freeze runs this one all the same.`,
     );
   }
 }
@@ -40,12 +40,12 @@ export class FrozenError extends CaretakerError {
  * @throws {FrozenError} while everything is frozen.
  */
 export async function fire(
-  parts: Parts,
+  deps: EngineDeps,
   policy: Policy,
   firing: Firing,
   cancel: (run: Run) => Promise<void>,
 ): Promise<Run> {
-  const { records, clock, log } = parts;
+  const { records, clock, log } = deps;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
   const freeze = firing.despiteFreeze ? undefined : await records.freeze.at(now);
@@ -76,7 +76,7 @@ export async function fire(
     unless: stoppedBy[overlap],
   });
   if (made === 'in-the-way') {
-    const detail = await inTheWay(parts, run, overlap);
+    const detail = await inTheWay(deps, run, overlap);
     run = { ...run, status: 'skipped', finishedAt: now, detail };
     made = await records.runs.create(run, limits, { firing: recordOf(run) });
   }
@@ -89,10 +89,10 @@ export async function fire(
   }
   log.info({ run: run.id, trigger: run.trigger, status: run.status }, 'a policy fired');
   if (run.status === 'skipped') return run;
-  const others = await othersOf(parts, run);
+  const others = await othersOf(deps, run);
   if (overlap === 'cancel-running')
     for (const running of others) if (isOlder(running, run)) await cancel(running);
-  if (turnOf(run, others, policy) !== 'wait') await parts.queues.put([{ kind: 'plan', run: run.id }]);
+  if (turnOf(run, others, policy) !== 'wait') await deps.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }
 
@@ -106,11 +106,11 @@ const stoppedBy = {
 } as const satisfies Record<Overlap, 'any' | 'waiting' | undefined>;
 
 /** The runs of the same policy that have not ended, oldest first. */
-const othersOf = async ({ records }: Parts, { id, account, policy }: Run): Promise<Run[]> =>
+const othersOf = async ({ records }: EngineDeps, { id, account, policy }: Run): Promise<Run[]> =>
   (await records.runs.active(account)).filter((run) => run.policy === policy && run.id !== id);
 
-async function inTheWay(parts: Parts, run: Run, overlap: Overlap): Promise<string> {
-  const others = await othersOf(parts, run);
+async function inTheWay(deps: EngineDeps, run: Run, overlap: Overlap): Promise<string> {
+  const others = await othersOf(deps, run);
   if (overlap === 'skip')
     return `The run ${others[0]?.id ?? 'before it'} was still under way (schedule.overlap: skip).`;
   const waits = others.findLast(({ status }) => status === 'queued')?.id ?? 'before it';

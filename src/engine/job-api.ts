@@ -3,17 +3,17 @@ import type { CallOptions, Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
-import type { Api, EarlierTarget, Occasion, Reading } from '../job/job.ts';
+import type { Api, EarlierTarget, JobApi, RunContext } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import type { Parts } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 
 /** Sends one operation, by its name. */
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
 
 /** What a job is given to read with. Every operation goes through `call`. */
-export function readingOf(client: Client, options: CallOptions, call: Call): Reading {
+export function readingOf(client: Client, options: CallOptions, call: Call): JobApi {
   const api = new Proxy({} as Api, {
     get: (_, operation) => (input: never, note?: string) => call(operation as OperationId, input, note),
   });
@@ -42,7 +42,7 @@ const LOOK_BACK = 50;
  * `before`, when it is given.
  */
 export async function* wholeRuns(
-  { records }: Pick<Parts, 'records'>,
+  { records }: Pick<EngineDeps, 'records'>,
   policy: string,
   before: Run | undefined,
 ): AsyncGenerator<Run> {
@@ -55,11 +55,11 @@ export async function* wholeRuns(
 
 /** When the last whole run of a policy began to plan. */
 export async function previousAt(
-  parts: Pick<Parts, 'records'>,
+  deps: Pick<EngineDeps, 'records'>,
   policy: string,
   before: Run | undefined,
 ): Promise<number | undefined> {
-  for await (const run of wholeRuns(parts, policy, before)) return run.startedAt;
+  for await (const run of wholeRuns(deps, policy, before)) return run.startedAt;
   return undefined;
 }
 
@@ -68,27 +68,30 @@ export async function previousAt(
  * that the run saw which it does again: that run is none of the earlier ones.
  */
 export async function* earlierTargets(
-  parts: Pick<Parts, 'records'>,
+  deps: Pick<EngineDeps, 'records'>,
   { name, account }: Policy,
   before: Run | undefined,
 ): AsyncGenerator<EarlierTarget> {
-  for await (const run of wholeRuns(parts, name, await retried(parts, before))) {
+  for await (const run of wholeRuns(deps, name, await retried(deps, before))) {
     if (run.account !== account) continue;
     const at = run.startedAt ?? run.createdAt;
-    for await (const { id, outcome, reason, findings = [] } of parts.records.targets.all(run.id)) {
+    for await (const { id, outcome, reason, findings = [] } of deps.records.targets.all(run.id)) {
       yield { at, id, ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}), findings };
     }
   }
 }
 
 /** The run that a retry does again, a retry of a retry the very first; any other run is itself. */
-async function retried({ records }: Pick<Parts, 'records'>, run: Run | undefined): Promise<Run | undefined> {
+async function retried(
+  { records }: Pick<EngineDeps, 'records'>,
+  run: Run | undefined,
+): Promise<Run | undefined> {
   const of = run?.retryOf === undefined ? undefined : await records.runs.get(run.retryOf);
   return of ? retried({ records }, of) : run;
 }
 
 /** What a run of a policy is for. */
-export const occasionOf = (policy: Policy, at: number): Occasion => ({
+export const runContextOf = (policy: Policy, at: number): RunContext => ({
   policy: policy.name,
   at,
   timezone: policy.schedule?.timezone ?? 'UTC',

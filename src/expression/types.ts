@@ -55,7 +55,7 @@ function kindOf(environment: Environment, name: string, field: Field): Kind {
       };
     case 'timestamp':
     case 'day':
-      return { type: timestamp, read: toMoment, empty: () => new Date(0) };
+      return { type: timestamp, read: toTimestamp, empty: () => new Date(0) };
     case 'list': {
       const of = kindOf(environment, name, field.of);
       return { type: `list<${of.type}>`, read: (value) => toList(value, of), empty: () => [] };
@@ -106,7 +106,7 @@ function notShown(field: string): never {
 const textOf = (value: unknown): string | undefined =>
   value === undefined || typeof value === 'object' ? undefined : String(value);
 
-function toMoment(value: unknown): Date | undefined {
+function toTimestamp(value: unknown): Date | undefined {
   const moment = new Date(typeof value === 'string' ? value : Number.NaN);
   return Number.isNaN(moment.getTime()) ? undefined : moment;
 }

@@ -1,7 +1,7 @@
 /**
  * What a file in `jobs/` is written against: a kind of work as data and a few functions.
  *
- * A job says what it works on (`candidates`, `judge`, `besides`), what it does to one target (`act`) and how a lost answer
+ * A job says what it works on (`candidates`, `evaluate`, `extraTargets`), what it does to one target (`act`) and how a lost answer
  * is cleared up (`reconcile`). When and how often these run, what is written before and after, and what follows from
  * an answer is the engine's business alone.
  *
@@ -53,7 +53,7 @@ export type Reconciled<Memo = unknown> = Answer<Memo> | { is: 'absent' } | { is:
 export type Api = { [Id in OperationId]: (input: Input<Id>, note?: string) => Promise<ServiceAnswer<Id>> };
 
 /** The service for reading: what planning may use. */
-export interface Reading {
+export interface JobApi {
   api: Api;
   /** Every item of a list, once, page after page. One request per 100. */
   all<Id extends ListId>(list: Id, query: Omit<Input<Id>, 'page' | 'perPage'>): AsyncGenerator<Item<Id>>;
@@ -67,7 +67,7 @@ export interface Reading {
 }
 
 /** What a run is for, as far as it matters for the work. */
-export interface Occasion {
+export interface RunContext {
   policy: string;
   /** The moment the run is for, in milliseconds since 1970: periods such as last month count from it. */
   at: number;
@@ -95,12 +95,12 @@ export interface CheckedPolicy {
   targetMs: number;
 }
 
-export interface Surveying<Options> extends Reading {
+export interface Preparing<Options> extends JobApi {
   once: Pick<Once, 'results'>;
   options: Options;
   /** The list that the candidates come from. */
   from: CandidateList;
-  occasion: Occasion;
+  runContext: RunContext;
   /** When the policy's last whole run before this one began to plan; nothing when there was none. */
   previousAt?: number;
   /**
@@ -122,14 +122,14 @@ export interface EarlierTarget {
   findings: readonly Finding[];
 }
 
-export interface Judging<Options, Survey> {
+export interface Evaluating<Options, Prepared> {
   options: Options;
   /** The list that the candidates come from. */
   from: CandidateList;
   /** Whether somebody asked to do again what failed in an earlier run (`runs retry`). */
   retry: boolean;
-  occasion: Occasion;
-  survey: Survey;
+  runContext: RunContext;
+  prepared: Prepared;
   now: number;
   /** The same by the service's clock, to about a second: what ages of the service's timestamps count from. */
   serviceNow: number;
@@ -142,17 +142,17 @@ export interface Named {
 }
 
 /** What the plan makes of a candidate. */
-export type Judgement<Memo> =
+export type Evaluation<Memo> =
   | { is: 'target'; memo?: Memo }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
-  | { is: 'unfit'; why: string }
+  | { is: 'ineligible'; why: string }
   /** Recorded with this outcome, without costing a request: planning has seen all there is to see. */
   | { is: 'settled'; end: End }
   /** Not part of the plan. */
-  | { is: 'left-out'; why: string };
+  | { is: 'excluded'; why: string };
 
 /** A target that is no item of the candidates' list. */
-export type Besides<Memo> = Named & Judgement<Memo>;
+export type ExtraTarget<Memo> = Named & Evaluation<Memo>;
 
 /** Whose an effect in the account is: an effect that belongs to another target is never taken for this one's. */
 export interface Effects {
@@ -187,12 +187,12 @@ export interface Once {
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
 }
 
-export interface Acting<Options, Memo = unknown> extends Reading {
+export interface Acting<Options, Memo = unknown> extends JobApi {
   effects: Effects;
   once: Once;
   target: { id: string; label: string };
   options: Options;
-  occasion: Occasion;
+  runContext: RunContext;
   /** What the plan or the step before left for this one, if it left anything. */
   memo: Memo | undefined;
   /** How the followed work ended that this step comes after. */
@@ -205,7 +205,7 @@ export interface Job<
   Options = unknown,
   List extends CandidateList | 'any' = CandidateList,
   Memo = unknown,
-  Survey = unknown,
+  Prepared = unknown,
 > {
   /** kebab-case; the file in `jobs/` has the same name. */
   name: string;
@@ -231,15 +231,15 @@ export interface Job<
    */
   target(candidate: ItemOf<List>): Named;
   /** What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to planning. */
-  survey?(surveying: Surveying<Options>): Promise<Survey>;
+  prepare?(preparing: Preparing<Options>): Promise<Prepared>;
   /** The related items of a candidate, by the names that conditions use. */
-  relate?(candidate: ItemOf<List>, survey: Survey): Record<string, unknown>;
+  relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
   /** Whether a candidate becomes a target. Every one does when left out. Costs no request. */
-  judge?(candidate: ItemOf<List>, judging: Judging<Options, Survey>): Judgement<Memo>;
+  evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<Memo>;
   /** Targets besides the candidates; `select` has no say in them. */
-  besides?(judging: Judging<Options, Survey>): Iterable<Besides<Memo>>;
+  extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<Memo>>;
   /** The ids of those among them that stand for all there is to do: a retry then goes over the whole selection again. */
-  standsForAll?: readonly string[];
+  aggregateIds?: readonly string[];
   /** Requests one target usually costs, besides following; `plan` predicts with it. */
   requestsPerTarget: number | ((options: Options) => number);
   /** Does one step of the work on one target. */
@@ -250,15 +250,15 @@ export interface Job<
 
 export type ItemOf<List extends CandidateList | 'any'> = List extends CandidateList ? Item<List> : AnyItem;
 
-/** Declares a job with its options, candidates, memo and survey typed from each other. */
+/** Declares a job with its options, candidates, memo and prepared typed from each other. */
 export const defineJob = <
   Options,
   const List extends CandidateList | 'any',
   Memo = undefined,
-  Survey = undefined,
+  Prepared = undefined,
 >(
-  job: Job<Options, List, Memo, Survey>,
-): Job<Options, List, Memo, Survey> => job;
+  job: Job<Options, List, Memo, Prepared>,
+): Job<Options, List, Memo, Prepared> => job;
 
 /** A job whose options and candidates the reader does not know: what the registry hands out. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry of jobs is heterogeneous; options are parsed by the job's own schema.

@@ -7,7 +7,7 @@ import type { OptionFault } from './job.ts';
 export const duration = written.duration;
 
 /** Milliseconds as a person would have written them in a policy: `3d`. */
-export const inWords = written.formatDuration;
+export const formatDuration = written.formatDuration;
 
 /** A share such as `20%`, read into percentage points between `least` and `most`. */
 export const percent = shares.percent;
@@ -18,7 +18,7 @@ export const notWithin = (name: string, ms: number, targetMs: number): OptionFau
     ? [
         {
           path: [name],
-          message: `"${name}" is ${inWords(ms)}, and "timeout.target" ends the work on a target after ${inWords(targetMs)}.`,
+          message: `"${name}" is ${formatDuration(ms)}, and "timeout.target" ends the work on a target after ${formatDuration(targetMs)}.`,
           suggestion: 'make it shorter than timeout.target, or that one longer',
         },
       ]

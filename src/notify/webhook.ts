@@ -2,10 +2,10 @@
 import { Agent, type Dispatcher, request } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 /** The whole delivery, a body that trickles in included. */
-const DELIVERY_MS = 20_000;
+const DELIVERY_TIMEOUT_MS = 20_000;
 /** Only the status counts; so much of a body is let pass before the connection is cut. */
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -22,15 +22,15 @@ export interface Letter {
 export const openConnections = (): Dispatcher =>
   new Agent({
     pipelining: 0,
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: ANSWER_MS,
-    bodyTimeout: ANSWER_MS,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS,
   });
 
 /** Posts a letter once. Never rejects, follows no redirect, and is over within 20 s. */
 export async function deliver({ url, headers, body }: Letter, dispatcher: Dispatcher): Promise<Delivery> {
   try {
-    const signal = AbortSignal.timeout(DELIVERY_MS);
+    const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
     // What follows the status changes nothing any more, even when it is cut or far too long.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
@@ -51,8 +51,8 @@ function plainly(error: unknown): string {
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there (connection refused)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_MS / 1000} s`;
-  if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${ANSWER_MS / 1000} s`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${RESPONSE_TIMEOUT_MS / 1000} s`;
   if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';
   return code ?? messageOf(error);
 }

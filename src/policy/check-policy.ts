@@ -9,7 +9,7 @@ import type { Registry } from '../job/registry.ts';
 import type { Settings } from '../settings/settings.ts';
 import { closest, suggestionFor } from '../suggest.ts';
 import { dayFault, weekdays } from '../yaml/days.ts';
-import type { Finding } from '../yaml/diagnostic.ts';
+import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
@@ -30,9 +30,9 @@ export interface ReadPolicy {
   policy?: Policy;
   /** As far as it could be read. */
   name?: string;
-  findings: Finding[];
+  findings: Diagnostic[];
   /** What is allowed, and probably not what was meant. */
-  warnings: Finding[];
+  warnings: Diagnostic[];
 }
 
 /** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
@@ -46,8 +46,8 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     });
   const read = readStrictly(PolicyEntry, value, place, [], path);
   // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
-  const parts: Parts =
-    'value' in read ? read.value : ((readable(PolicyEntry, value) as Parts | undefined) ?? {});
+  const parts: PartialPolicy =
+    'value' in read ? read.value : ((readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {});
   const job = jobMeant(parts, known);
   const options = job ? readStrictly(job.options, parts.with ?? {}, place, ['with']) : undefined;
   const blackedOut = blackoutRemark(parts, known.settings?.calendars ?? {}, Date.now());
@@ -80,14 +80,14 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
 }
 
 /** The job of a policy; where its name is misspelt, the one that was meant, so that the rest is judged as well. */
-function jobMeant({ job }: Parts, { registry }: Known): AnyJob | undefined {
+function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefined {
   if (job === undefined) return undefined;
   const meant = registry.get(job) ? job : closest(job, registry.names());
   return meant === undefined ? undefined : registry.get(meant);
 }
 
 /** Whether the policy says which list it takes its candidates from, and there is no such list. */
-function isMisread({ select }: Parts, value: unknown): boolean {
+function isMisread({ select }: PartialPolicy, value: unknown): boolean {
   const written = (value as { select?: { from?: unknown } } | null)?.select?.from;
   return written !== undefined && select?.from === undefined;
 }
@@ -125,17 +125,17 @@ function hintOnFilter(
 
 /** The filters of the list that a policy's candidates come from, as far as what is written tells. */
 function filtersFor(value: unknown, known: Known): List['filters'] {
-  const parts = (readable(PolicyEntry, value) as Parts | undefined) ?? {};
+  const parts = (readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {};
   const job = jobMeant(parts, known);
   const from = parts.select?.from;
   if (!job || (job.candidates === 'any' && from === undefined)) return {};
   return operationOf(candidatesOf(job, from === undefined ? {} : { from })).list?.filters ?? {};
 }
 
-type Place = (path: Path, remark: Remark) => Finding;
+type Place = (path: Path, remark: Remark) => Diagnostic;
 
 type Select = Partial<PolicyEntry['select']>;
-type Parts = Partial<Omit<PolicyEntry, 'select'> & { select: Select }>;
+type PartialPolicy = Partial<Omit<PolicyEntry, 'select'> & { select: Select }>;
 
 /** As much of `value` as its schema can read: of a map that is wrong somewhere, the keys that are right. */
 function readable(schema: z.core.$ZodType, value: unknown): unknown {
@@ -151,9 +151,9 @@ function readable(schema: z.core.$ZodType, value: unknown): unknown {
 }
 
 /** Whatever the policy calls by name has to be there. */
-function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
+function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagnostic[] {
   const { registry, settings } = known;
-  const unknown = (path: Path, what: string, name: string, names: string[], more = ''): Finding[] => {
+  const unknown = (path: Path, what: string, name: string, names: string[], more = ''): Diagnostic[] => {
     if (names.includes(name)) return [];
     return [
       place(path, {
@@ -162,7 +162,7 @@ function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
       }),
     ];
   };
-  const noDay = (path: Path, text: string): Finding[] | undefined => {
+  const noDay = (path: Path, text: string): Diagnostic[] | undefined => {
     const fault = dayFault(text);
     return fault === undefined ? undefined : [place(path, { message: `"${text}" ${fault}.` })];
   };
@@ -189,7 +189,7 @@ function namesFindings(parts: Parts, known: Known, place: Place): Finding[] {
   ];
 }
 
-function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
+function selectFindings(select: Select, job: AnyJob, place: Place): Diagnostic[] {
   const { filters, sort, timezone, where, from } = select;
   const chosen = fromFindings(select, job, place);
   if (chosen.length > 0) return chosen;
@@ -212,7 +212,12 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Finding[] {
 type Options = ReturnType<typeof readStrictly>;
 
 /** What is wrong with `with`: by the schema of the job's options, or else by the job itself. */
-function optionFindings(options: Options, { select, timeout }: Parts, job: AnyJob, place: Place): Finding[] {
+function optionFindings(
+  options: Options,
+  { select, timeout }: PartialPolicy,
+  job: AnyJob,
+  place: Place,
+): Diagnostic[] {
   const from = select?.from;
   if ('findings' in options) return options.findings;
   // Without a list, that it is missing is all there is to say.
@@ -226,7 +231,7 @@ function optionFindings(options: Options, { select, timeout }: Parts, job: AnyJo
 }
 
 /** Which list the candidates come from is the job's to say, or, when it works on any, the policy's. */
-function fromFindings({ from }: Select, job: AnyJob, place: Place): Finding[] {
+function fromFindings({ from }: Select, job: AnyJob, place: Place): Diagnostic[] {
   if (job.candidates === 'any') {
     if (from !== undefined) return [];
     return [
@@ -269,7 +274,7 @@ function wrongWord([part, field = '', operator = '']: readonly string[], select:
   return String(Array.isArray(value) ? value[0] : value);
 }
 
-function whereFindings(where: string, { from }: Select, job: AnyJob, place: Place): Finding[] {
+function whereFindings(where: string, { from }: Select, job: AnyJob, place: Place): Diagnostic[] {
   try {
     compileWhereOf(job, from === undefined ? {} : { from }, where);
     return [];

@@ -15,7 +15,7 @@ export interface ConfigWatch {
   read: () => Settings;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** Keys of the file by what they became in the settings; those that can be changed while at work come first. */
 const live = { notifications: 'notifications', calendars: 'calendars', retention: 'retention' } as const;
@@ -78,7 +78,7 @@ export function watchConfig(
 
   const looking = (async () => {
     while (!closing.signal.aborted) {
-      await clock.sleep(LOOK_MS, closing.signal);
+      await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
       const looks = looksOf(files);
       if (closing.signal.aborted || looks === seen) continue;
       seen = looks;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
 import { ConfigFile } from '../settings/config-file.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Finding, fileFinding, inOrder, shortFile } from '../yaml/diagnostic.ts';
+import { type Diagnostic, fileDiagnostic, inOrder, shortFile } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
@@ -22,13 +22,13 @@ export interface Source {
 }
 
 /** A doubt about a policy that can be used. */
-export interface Warning extends Finding {
+export interface Warning extends Diagnostic {
   policy: string;
 }
 
 export interface Loaded {
   policies: Policy[];
-  findings: Finding[];
+  findings: Diagnostic[];
   /** What is allowed in the policies that can be used, and probably not what was meant. */
   warnings: Warning[];
   /** What lies in the folder and is not read: other files, and folders with a slash at their end. */
@@ -98,7 +98,7 @@ function holdingSome(folder: string, read: Files, settings: Settings | undefined
     settings?.file !== undefined && whereabouts(file) === whereabouts(settings.file);
   if (read.findings.length > 0 || read.files.some((file) => !isConfig(file))) return read;
   const inside = read.ignored.find((path) => path.endsWith('/') && filesIn(path).files.length > 0);
-  const finding = fileFinding(
+  const finding = fileDiagnostic(
     folder,
     'The folder holds no policy file (*.yaml, *.yml).',
     inside && `did you mean ${shortFile(inside)}?`,
@@ -122,7 +122,7 @@ function filesIn(dir: string): Files {
     entries = readdirSync(dir, { withFileTypes: true });
   } catch {
     const message = 'The policies folder does not exist or cannot be read.';
-    return { files: [], findings: [fileFinding(dir, message, 'run caretaker init')], ignored: [] };
+    return { files: [], findings: [fileDiagnostic(dir, message, 'run caretaker init')], ignored: [] };
   }
   // What begins with a dot, and a README, are there for others.
   const shown = entries
@@ -142,7 +142,7 @@ function filesIn(dir: string): Files {
 export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
 /** The paths of a file's policies. */
-function entriesOf(yaml: YamlFile, findings: Finding[]): Path[] {
+function entriesOf(yaml: YamlFile, findings: Diagnostic[]): Path[] {
   const value = yaml.value();
   const holdsNone = (path: Path) =>
     yaml.finding(path, {
@@ -197,7 +197,7 @@ function ownersOf(entries: readonly Entry[]): Map<string, Entry> {
 
 const writtenAt = ({ yaml }: Entry): number => statSync(yaml.file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-const nameTwice = ({ yaml, path, read }: Entry, owner: Entry): Finding =>
+const nameTwice = ({ yaml, path, read }: Entry, owner: Entry): Diagnostic =>
   yaml.finding([...path, 'name'], {
     message: `The name "${read.name}" is taken already, in ${owner.yaml.placeOf([...owner.path, 'name'])}.`,
   });

@@ -21,16 +21,16 @@ export function changesBetween(before: readonly Policy[], after: readonly Policy
 }
 
 /** More names than these are only counted. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** `added a, b; removed c`, or that nothing changed. */
-export function inWords(changes: PolicyChanges): string {
+export function formatNames(changes: PolicyChanges): string {
   const parts = (['added', 'changed', 'removed'] as const)
     .filter((what) => changes[what].length > 0)
     .map((what) => {
       const names = changes[what];
-      const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-      return `${what} ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+      const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+      return `${what} ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
     });
   return parts.join('; ') || 'none changed';
 }

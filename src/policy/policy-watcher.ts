@@ -10,15 +10,15 @@ import type { Log } from '../log.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import { deepFreeze } from '../settings/freeze.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type Finding, placeOf, shortFile } from '../yaml/diagnostic.ts';
+import { type Diagnostic, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import { isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
 import type { Policy } from './policy.ts';
-import { changesBetween, inWords } from './policy-changes.ts';
+import { changesBetween, formatNames } from './policy-changes.ts';
 
 export interface PolicyBook {
   policies(): readonly Policy[];
   /** Mistakes in the files as they are now. */
-  findings(): readonly Finding[];
+  findings(): readonly Diagnostic[];
   /** Policies that are in force although their file is broken. */
   kept(): readonly KeptPolicy[];
   /** When a policy in force was changed: by the time of its file, or when this process noticed the change. */
@@ -37,9 +37,9 @@ export interface PolicyBookParts {
   log: Log;
 }
 
-const LOOK_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 /** Files that change at every look are read after so many all the same. */
-const MOST_UNSETTLED = 5;
+const MAX_UNSETTLED = 5;
 
 /** Reads the policies and keeps looking at their files, twice a second; what changed is read when it changes no more. */
 export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
@@ -51,14 +51,14 @@ export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
   tell(state, nothing, log);
 
   const looking = (async () => {
-    let unsettled: Looks | undefined;
+    let unsettled: Changes | undefined;
     let times = 0;
     while (!closing.signal.aborted) {
-      await clock.sleep(LOOK_MS, closing.signal);
+      await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
       const now = looksOf(dir, settings());
       if (closing.signal.aborted || now.text === looks.text) continue;
       times += 1;
-      if (now.text !== unsettled?.text && times < MOST_UNSETTLED) {
+      if (now.text !== unsettled?.text && times < MAX_UNSETTLED) {
         unsettled = now;
         continue;
       }
@@ -81,7 +81,7 @@ export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
   };
 }
 
-interface Looks {
+interface Changes {
   /** Differs when somebody edited, added, renamed or removed a file. */
   text: string;
   /** The inode of each file, by which one that was renamed is known again. */
@@ -90,7 +90,7 @@ interface Looks {
   writtenAt: Map<string, number>;
 }
 
-function looksOf(dir: string, { notifications, calendars }: Settings): Looks {
+function looksOf(dir: string, { notifications, calendars }: Settings): Changes {
   const lines: string[] = [];
   const inodes = new Map<string, number>();
   const writtenAt = new Map<string, number>();
@@ -110,9 +110,9 @@ function looksOf(dir: string, { notifications, calendars }: Settings): Looks {
   return { text: [...lines, named].join('\n'), inodes, writtenAt };
 }
 
-interface Reading {
+interface ReadState {
   policies: readonly Policy[];
-  findings: readonly Finding[];
+  findings: readonly Diagnostic[];
   kept: readonly KeptPolicy[];
   inodes: Map<string, number>;
   /** When the version in force of a policy was first read. */
@@ -123,7 +123,7 @@ interface Reading {
   brokenSince: Map<string, number>;
 }
 
-const nothing: Reading = {
+const nothing: ReadState = {
   policies: [],
   findings: [],
   kept: [],
@@ -135,10 +135,10 @@ const nothing: Reading = {
 
 function readAll(
   source: { dir: string; registry: Registry; settings: Settings },
-  before: Reading,
-  { inodes, writtenAt }: Looks,
+  before: ReadState,
+  { inodes, writtenAt }: Changes,
   now: number,
-): Reading {
+): ReadState {
   const read = loadPolicies(source);
   const keptPolicies = keptOf(source.dir, before, read, inodes);
   const policies = [...read.policies, ...keptPolicies];
@@ -175,7 +175,12 @@ function readAll(
  * Of what was in force and could not be read now, that which stays: policies of a broken file, by whatever name the
  * file goes now, and those that are broken by themselves, in whatever file. All of them while the folder is away.
  */
-function keptOf(dir: string, before: Reading, read: Loaded, inodes: Map<string, number>): readonly Policy[] {
+function keptOf(
+  dir: string,
+  before: ReadState,
+  read: Loaded,
+  inodes: Map<string, number>,
+): readonly Policy[] {
   const broken = new Set(read.findings.map(({ file }) => file));
   const names = new Set(read.policies.map(({ name }) => name));
   const fileNow = (file: string): string => {
@@ -193,7 +198,7 @@ function keptOf(dir: string, before: Reading, read: Loaded, inodes: Map<string, 
 }
 
 /** One sentence about what changed, and one about each file that broke or was mended. */
-function tell(now: Reading, before: Reading, log: Log): void {
+function tell(now: ReadState, before: ReadState, log: Log): void {
   const told = brokenFiles(before);
   for (const [file, sentence] of brokenFiles(now)) {
     if (told.get(file) !== sentence) log.error({ file }, sentence);
@@ -207,12 +212,12 @@ function tell(now: Reading, before: Reading, log: Log): void {
     facts,
     before === nothing
       ? `policies read: ${now.policies.length} in force`
-      : `policies read again: ${inWords(changesBetween(before.policies, now.policies))}`,
+      : `policies read again: ${formatNames(changesBetween(before.policies, now.policies))}`,
   );
 }
 
 /** What is said of each broken file. */
-function brokenFiles({ findings, kept }: Reading): Map<string, string> {
+function brokenFiles({ findings, kept }: ReadState): Map<string, string> {
   return new Map(
     [...new Set(findings.map(({ file }) => file))].map((file) => {
       const [first, ...others] = findings.filter((finding) => finding.file === file);

@@ -51,5 +51,5 @@ export function freezeAt(
 }
 
 /** A freeze in a few words, the same wherever it is told: `frozen by anna since ... until ... (the sale)`. */
-export const freezeWords = ({ by, at, until, reason }: Freeze): string =>
+export const formatFreeze = ({ by, at, until, reason }: Freeze): string =>
   `frozen by ${by} since ${isoMinute(at)} until ${isoMinute(until)}${reason === undefined ? '' : ` (${reason})`}`;

@@ -60,7 +60,7 @@ return new`;
 /** So many records go into one script at most. */
 const PAGE = 500;
 /** A policy of every minute keeps a month; the newest stay. */
-const MOST_KEPT = 50_000;
+const MAX_KEPT = 50_000;
 
 export class LedgerStore {
   constructor(private readonly store: Store) {}
@@ -114,7 +114,7 @@ export class LedgerStore {
     for (const policy of await this.store.smembers(keys.ledgers)) {
       const ledger = keys.ledger(policy);
       removed += await this.store.zremrangebyscore(ledger, '-inf', `(${before}`);
-      removed += await this.store.zremrangebyrank(ledger, 0, -MOST_KEPT - 1);
+      removed += await this.store.zremrangebyrank(ledger, 0, -MAX_KEPT - 1);
       // A record that comes in between is written with its policy's name: the next hour finds it again.
       if ((await this.store.zcard(ledger)) === 0) await this.store.srem(keys.ledgers, policy);
     }

@@ -26,7 +26,7 @@ export interface Presence {
   seenAt: number;
   /** The port of the dashboard, when it serves one. */
   dashboardPort?: number;
-  /** What it keeps in force of broken files; at most `MOST_KEPT` of them are told. */
+  /** What it keeps in force of broken files; at most `MAX_KEPT` of them are told. */
   keeps?: readonly KeptPolicy[];
   /** A digest of all policies that it has read: where two agree, so do their policies. */
   policies?: string;
@@ -39,7 +39,7 @@ export interface PolicyRead {
 }
 
 /** One value in Redis does not grow without a bound. */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** A process counts as gone when it has not been seen for so long. */
 const GONE_MS = 15_000;
@@ -63,7 +63,7 @@ export class PresenceStore {
 
   async show(presence: Presence): Promise<void> {
     const { keeps, ...others } = presence;
-    const bounded = keeps && keeps.length > 0 ? { ...others, keeps: keeps.slice(0, MOST_KEPT) } : others;
+    const bounded = keeps && keeps.length > 0 ? { ...others, keeps: keeps.slice(0, MAX_KEPT) } : others;
     await this.store.hset(keys.presence, presence.id, JSON.stringify(bounded));
   }
 

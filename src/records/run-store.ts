@@ -66,7 +66,7 @@ const COUNT = `${COUNT_REQUESTS}\ncount_requests(KEYS[1], ARGV[1])`;
 /** A run has more targets than belong into one command. */
 const PAGE = 500;
 /** Runs that are removed at most in one go. */
-const MOST_PRUNED = 1_000;
+const MAX_PRUNED = 1_000;
 
 export class RunStore {
   constructor(private readonly store: Store) {}
@@ -315,7 +315,7 @@ export class RunStore {
   async prune(before: number): Promise<number> {
     let removed = 0;
     const old = `(${before}`;
-    for (const id of await this.store.zrange(keys.runs, '-inf', old, 'BYSCORE', 'LIMIT', 0, MOST_PRUNED)) {
+    for (const id of await this.store.zrange(keys.runs, '-inf', old, 'BYSCORE', 'LIMIT', 0, MAX_PRUNED)) {
       const run = await this.get(id);
       if (run && !isFinal(run.status)) continue;
       if (run) {

@@ -29,7 +29,7 @@ import {
 } from './target-scripts.ts';
 
 /** How many targets a run may hand out, and how many it had handed out and not settled when that was decided. */
-export interface Allotted {
+export interface Allocated {
   run: string;
   count: number;
   acting: number;
@@ -149,7 +149,7 @@ export class TargetStore {
    * Divides what the account may send among its runs, by their weight and what each has in flight: how many targets each
    * may hand out. At most `room` and a page in all.
    */
-  async allot(account: string, now: number, room: number): Promise<Allotted[]> {
+  async allot(account: string, now: number, room: number): Promise<Allocated[]> {
     const args = [now, Math.min(room, PAGE), keys.run('')];
     const flat = (await runScript(this.store, ALLOT, [keys.activeRuns(account)], args)) as string[];
     return flat.flatMap((run, at) =>

@@ -8,7 +8,7 @@ import type { Store } from './store.ts';
 
 export interface RedisClock extends Clock {
   /** Asks Redis for the time again: steady time drifts, and stands still while a machine sleeps. Costs one command. */
-  setRight(): Promise<void>;
+  resync(): Promise<void>;
 }
 
 /** An answer that took longer says too little about the time it is. */
@@ -19,7 +19,7 @@ const NOISE_MS = 5;
 /** Costs one command. `clock` is what counts on; how far it is from Redis's time does not matter. */
 export async function redisClock(store: Pick<Store, 'time'>, clock: Clock): Promise<RedisClock> {
   let ahead: number | undefined;
-  const setRight = async () => {
+  const resync = async () => {
     const before = clock.now();
     const [seconds = 0, micros = 0] = (await store.time()).map(Number);
     const after = clock.now();
@@ -27,17 +27,17 @@ export async function redisClock(store: Pick<Store, 'time'>, clock: Clock): Prom
     const unsure = (after - before) / 2 + NOISE_MS;
     if (ahead === undefined || (unsure < SLOW_MS && Math.abs(measured - ahead) > unsure)) ahead = measured;
   };
-  await setRight();
-  return { now: () => clock.now() + (ahead ?? 0), sleep: (ms, signal) => clock.sleep(ms, signal), setRight };
+  await resync();
+  return { now: () => clock.now() + (ahead ?? 0), sleep: (ms, signal) => clock.sleep(ms, signal), resync };
 }
 
-const SET_RIGHT_MS = 10_000;
+const RESYNC_INTERVAL_MS = 10_000;
 
 /** Sets the clock right again and again, until what it gives back is called. */
-export function keepRight(clock: RedisClock, log: Log): () => void {
+export function keepInSync(clock: RedisClock, log: Log): () => void {
   const timer = setInterval(() => {
-    clock.setRight().catch((error: unknown) => log.debug({ err: error }, 'the time could not be asked'));
-  }, SET_RIGHT_MS);
+    clock.resync().catch((error: unknown) => log.debug({ err: error }, 'the time could not be asked'));
+  }, RESYNC_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

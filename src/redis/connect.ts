@@ -33,7 +33,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-const FIRST_CONTACT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Once connected, a command waits for as long as Redis is away, and is sent again when it is back: work stands still
@@ -42,7 +42,7 @@ const FIRST_CONTACT_MS = 5_000;
 const patient = {
   maxRetriesPerRequest: null,
   retryStrategy: (times: number) => Math.min(times * 100, 1_000),
-  connectTimeout: FIRST_CONTACT_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
   lazyConnect: true,
 };
 
@@ -95,7 +95,7 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Cluster(settings.nodes, {
         lazyConnect: true,
-        redisOptions: { ...password, maxRetriesPerRequest: null, connectTimeout: FIRST_CONTACT_MS },
+        redisOptions: { ...password, maxRetriesPerRequest: null, connectTimeout: CONNECT_TIMEOUT_MS },
         clusterRetryStrategy: (times) => Math.min(times * 100, 1_000),
       });
       return { client, where: 'the Redis Cluster' };
@@ -120,8 +120,8 @@ async function contact(store: Store, where: string, log: Log, url?: string): Pro
   });
   const given = new Promise<never>((_, reject) => {
     setTimeout(
-      () => reject(new Error(`no answer within ${FIRST_CONTACT_MS / 1000} s`)),
-      FIRST_CONTACT_MS,
+      () => reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+      CONNECT_TIMEOUT_MS,
     ).unref();
   });
   try {

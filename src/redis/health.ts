@@ -68,7 +68,7 @@ async function evictingOf(store: Store): Promise<string[]> {
   return [...new Set(says)];
 }
 
-const LOOK_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 export interface RedisWatch {
   /** What was wrong at the last look. */
@@ -101,7 +101,7 @@ export function watchRedis({
   const looking = (async () => {
     while (!closing.signal.aborted) {
       await look().catch((error: unknown) => log.debug({ err: error }, 'Redis could not be looked at'));
-      await clock.sleep(LOOK_MS, closing.signal);
+      await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
     }
   })();
   return {

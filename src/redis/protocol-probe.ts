@@ -3,7 +3,7 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { NO_TLS, ONLY_TLS } from './refusal.ts';
 
-const PROBE_MS = 1_000;
+const PROBE_TIMEOUT_MS = 1_000;
 
 /** What is wrong with the protocol of a URL, if that is what keeps it from being reached. */
 export async function wrongProtocol(url: string): Promise<string | undefined> {
@@ -28,7 +28,7 @@ function heard(socket: Socket, event: 'secureConnect' | 'data'): Promise<string 
       socket.destroy();
       resolve(found);
     };
-    socket.setTimeout(PROBE_MS, () => end(undefined));
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => end(undefined));
     socket.once('error', () => end(undefined));
     socket.once('close', () => end(undefined));
     socket.once(event, (data?: Buffer) => end(data?.toString('latin1') ?? ''));

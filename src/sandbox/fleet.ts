@@ -16,7 +16,7 @@ import { newBranding } from './world/branding.ts';
 import type { PlanFeature } from './world/plan.ts';
 import { randomFrom, seedOf } from './world/random.ts';
 import { newReporting } from './world/reporting.ts';
-import { settle } from './world/settle.ts';
+import { advance } from './world/settle.ts';
 import { newUpdates } from './world/updates.ts';
 import type { World } from './world/world.ts';
 
@@ -79,6 +79,6 @@ export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): W
   plantManagedAccounts(world, randomFrom(seedOf(seed, 'managed accounts')));
   plantStorage(world);
   plantStaging(world, randomFrom(seedOf(seed, 'staging')));
-  settle(world, now);
+  advance(world, now);
   return world;
 }

@@ -32,7 +32,7 @@ import type { PlanFeature } from './world/plan.ts';
 import { randomFrom, seedOf } from './world/random.ts';
 import { openReplica } from './world/replica.ts';
 import { serviceTime } from './world/service-time.ts';
-import { settle } from './world/settle.ts';
+import { advance } from './world/settle.ts';
 import { startTask, type TaskOrder } from './world/tasks.ts';
 import type { World } from './world/world.ts';
 
@@ -152,7 +152,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   /** The moment of a change behind the API's back, with the world brought up to it. */
   const settled = () => {
     const at = now();
-    settle(world, at);
+    advance(world, at);
     keeper.changed();
     return at;
   };

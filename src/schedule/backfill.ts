@@ -5,15 +5,15 @@ import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Records } from '../records/records.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { blackoutOn, blackoutWords, momentsBetween } from './calendar.ts';
-import { hindranceWords } from './skip-cause-text.ts';
+import { blackoutOn, formatBlackout, scheduledTimesBetween } from './calendar.ts';
+import { formatSkipCause } from './skip-cause-text.ts';
 import type { Span } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;
 /** Which moments that have had their run get another: none, those whose run did not succeed, or all. */
 export type Reprocess = (typeof reprocessings)[number];
 
-export interface BackfillMoment {
+export interface BackfillTime {
   moment: number;
   fires: boolean;
   /** What is known of the moment, in a few words. */
@@ -28,7 +28,7 @@ export class BackfillError extends CaretakerError {
 }
 
 /** So many runs are put in line at once at most. */
-const MOST = 500;
+const MAX_BACKFILL_TIMES = 500;
 
 /**
  * Decides about each moment of the policy in the span, oldest first; those to come are none of it. Changes nothing.
@@ -41,15 +41,15 @@ export async function planBackfill(
   { from, to }: Span,
   reprocess: Reprocess,
   now: number,
-): Promise<BackfillMoment[]> {
+): Promise<BackfillTime[]> {
   if (!schedule) throw new BackfillError(`${name} has no schedule: there are no moments to make up for.`);
-  const moments = momentsBetween(schedule, from - 1, Math.min(to, now));
-  if (moments.length > MOST)
+  const moments = scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
+  if (moments.length > MAX_BACKFILL_TIMES)
     throw new BackfillError(
-      `${name} has more than ${MOST} moments in that range. Backfill a shorter range at a time.`,
+      `${name} has more than ${MAX_BACKFILL_TIMES} moments in that range. Backfill a shorter range at a time.`,
     );
   const known = new Map(
-    (await (records?.ledger.between(name, from, to, 2 * MOST) ?? [])).map((record) => [
+    (await (records?.ledger.between(name, from, to, 2 * MAX_BACKFILL_TIMES) ?? [])).map((record) => [
       record.moment,
       record,
     ]),
@@ -99,19 +99,19 @@ function judge({
   id,
   run,
   reprocess,
-}: Known): Pick<BackfillMoment, 'fires' | 'because'> {
+}: Known): Pick<BackfillTime, 'fires' | 'because'> {
   const blackout = blackoutOn(schedule, moment);
-  if (blackout) return { fires: false, because: `blackout: ${blackoutWords(blackout)}` };
+  if (blackout) return { fires: false, because: `blackout: ${formatBlackout(blackout)}` };
   if (id === undefined)
-    return { fires: true, because: record ? recordWords(record) : 'there is no record of it' };
+    return { fires: true, because: record ? formatRecord(record) : 'there is no record of it' };
   if (run && !isFinal(run.status)) return { fires: false, because: `${id} is ${run.status}` };
   const because = run ? `${id} ${run.status}` : `${id}, which is no longer kept`;
   const failed = run !== undefined && run.status !== 'succeeded';
   return { fires: reprocess === 'all' || (reprocess === 'failed' && failed), because };
 }
 
-function recordWords({ is, why, note }: FiringRecord): string {
+function formatRecord({ is, why, note }: FiringRecord): string {
   if (is === 'merged') return 'missed, and made up for by one run for several';
   if (is !== 'skipped' || why === undefined) return 'missed';
-  return `skipped: ${why === 'overlap' ? 'overlap' : hindranceWords({ why, ...(note === undefined ? {} : { note }) })}`;
+  return `skipped: ${why === 'overlap' ? 'overlap' : formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }

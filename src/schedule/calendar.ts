@@ -14,44 +14,44 @@ import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
 import type { Blackout, Schedule } from '../policy/policy.ts';
 import { weekdays } from '../yaml/days.ts';
-import { comingOf, offsetAt } from './local-time.ts';
+import { localTimeOf, offsetAt } from './local-time.ts';
 
 /** What decides which moments a schedule has. */
-export type Moments = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
+export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
 
 const DAY_MS = 86_400_000;
 const TEN_YEARS = 3_653;
 
 /** So many moments are looked at together at most: a week of every five minutes, five years of every day. */
-export const MOST_MOMENTS = 2_000;
+export const MAX_SCHEDULED_TIMES = 2_000;
 
 /**
  * The moments after `after` and not after `until`, oldest first; a moment that several expressions name is one.
  *
- * Gives the newest `MOST_MOMENTS` when there are more. Costs some 0.1 ms a moment, and one when there is none.
+ * Gives the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms a moment, and one when there is none.
  */
-export function momentsBetween(schedule: Moments, after: number, until: number): number[] {
+export function scheduledTimesBetween(schedule: CronSchedule, after: number, until: number): number[] {
   const found = new Set<number>();
   for (const reader of readersOf(schedule)) {
     let count = 0;
     for (const moment of before(reader, until + 1)) {
-      if (moment <= after || count === MOST_MOMENTS) break;
+      if (moment <= after || count === MAX_SCHEDULED_TIMES) break;
       found.add(moment);
       count += 1;
     }
   }
-  return ordered(found).slice(-MOST_MOMENTS);
+  return ordered(found).slice(-MAX_SCHEDULED_TIMES);
 }
 
-/** The first `count` moments after `from`; fewer when the schedule names no more, and at most `MOST_MOMENTS`. */
-export function nextMoments(schedule: Moments, from: number, count: number): number[] {
-  const atMost = Math.min(count, MOST_MOMENTS);
+/** The first `count` moments after `from`; fewer when the schedule names no more, and at most `MAX_SCHEDULED_TIMES`. */
+export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
+  const atMost = Math.min(count, MAX_SCHEDULED_TIMES);
   const found = readersOf(schedule).flatMap((reader) => taken(after(reader, from), atMost));
   return ordered(new Set(found)).slice(0, atMost);
 }
 
 /** The last moment before `from`; nothing when there was none. */
-export function previousMoment(schedule: Moments, from: number): number | undefined {
+export function previousScheduledTime(schedule: CronSchedule, from: number): number | undefined {
   return ordered(new Set(readersOf(schedule).flatMap((reader) => taken(before(reader, from), 1)))).at(-1);
 }
 
@@ -67,12 +67,12 @@ export function jitterOf(policyName: string, moment: number, jitterMs: number): 
  */
 export function dueAt(
   policyName: string,
-  schedule: Moments & Pick<Schedule, 'jitterMs'>,
+  schedule: CronSchedule & Pick<Schedule, 'jitterMs'>,
   moment: number,
   following?: number,
 ): number {
   if (schedule.jitterMs === 0) return moment;
-  const next = following ?? nextMoments(schedule, moment, 1)[0] ?? Number.POSITIVE_INFINITY;
+  const next = following ?? nextScheduledTimes(schedule, moment, 1)[0] ?? Number.POSITIVE_INFINITY;
   return moment + jitterOf(policyName, moment, Math.min(schedule.jitterMs, next - moment));
 }
 
@@ -90,12 +90,12 @@ export function endOfBlackout({ blackout, timezone }: WithBlackout, moment: numb
   let day = first;
   while (day - first < TEN_YEARS && blackoutOnDay(blackout, day)) day += 1;
   if (day - first >= TEN_YEARS) return undefined;
-  const coming = comingOf(timezone, day * DAY_MS);
+  const coming = localTimeOf(timezone, day * DAY_MS);
   return coming.is === 'once' ? coming.at : coming.is === 'twice' ? coming.first : coming.changeAt;
 }
 
 /** A blackout in a few words: `calendar holidays, 2026-12-24 to 2026-12-26`. */
-export function blackoutWords(blackout: Blackout): string {
+export function formatBlackout(blackout: Blackout): string {
   const { calendar } = blackout;
   const days =
     'weekday' in blackout
@@ -123,7 +123,7 @@ interface Reader {
   overlap: 'first' | 'last' | 'both';
 }
 
-const readersOf = ({ cron, timezone, dst }: Moments): Reader[] =>
+const readersOf = ({ cron, timezone, dst }: CronSchedule): Reader[] =>
   cron.map((expression) => ({
     // In UTC, a moment is its own wall time.
     cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
@@ -138,7 +138,7 @@ const shiftedAndFirst = { gap: 'shift', overlap: 'first' } as const;
 
 /** Wall times that are read together: few at first, since most ask for one or two. */
 const FIRST_BATCH = 2;
-const MOST_IN_BATCH = 64;
+const MAX_IN_BATCH = 64;
 
 /** The moments after `from`, in their order. */
 function* after(reader: Reader, from: number): Generator<number> {
@@ -146,10 +146,10 @@ function* after(reader: Reader, from: number): Generator<number> {
   let wall: number | undefined = from + Math.min(offsetAt(zone, from), offsetAt(zone, from + DAY_MS));
   // A moment is given when no later wall time can come before it: those that come twice overtake each other.
   const found = new Set<number>();
-  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MOST_IN_BATCH, batch * 4)) {
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MAX_IN_BATCH, batch * 4)) {
     const walls: number[] = cron.nextRuns(batch, new Date(wall)).map((date) => date.getTime());
     for (const one of walls) {
-      const { moments, earliest } = momentsOf(reader, one);
+      const { moments, earliest } = scheduledTimesOf(reader, one);
       for (const moment of ordered(found)) {
         if (moment >= earliest) break;
         found.delete(moment);
@@ -167,10 +167,10 @@ function* before(reader: Reader, from: number): Generator<number> {
   const { cron, zone } = reader;
   let wall: number | undefined = from + Math.max(offsetAt(zone, from), offsetAt(zone, from - DAY_MS));
   const found = new Set<number>();
-  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MOST_IN_BATCH, batch * 4)) {
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MAX_IN_BATCH, batch * 4)) {
     const walls: number[] = cron.previousRuns(batch, new Date(wall)).map((date) => date.getTime());
     for (const one of walls) {
-      const { moments, latest } = momentsOf(reader, one);
+      const { moments, latest } = scheduledTimesOf(reader, one);
       for (const moment of ordered(found).reverse()) {
         if (moment <= latest) break;
         found.delete(moment);
@@ -184,8 +184,8 @@ function* before(reader: Reader, from: number): Generator<number> {
 }
 
 /** The moments of a wall time, and the earliest and latest that it could have had under any `dst`. */
-function momentsOf({ zone, gap, overlap }: Reader, wall: number) {
-  const coming = comingOf(zone, wall);
+function scheduledTimesOf({ zone, gap, overlap }: Reader, wall: number) {
+  const coming = localTimeOf(zone, wall);
   if (coming.is === 'once') return { moments: [coming.at], earliest: coming.at, latest: coming.at };
   if (coming.is === 'skipped') {
     const { changeAt } = coming;

@@ -32,12 +32,12 @@ export interface CronTickOptions {
 
 /** A call that comes later than this, because the process stood still, is left to the next. */
 const TOLERANCE_MS = 60_000;
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis. */
 export function startCronTick(options: CronTickOptions): Tick {
   const { log, everySeconds = 5 } = options;
-  const silentMs = everySeconds * 1_000 + LOOK_MS;
+  const silentMs = everySeconds * 1_000 + CHECK_INTERVAL_MS;
   const beat: Beat = { calledAt: performance.now(), busy: 0, stopped: false };
   let task = cronTask(options, beat);
   // When the machine's clock is put back, node-cron waits until it is as late again as it was.
@@ -48,7 +48,7 @@ export function startCronTick(options: CronTickOptions): Tick {
     void task.destroy();
     task = cronTask(options, beat);
     void task.execute().catch(() => undefined); // node-cron has told the log
-  }, LOOK_MS);
+  }, CHECK_INTERVAL_MS);
   looking.unref();
   return {
     async stop() {

@@ -5,8 +5,14 @@
  * still ahead because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
-import { dueAt, MOST_MOMENTS, type Moments, nextMoments, previousMoment } from './calendar.ts';
-import { type Hindering, type Hindrance, hindranceOf } from './skip-cause.ts';
+import {
+  type CronSchedule,
+  dueAt,
+  MAX_SCHEDULED_TIMES,
+  nextScheduledTimes,
+  previousScheduledTime,
+} from './calendar.ts';
+import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
 /** A firing that is late by no more than this is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;
@@ -17,7 +23,7 @@ const NOTICED_WITHIN_MS = 10_000;
 export type Decision =
   /** `inTurn`: only once no other run of the policy is under way, and nothing after it before. */
   | { is: 'fire'; moment: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
-  | ({ is: 'skip'; moment: number } & Hindrance)
+  | ({ is: 'skip'; moment: number } & SkipCause)
   | { is: 'missed'; moment: number }
   /** One run makes up for it, that of the moment `into`. */
   | { is: 'merged'; moment: number; into: number };
@@ -31,11 +37,11 @@ export interface Due {
   nextDueAt?: number;
 }
 
-export interface Standing extends Hindering {
+export interface ScheduleState extends SkipFacts {
   /** Missing for a policy that is seen for the first time: it starts now, and nothing is caught up. */
   cursor?: number | undefined;
   now: number;
-  /** Moments from here on are within the catchup, however long ago they are by now. */
+  /** CronSchedule from here on are within the catchup, however long ago they are by now. */
   owedFrom?: number | undefined;
 }
 
@@ -45,13 +51,13 @@ export interface Standing extends Hindering {
  * A moment fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest fires for all that were
  * missed, unless one that is on time does; or each fires in its turn. What hinders the policy leaves moments out.
  */
-export function whatIsDue(policyName: string, schedule: Schedule, standing: Standing): Due {
+export function whatIsDue(policyName: string, schedule: Schedule, standing: ScheduleState): Due {
   const { cursor: known, now } = standing;
   const start = known ?? now;
   // Two are enough as a rule: what is due, and what is next.
-  let moments = nextMoments(schedule, start, 2);
-  if (isPast(moments.at(-1), now)) moments = nextMoments(schedule, start, MOST_AT_ONCE);
-  const several = moments.length === MOST_AT_ONCE && isPast(moments.at(-1), now);
+  let moments = nextScheduledTimes(schedule, start, 2);
+  if (isPast(moments.at(-1), now)) moments = nextScheduledTimes(schedule, start, MAX_AT_ONCE);
+  const several = moments.length === MAX_AT_ONCE && isPast(moments.at(-1), now);
   const decide = (moment: number, following?: number): Decision | undefined => {
     const at = dueAt(policyName, schedule, moment, following);
     return at > now ? undefined : judge(schedule, standing, moment, at);
@@ -73,7 +79,7 @@ export function whatIsDue(policyName: string, schedule: Schedule, standing: Stan
 }
 
 /** Of a long standstill, so many moments are decided together; some tens of milliseconds. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 const isPast = (moment: number | undefined, now: number): boolean => moment !== undefined && moment <= now;
 
@@ -84,24 +90,24 @@ function lastFiring(
   now: number,
   decide: (moment: number) => Decision | undefined,
 ): number | undefined {
-  let moment = previousMoment(schedule, now + 1);
-  for (let tries = 0; tries < MOST_MOMENTS && moment !== undefined && moment > start; tries += 1) {
+  let moment = previousScheduledTime(schedule, now + 1);
+  for (let tries = 0; tries < MAX_SCHEDULED_TIMES && moment !== undefined && moment > start; tries += 1) {
     const is = decide(moment)?.is;
     if (is === 'fire') return moment;
     if (is === 'missed') return undefined;
-    moment = previousMoment(schedule, moment);
+    moment = previousScheduledTime(schedule, moment);
   }
   return undefined;
 }
 
-function judge(schedule: Schedule, standing: Standing, moment: number, at: number): Decision {
+function judge(schedule: Schedule, standing: ScheduleState, moment: number, at: number): Decision {
   const { now, owedFrom = now } = standing;
   const late = now - at;
   const onTime = late <= ON_TIME_MS;
-  const hindrance = hindranceOf(schedule, standing, { moment, dueAt: at });
-  if (hindrance) return { is: 'skip', moment, ...hindrance };
+  const skipCause = skipCauseOf(schedule, standing, { moment, dueAt: at });
+  if (skipCause) return { is: 'skip', moment, ...skipCause };
   if (!onTime && at < Math.min(now - schedule.catchupMs, owedFrom)) return { is: 'missed', moment };
-  const since = hindranceOf(schedule, standing, { moment, dueAt: at, now });
+  const since = skipCauseOf(schedule, standing, { moment, dueAt: at, now });
   if (since) return { is: 'skip', moment, ...since };
   const trigger = onTime ? 'schedule' : 'catch-up';
   return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
@@ -136,7 +142,7 @@ function merged(
 }
 
 /** The words by which one schedule's moments are told from another's; kept beside the cursor. */
-export const nameOfMoments = ({ timezone, cron, dst }: Moments): string =>
+export const formatTimes = ({ timezone, cron, dst }: CronSchedule): string =>
   `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
@@ -144,10 +150,10 @@ export const nameOfMoments = ({ timezone, cron, dst }: Moments): string =>
  * force: moments that a schedule would have had before it was written are not missed.
  */
 export function cursorFor(
-  schedule: Moments,
+  schedule: CronSchedule,
   { cursor, moments }: { cursor?: number; moments?: string },
   now: number,
 ): number | undefined {
-  if (cursor === undefined || moments === undefined || moments === nameOfMoments(schedule)) return cursor;
+  if (cursor === undefined || moments === undefined || moments === formatTimes(schedule)) return cursor;
   return Math.max(cursor, now - NOTICED_WITHIN_MS);
 }

@@ -6,14 +6,14 @@
  */
 
 /** When a wall time comes. `changeAt` is the first moment by the new time. */
-export type Coming =
+export type LocalTime =
   | { is: 'once'; at: number }
   | { is: 'skipped'; changeAt: number }
   | { is: 'twice'; first: number; last: number };
 
 const DAY_MS = 86_400_000;
 /** So many days of a zone are remembered: a year of daily firings, looked at from both sides. */
-const MOST_DAYS = 1_000;
+const MAX_DAYS = 1_000;
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const days = new Map<string, Map<number, number>>();
@@ -46,7 +46,7 @@ export function offsetAt(zone: string, moment: number): number {
 }
 
 /** When a wall time comes in a zone. Costs two looks into a small memory, and some more around a change of clocks. */
-export function comingOf(zone: string, wall: number): Coming {
+export function localTimeOf(zone: string, wall: number): LocalTime {
   const day = Math.floor(wall / DAY_MS);
   const [before, after] = [offsetOn(zone, day - 1), offsetOn(zone, day + 2)];
   // Clocks that change come to rest for more than three days.
@@ -63,7 +63,7 @@ export function comingOf(zone: string, wall: number): Coming {
 function offsetOn(zone: string, day: number): number {
   if (zone === 'UTC') return 0;
   let known = days.get(zone);
-  if (!known || known.size >= MOST_DAYS) {
+  if (!known || known.size >= MAX_DAYS) {
     known = new Map();
     days.set(zone, known);
   }

@@ -1,6 +1,6 @@
 /** When a policy fires next: what command line, dashboard and JSON show, by the very calendar that fires. */
 import type { Policy } from '../policy/policy.ts';
-import { blackoutOn, dueAt, endOfBlackout, nextMoments } from './calendar.ts';
+import { blackoutOn, dueAt, endOfBlackout, nextScheduledTimes } from './calendar.ts';
 
 /** A firing that is still to come, unless its policy is paused by then. */
 export interface NextFiring {
@@ -25,7 +25,7 @@ export function nextFirings(
   let from = now - (schedule?.jitterMs ?? 0) - 1;
   if (!schedule || schedule.disabled) return firings;
   while (firings.length < count) {
-    const [moment, following] = nextMoments(schedule, from, 2);
+    const [moment, following] = nextScheduledTimes(schedule, from, 2);
     if (moment === undefined) break;
     if (blackoutOn(schedule, moment)) {
       const end = endOfBlackout(schedule, moment);

@@ -17,7 +17,7 @@ import {
   activeVersion,
   type DaemonPolicies,
   differencesOf,
-  differenceWords,
+  formatDifference,
   type Version,
 } from './versions.ts';
 
@@ -35,7 +35,7 @@ export interface PolicyAgreement {
 }
 
 /** So many differing policies are named in the log. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 export function openPolicyAgreement({
   book,
@@ -102,7 +102,7 @@ export function openPolicyAgreement({
       }
       const here = await records.presence.here(clock.now());
       others = await othersOf(records, here, owner, others);
-      const found = differencesOf([mine, ...others]).map(differenceWords);
+      const found = differencesOf([mine, ...others]).map(formatDifference);
       const text = found.join('\n');
       if (text === seen) {
         differences = found;
@@ -153,7 +153,6 @@ const digestOf = (policies: readonly Policy[]): string =>
 
 function tell(found: readonly string[], log: Log): void {
   if (found.length === 0) log.info('all daemons have read the same policies again');
-  for (const sentence of found.slice(0, MOST_NAMED)) log.warn(sentence);
-  if (found.length > MOST_NAMED)
-    log.warn(`${found.length - MOST_NAMED} more policies differ between daemons`);
+  for (const sentence of found.slice(0, MAX_NAMED)) log.warn(sentence);
+  if (found.length > MAX_NAMED) log.warn(`${found.length - MAX_NAMED} more policies differ between daemons`);
 }

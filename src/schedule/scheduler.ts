@@ -13,7 +13,7 @@ import type { FiringRecord } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
-import { cursorFor, nameOfMoments, whatIsDue } from './due.ts';
+import { cursorFor, formatTimes, whatIsDue } from './due.ts';
 import { recordOf, tellLeftOut } from './skipped-times.ts';
 
 export interface ScheduledFiring {
@@ -61,7 +61,7 @@ const LANES = 20;
 const IN_TURN_MS = 1_000;
 
 /** Whoever answers a tick fires on the moment what falls due in so long, by when the next tick has come. */
-const WATCH_MS = 6_000;
+const WATCH_INTERVAL_MS = 6_000;
 
 /** Starts firing the policies; one call a process. */
 export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Scheduler {
@@ -103,7 +103,7 @@ export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Sch
 async function keepWatch(parts: SchedulerParts, agenda: Agenda, over: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   let now = clock.now();
-  const until = now + WATCH_MS;
+  const until = now + WATCH_INTERVAL_MS;
   while (!over.aborted) {
     const next = nextIn(agenda, now);
     if (next >= until) return;
@@ -141,7 +141,7 @@ export async function tickOnce(parts: SchedulerParts, agenda: Agenda = new Map()
   const states = await parts.records.policies.many(concerned.map(({ name }) => name));
   const waiting = concerned.values();
   const lane = async () => {
-    for (const policy of waiting) await tend(parts, agenda, policy, states.get(policy.name), now);
+    for (const policy of waiting) await fireDue(parts, agenda, policy, states.get(policy.name), now);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
 }
@@ -155,7 +155,7 @@ function forgetOthers(agenda: Agenda, policies: readonly Policy[]): void {
 }
 
 /** Looks after one policy; never rejects. The same trouble is told once, not at every tick. */
-async function tend(
+async function fireDue(
   parts: SchedulerParts,
   agenda: Agenda,
   policy: ScheduledPolicy,
@@ -184,7 +184,7 @@ async function carryOut(
   now: number,
 ): Promise<number> {
   const { name, schedule } = policy;
-  const moments = nameOfMoments(schedule);
+  const moments = formatTimes(schedule);
   const start = cursorFor(schedule, state, now);
   const due = whatIsDue(name, schedule, { ...state, cursor: start, now });
   const owed = state.owedFrom ?? due.decisions.find((one) => one.is === 'fire' && one.inTurn)?.moment;

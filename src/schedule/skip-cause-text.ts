@@ -9,7 +9,7 @@ const words: Record<LeftOutFor, string> = {
   disabled: 'disabled',
 };
 
-export const hindranceWords = ({ why, note }: { why: LeftOutFor; note?: string }): string =>
+export const formatSkipCause = ({ why, note }: { why: LeftOutFor; note?: string }): string =>
   note === undefined
     ? words[why]
     : `${words[why]} ${/^(by |\d|until |calendar |every )/.test(note) ? note : `(${note})`}`;

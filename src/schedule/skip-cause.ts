@@ -2,36 +2,36 @@
 import type { Schedule } from '../policy/policy.ts';
 import type { LeftOutFor } from '../records/ledger-store.ts';
 import type { Pause, Pauses, PolicyState } from '../records/policy-store.ts';
-import { blackoutOn, blackoutWords } from './calendar.ts';
+import { blackoutOn, formatBlackout } from './calendar.ts';
 
-export interface Hindrance {
+export interface SkipCause {
   why: Exclude<LeftOutFor, 'overlap'>;
   /** What there is to say besides: who and why, or which days. */
   note?: string;
 }
 
 /** Its file says so: it makes no scheduled run until the file is edited. */
-export const DISABLED: Hindrance = { why: 'disabled', note: 'schedule.enabled: false' };
+export const DISABLED: SkipCause = { why: 'disabled', note: 'schedule.enabled: false' };
 
 /** What is written down of a policy besides its file. */
-export type Hindering = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
+export type SkipFacts = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
 
 /**
  * What keeps a firing that is due at `dueAt` from being made at `now`; by default when it is due. What has begun only after it was
  * due keeps a late firing from being made, too.
  */
-export function hindranceOf(
+export function skipCauseOf(
   schedule: Schedule,
-  state: Hindering,
+  state: SkipFacts,
   { moment, dueAt, now = dueAt }: { moment: number; dueAt: number; now?: number },
-): Hindrance | undefined {
+): SkipCause | undefined {
   if (schedule.disabled) return DISABLED;
   const freeze = pauseOver(state.freezes, dueAt) ?? pauseOver(state.freezes, now);
   if (freeze) return { why: 'frozen', note: noteOf(freeze) };
   const pause = pauseOver(state, dueAt) ?? pauseOver(state, now);
   if (pause) return { why: 'paused', note: noteOf(pause) };
   const blackout = blackoutOn(schedule, moment) ?? (now > dueAt ? blackoutOn(schedule, now) : undefined);
-  if (blackout) return { why: 'blackout', note: blackoutWords(blackout) };
+  if (blackout) return { why: 'blackout', note: formatBlackout(blackout) };
   return undefined;
 }
 

@@ -60,7 +60,7 @@ export function differencesOf(daemons: readonly DaemonPolicies[]): Difference[] 
 }
 
 /** The difference in a sentence without its end. */
-export function differenceWords({ policy, active, other, missing }: Difference): string {
+export function formatDifference({ policy, active, other, missing }: Difference): string {
   const parts = [
     active.length === 0 ? 'no scheduler has it' : `the version of ${named(active)} is active`,
     ...(other.length === 0 ? [] : [`${named(other)} has another version`]),

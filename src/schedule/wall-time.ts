@@ -1,6 +1,6 @@
 /** Days and times as people say them, in a policy's time zone. */
 import { parseDuration } from '../yaml/duration.ts';
-import { comingOf, offsetAt } from './local-time.ts';
+import { localTimeOf, offsetAt } from './local-time.ts';
 
 /** From and to, both included, in milliseconds since 1970. */
 export interface Span {
@@ -40,7 +40,7 @@ export function spansOf(text: string, zone: string, now: number): Span[] | undef
   const wall = Date.parse(`${onDay}T${time}${offset ?? 'Z'}`);
   if (Number.isNaN(wall)) return undefined;
   if (offset !== undefined) return [minuteFrom(wall)];
-  const coming = comingOf(zone, wall);
+  const coming = localTimeOf(zone, wall);
   if (coming.is === 'twice') return [minuteFrom(coming.first), minuteFrom(coming.last)];
   return [minuteFrom(coming.is === 'once' ? coming.at : coming.changeAt)];
 }
@@ -67,7 +67,7 @@ const dayFrom = (wall: number, zone: string): Span => ({
 const minuteFrom = (at: number): Span => ({ from: at, to: at + MINUTE_MS - 1 });
 
 function firstOf(wall: number, zone: string): number {
-  const coming = comingOf(zone, wall);
+  const coming = localTimeOf(zone, wall);
   if (coming.is === 'twice') return coming.first;
   return coming.is === 'once' ? coming.at : coming.changeAt;
 }

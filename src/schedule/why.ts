@@ -9,9 +9,9 @@ import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { formatDuration } from '../yaml/duration.ts';
-import { dueAt, momentsBetween, nextMoments, previousMoment } from './calendar.ts';
-import { type Hindrance, hindranceOf } from './skip-cause.ts';
-import { hindranceWords } from './skip-cause-text.ts';
+import { dueAt, nextScheduledTimes, previousScheduledTime, scheduledTimesBetween } from './calendar.ts';
+import { type SkipCause, skipCauseOf } from './skip-cause.ts';
+import { formatSkipCause } from './skip-cause-text.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 /** One moment explained, as `caretaker why --json` prints it. */
@@ -44,7 +44,7 @@ export interface Explanation {
 export type Known = Pick<Records, 'ledger' | 'runs' | 'policies' | 'presence'>;
 
 /** A day of a policy of every minute, and a little. */
-const MOST = 2_000;
+const MAX_SCHEDULED_TIMES_SHOWN = 2_000;
 
 /** Explains what a policy does in the spans of time given. Costs no request to the service. */
 export async function explain(
@@ -59,7 +59,9 @@ export async function explain(
   if (!schedule && told.length === 0)
     return { ...empty, sentences: [`${name} has no schedule: it fires only by hand.`] };
   const view = await viewOf(records, policy, now);
-  const named = schedule ? spans.flatMap(({ from, to }) => momentsBetween(schedule, from - 1, to)) : [];
+  const named = schedule
+    ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
+    : [];
   const known = new Map(told.map((record) => [record.moment, record]));
   const all = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b);
   const explainAll = (some: readonly number[]) =>
@@ -69,9 +71,10 @@ export async function explain(
     return { ...empty, moments, sentences: together(moments, name, schedule?.timezone ?? 'UTC') };
   }
   const [first, last] = [spans[0]?.from ?? now, spans.at(-1)?.to ?? now];
-  const neighbours = [previousMoment(schedule, first), nextMoments(schedule, last, 1)[0]].flatMap(
-    (moment) => moment ?? [],
-  );
+  const neighbours = [
+    previousScheduledTime(schedule, first),
+    nextScheduledTimes(schedule, last, 1)[0],
+  ].flatMap((moment) => moment ?? []);
   for (const moment of neighbours)
     for (const record of await (records?.ledger.between(name, moment, moment, 1) ?? []))
       known.set(moment, record);
@@ -106,7 +109,9 @@ function together(moments: readonly Explained[], name: string, zone: string): st
 }
 
 async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]): Promise<FiringRecord[]> {
-  return (await Promise.all(spans.map(({ from, to }) => ledger.between(name, from, to, MOST)))).flat();
+  return (
+    await Promise.all(spans.map(({ from, to }) => ledger.between(name, from, to, MAX_SCHEDULED_TIMES_SHOWN)))
+  ).flat();
 }
 
 /** All that is asked of records besides the ledger. */
@@ -153,21 +158,21 @@ async function explainOne(view: View, moment: number, record?: FiringRecord): Pr
     decided_at: record ? isoTime(record.at) : null,
   };
   if (record) {
-    const made = record.backfill ? ` It was backfilled: ${runWords(record.backfill, backfill)}.` : '';
-    const sentence = `${begin}: ${await pastWords(view, record, run, zone)}.${made}`;
+    const made = record.backfill ? ` It was backfilled: ${formatRun(record.backfill, backfill)}.` : '';
+    const sentence = `${begin}: ${await formatPast(view, record, run, zone)}.${made}`;
     return { ...rest, is: record.is, why: record.why ?? null, sentence };
   }
   if (!schedule) return { ...rest, is: 'unknown', why: null, sentence: `${begin}: there is no record.` };
   if (at > now) {
-    const hindrance = hindranceOf(schedule, view.state, { moment, dueAt: at });
-    const sentence = `${begin}: ${comingWords(moment, at, zone, hindrance)}.`;
-    return { ...rest, is: 'coming', why: hindrance?.why ?? null, sentence };
+    const skipCause = skipCauseOf(schedule, view.state, { moment, dueAt: at });
+    const sentence = `${begin}: ${formatUpcoming(moment, at, zone, skipCause)}.`;
+    return { ...rest, is: 'coming', why: skipCause?.why ?? null, sentence };
   }
   const is = moment > (view.state.cursor ?? now) ? 'due' : 'unknown';
-  return { ...rest, is, why: null, sentence: `${begin}: ${unrecordedWords(view, schedule, moment)}.` };
+  return { ...rest, is, why: null, sentence: `${begin}: ${formatUnrecorded(view, schedule, moment)}.` };
 }
 
-async function pastWords(
+async function formatPast(
   view: View,
   record: FiringRecord,
   run: Run | undefined,
@@ -178,24 +183,24 @@ async function pastWords(
       const late = record.at - record.moment;
       const how = run?.trigger === 'catch-up' ? `, caught up ${formatDuration(late)} late` : '';
       const backfilled = run?.trigger === 'backfill' ? ', as a backfill' : '';
-      return `ran at ${wallTime(record.at, zone)}${how}${backfilled}: ${runWords(record.run ?? '', run)}`;
+      return `ran at ${wallTime(record.at, zone)}${how}${backfilled}: ${formatRun(record.run ?? '', run)}`;
     }
     case 'skipped':
       if (record.why === 'overlap')
         return `was skipped. ${(record.note ?? 'Another run was under way.').replace(/\.$/, '')}`;
-      return `was skipped: ${hindranceWords({ why: record.why ?? 'paused', ...(record.note ? { note: record.note } : {}) })}`;
+      return `was skipped: ${formatSkipCause({ why: record.why ?? 'paused', ...(record.note ? { note: record.note } : {}) })}`;
     case 'missed':
       return `was missed. Nothing was there to fire it before ${wallTime(record.at, zone)}, which was later than its catchup allowed`;
     case 'merged': {
       const into = record.into ?? record.moment;
       const heir = await view.recordOf(into);
-      const by = heir?.run ? ` (${runWords(heir.run, await view.runOf(heir.run))})` : '';
+      const by = heir?.run ? ` (${formatRun(heir.run, await view.runOf(heir.run))})` : '';
       return `was missed, and the run of ${wallTime(into, zone)} made up for it${by}`;
     }
   }
 }
 
-const runWords = (id: string, run: Run | undefined): string => {
+const formatRun = (id: string, run: Run | undefined): string => {
   if (!run) return `${id}, which is no longer kept`;
   const { succeeded, failed, skipped, cancelled } = run.counts;
   const counts = Object.entries({ succeeded, failed, skipped, cancelled })
@@ -204,13 +209,13 @@ const runWords = (id: string, run: Run | undefined): string => {
   return `${id}, ${run.status}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 };
 
-function comingWords(moment: number, at: number, zone: string, hindrance?: Hindrance): string {
-  if (hindrance) return `will be skipped as things stand: ${hindranceWords(hindrance)}`;
+function formatUpcoming(moment: number, at: number, zone: string, hindrance?: SkipCause): string {
+  if (hindrance) return `will be skipped as things stand: ${formatSkipCause(hindrance)}`;
   if (at === moment) return 'will fire on the minute';
   return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its moment`;
 }
 
-function unrecordedWords({ state, someSchedules }: View, schedule: Schedule, moment: number): string {
+function formatUnrecorded({ state, someSchedules }: View, schedule: Schedule, moment: number): string {
   if (moment > (state.cursor ?? Number.POSITIVE_INFINITY)) {
     return someSchedules
       ? 'is due and about to be decided about'

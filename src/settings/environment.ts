@@ -1,7 +1,7 @@
 /** The environment, and what a file `.env` in the project folder adds to it. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Finding, InvalidFilesError } from '../yaml/diagnostic.ts';
+import { type Diagnostic, InvalidFilesError } from '../yaml/diagnostic.ts';
 import { readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from './variables.ts';
 
@@ -68,9 +68,9 @@ export function parseDotEnv(text: string): { variables: Record<string, string>; 
   return { variables, faults };
 }
 
-type Reading = { value: string; moreLines: number } | { fault: string; suggestion: string };
+type ParsedValue = { value: string; moreLines: number } | { fault: string; suggestion: string };
 
-function readValue(rest: string, following: readonly string[]): Reading {
+function readValue(rest: string, following: readonly string[]): ParsedValue {
   const quote = /^["'`]/.exec(rest)?.[0];
   if (quote === undefined) {
     const value = rest.replace(/(^|[ \t]+)#.*$/, '').trim();
@@ -96,7 +96,7 @@ function readValue(rest: string, following: readonly string[]): Reading {
 }
 
 /** The place of a fault, without the values: they are secrets, and even a line that is no assignment may be one. */
-function findingOf(file: string, text: string, { line, message, suggestion }: Fault): Finding {
+function findingOf(file: string, text: string, { line, message, suggestion }: Fault): Diagnostic {
   const written = text.split(/\r?\n/)[line - 1] ?? '';
   const [name = ''] = /^[ \t]*(?:export[ \t]+)?[A-Z_][A-Z0-9_]{0,63}[ \t]*=[ \t]*/.exec(written) ?? [];
   const masked = name + '*'.repeat(Math.min(written.length - name.length, 40));
@@ -111,5 +111,5 @@ function findingOf(file: string, text: string, { line, message, suggestion }: Fa
   };
 }
 
-const withoutValues = (finding: Finding): Finding =>
+const withoutValues = (finding: Diagnostic): Diagnostic =>
   finding.frame === '' ? finding : { ...finding, frame: `> ${finding.line} | ***` };

@@ -5,7 +5,7 @@ import { CaretakerError } from '../errors.ts';
 import type { RedisSettings } from '../redis/connect.ts';
 import { keepSecret } from '../secrets.ts';
 import { daysOf } from '../yaml/days.ts';
-import { type Finding, fileFinding, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
+import { type Diagnostic, fileDiagnostic, InvalidFilesError, inOrder } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { ConfigFile } from './config-file.ts';
@@ -84,7 +84,7 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
 }
 
 /** A variable that is missing leaves its key missing as well: one finding a place is enough, the first. */
-const withoutEchoes = (findings: Finding[]): Finding[] => {
+const withoutEchoes = (findings: Diagnostic[]): Diagnostic[] => {
   const seen = new Set<string>();
   return findings.filter(({ path, message }) => {
     const key = path === '' ? message : path;
@@ -98,7 +98,7 @@ function fileToRead(given: string | undefined, cwd: string, env: Environment): s
   const file = resolve(cwd, asked);
   if (existsSync(file)) return file;
   const source = given === undefined ? 'CARETAKER_CONFIG' : '--config';
-  throw new InvalidFilesError([fileFinding(file, `The config file that ${source} names does not exist.`)]);
+  throw new InvalidFilesError([fileDiagnostic(file, `The config file that ${source} names does not exist.`)]);
 }
 
 /** As git finds its repository: in the current folder, else in the nearest one above. */
@@ -110,14 +110,14 @@ function nearestConfig(cwd: string): string {
   }
 }
 
-function whole(file: YamlFile | Finding[]): YamlFile {
+function whole(file: YamlFile | Diagnostic[]): YamlFile {
   if (file instanceof YamlFile) return file;
   throw new InvalidFilesError(file);
 }
 
 interface FilledFile {
   value: Record<string, unknown>;
-  findings: Finding[];
+  findings: Diagnostic[];
   /** Variables that are not set or empty, by the path of an account's base URL or token. */
   unset: Record<string, string>;
 }
@@ -126,7 +126,7 @@ const isLazy = (path: Path) =>
   path.length === 3 && path[0] === 'accounts' && (path[2] === 'base_url' || path[2] === 'token');
 
 function fill(file: YamlFile, environment: Environment): FilledFile {
-  const findings: Finding[] = [];
+  const findings: Diagnostic[] = [];
   const unset: Record<string, string> = {};
   const value = file.value((scalar, path) => {
     if (typeof scalar !== 'string') return scalar;

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { CaretakerError } from '../errors.ts';
 import { fittedFrame, isCaret, wrapped } from './width.ts';
 
-export interface Finding {
+export interface Diagnostic {
   file: string;
   /** Both from 1. */
   line: number;
@@ -23,14 +23,14 @@ export class InvalidFilesError extends CaretakerError {
   readonly code = 'INVALID_FILES';
 
   constructor(
-    readonly findings: readonly Finding[],
+    readonly findings: readonly Diagnostic[],
     options?: ErrorOptions,
   ) {
     super(sumUp(findings), options);
   }
 }
 
-function sumUp(findings: readonly Finding[]): string {
+function sumUp(findings: readonly Diagnostic[]): string {
   const [first] = findings;
   if (!first) return 'The files hold mistakes.';
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : '';
@@ -38,13 +38,13 @@ function sumUp(findings: readonly Finding[]): string {
 }
 
 /** Findings in the order in which somebody who corrects them goes through the files. */
-export const inOrder = <F extends Finding>(findings: readonly F[]): F[] =>
+export const inOrder = <F extends Diagnostic>(findings: readonly F[]): F[] =>
   findings.toSorted(
     (a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)) || a.line - b.line || a.column - b.column,
   );
 
 /** A finding about a file as a whole: it is missing, cannot be read, or is too large. */
-export const fileFinding = (file: string, message: string, suggestion?: string): Finding => ({
+export const fileDiagnostic = (file: string, message: string, suggestion?: string): Diagnostic => ({
   file,
   line: 1,
   column: 1,
@@ -69,7 +69,7 @@ type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'cyan', text: string) =
  * `color` gives the colours, `columns` where lines end; nothing else of the output depends on them.
  */
 export function renderFinding(
-  finding: Finding,
+  finding: Diagnostic,
   { color, columns }: { color: false | Paint; columns?: number | undefined },
 ): string {
   const paint: Paint = color || ((_, text) => text);
@@ -90,7 +90,7 @@ export function renderFinding(
 
 /** Findings one under the other, a blank line between any two with frames. */
 export const renderFindings = (
-  findings: readonly Finding[],
+  findings: readonly Diagnostic[],
   form: Parameters<typeof renderFinding>[1],
 ): string =>
   findings
@@ -101,14 +101,14 @@ export const renderFindings = (
     .join('\n');
 
 /** The suggestion as a sentence. Behind a colon stands what is to be copied, so it gets no full stop. */
-export function hintOf({ suggestion }: Pick<Finding, 'suggestion'>): string | undefined {
+export function hintOf({ suggestion }: Pick<Diagnostic, 'suggestion'>): string | undefined {
   if (suggestion === undefined) return undefined;
   const text = suggestion.charAt(0).toUpperCase() + suggestion.slice(1);
   return /[.?!…]$|: /.test(text) ? text : `${text}.`;
 }
 
 /** `config/caretaker.yaml:3:5`; of a finding about a file as a whole, only the file. */
-export function placeOf({ file, line, column, frame }: Finding): string {
+export function placeOf({ file, line, column, frame }: Diagnostic): string {
   return frame === '' ? shortFile(file) : `${shortFile(file)}:${line}:${column}`;
 }
 

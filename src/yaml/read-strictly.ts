@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { protoKeysIn } from '../schema-issue.ts';
 import { suggestionFor } from '../suggest.ts';
-import type { Finding } from './diagnostic.ts';
+import type { Diagnostic } from './diagnostic.ts';
 import { keysOf, schemasAt } from './schema-walk.ts';
 import type { Path, Remark } from './yaml-file.ts';
 
-export type Read<T> = { value: T } | { findings: Finding[] };
+export type Read<T> = { value: T } | { findings: Diagnostic[] };
 /** Gives a remark its place in a file; `YamlFile.finding` is one. */
-export type Place = (path: Path, remark: Remark) => Finding;
+export type Place = (path: Path, remark: Remark) => Diagnostic;
 
 /**
  * The value as `schema` reads it, or every finding there is.

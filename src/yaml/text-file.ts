@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileFaultOf, systemCodeOf } from '../errors.ts';
 import { frameOf } from './code-frame.ts';
-import { type Finding, fileFinding } from './diagnostic.ts';
+import { type Diagnostic, fileDiagnostic } from './diagnostic.ts';
 
 const largestFile = 1024 * 1024;
 /** All but tab, line feed and carriage return. */
@@ -10,9 +10,9 @@ const largestFile = 1024 * 1024;
 const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f]/;
 
 /** Reads a file, or says why it cannot be read. Never throws, and never waits for a pipe. */
-export function readTextFile(file: string): { text: string } | { findings: Finding[] } {
+export function readTextFile(file: string): { text: string } | { findings: Diagnostic[] } {
   const refuse = (message: string, suggestion?: string) => ({
-    findings: [fileFinding(file, message, suggestion)],
+    findings: [fileDiagnostic(file, message, suggestion)],
   });
   try {
     const stats = statSync(file);
@@ -26,7 +26,7 @@ export function readTextFile(file: string): { text: string } | { findings: Findi
   }
 }
 
-function decoded(file: string, bytes: Buffer): { text: string } | { findings: Finding[] } {
+function decoded(file: string, bytes: Buffer): { text: string } | { findings: Diagnostic[] } {
   const place = (text: string, offset: number, message: string, suggestion: string) => {
     const before = text.slice(0, offset).split('\n');
     const [line, column] = [before.length, (before.at(-1) ?? '').length + 1];

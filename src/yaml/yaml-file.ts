@@ -19,7 +19,7 @@ import {
 } from 'yaml';
 import { visible } from '../visible.ts';
 import { frameOf } from './code-frame.ts';
-import { type Finding, fileFinding, pathText, shortFile } from './diagnostic.ts';
+import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnostic.ts';
 import { sourceOffset } from './scalar-offset.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -56,13 +56,13 @@ export class YamlFile {
    *
    * `prepare` may change the text before it is parsed, but not its length: places are those of the file.
    */
-  static read(file: string, prepare?: (text: string) => string): YamlFile | Finding[] {
+  static read(file: string, prepare?: (text: string) => string): YamlFile | Diagnostic[] {
     const read = readTextFile(file);
     return 'text' in read ? YamlFile.parse(file, read.text, prepare) : read.findings;
   }
 
   /** Like `read`, of a text that is at hand already; `file` is what findings call it. */
-  static parse(file: string, text: string, prepare = (raw: string) => raw): YamlFile | Finding[] {
+  static parse(file: string, text: string, prepare = (raw: string) => raw): YamlFile | Diagnostic[] {
     const lines = new LineCounter();
     const document = parseDocument(prepare(text), {
       lineCounter: lines,
@@ -83,16 +83,16 @@ export class YamlFile {
     let aliases = 0;
     visit(document, { Alias: () => void aliases++ });
     return aliases > mostAliases
-      ? [fileFinding(file, `The file uses ${aliases} aliases; more than ${mostAliases} are refused.`)]
+      ? [fileDiagnostic(file, `The file uses ${aliases} aliases; more than ${mostAliases} are refused.`)]
       : yaml.#unfolded();
   }
 
-  #unfolded(): YamlFile | Finding[] {
+  #unfolded(): YamlFile | Diagnostic[] {
     try {
       this.value();
       return this;
     } catch {
-      return [fileFinding(this.file, 'The aliases of the file unfold into too much and were refused.')];
+      return [fileDiagnostic(this.file, 'The aliases of the file unfold into too much and were refused.')];
     }
   }
 
@@ -104,7 +104,7 @@ export class YamlFile {
   }
 
   /** A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off. */
-  finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Finding {
+  finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Diagnostic {
     const [start, end] = this.#span(path, at, offset);
     return this.#place(path, start, end, message, suggestion);
   }
@@ -138,7 +138,7 @@ export class YamlFile {
     return [start, start + 1];
   }
 
-  #fault(code: string, message: string, [start, end]: [number, number]): Finding {
+  #fault(code: string, message: string, [start, end]: [number, number]): Diagnostic {
     if (code === 'DUPLICATE_KEY') {
       const key = /^[^\s:]+/.exec(this.text.slice(start, start + 100))?.[0] ?? 'A key';
       const message = `${key} is given twice in the same map.`;
@@ -158,7 +158,13 @@ export class YamlFile {
     return this.#place([], start, end, `This is not the YAML we take: ${clean}.`, undefined);
   }
 
-  #place(path: Path, start: number, end: number, message: string, suggestion: string | undefined): Finding {
+  #place(
+    path: Path,
+    start: number,
+    end: number,
+    message: string,
+    suggestion: string | undefined,
+  ): Diagnostic {
     const { line, col } = this.#lines.linePos(Math.min(start, this.text.length));
     const oneLine = this.text.slice(start, end).split('\n')[0]?.trimEnd() ?? '';
     return {

@@ -327,7 +327,7 @@ describe('priorities', () => {
     expect(await takeAll(budget, 'person')).toBe(10);
   });
 
-  test('who asks evenly is left what it will still ask for, judging by the window before, and less as time goes', async () => {
+  test('who asks evenly is left what it will still ask for, evaluating by the window before, and less as time goes', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await budget.takeNow('follow');

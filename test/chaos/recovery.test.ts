@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { stewardLease } from '../../src/engine/supervise/lease.ts';
+import { supervisorLease } from '../../src/engine/supervise/lease.ts';
 import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
@@ -81,7 +81,7 @@ test('after SIGKILL of the worker that followed, another one tells ends within 1
   await until(world, async () => (await records.targets.inState(run.id, 'following', 9)).length === 6);
   let owner: string | undefined;
   await until(world, async () => {
-    owner = await records.locks.holder(stewardLease('default'));
+    owner = await records.locks.holder(supervisorLease('default'));
     return owner !== undefined;
   });
   const follower = workers.find(({ pid }) => owner?.includes(`.${pid}.`));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findingsText } from '../../src/cli/output/findings.ts';
+import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
 import type { Target } from '../../src/run/run.ts';
 
@@ -22,15 +22,15 @@ test('findings are printed by target, and those for information only where all a
   const terminal = { ...openTerminal(), paint: (_: unknown, text: string) => text };
   const quiet = { ...target, id: 's-2', findings: [] };
 
-  expect(findingsText([target, quiet], terminal, { all: false })).toBe(
+  expect(formatFindings([target, quiet], terminal, { all: false })).toBe(
     ['Plugins s-1', '  error    a.example  Failed at check: Disk full.'].join('\n'),
   );
-  expect(findingsText([target], terminal, { all: true })).toBe(
+  expect(formatFindings([target], terminal, { all: true })).toBe(
     [
       'Plugins s-1',
       '  error    a.example     Failed at check: Disk full.',
       '  info     long.example  Updated: Shop 9.1 → 9.2.',
     ].join('\n'),
   );
-  expect(findingsText([quiet], terminal, { all: true })).toBeUndefined();
+  expect(formatFindings([quiet], terminal, { all: true })).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { nameOfMoments } from '../../src/schedule/due.ts';
+import { formatTimes } from '../../src/schedule/due.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -98,7 +98,7 @@ test('any moment is explained in a sentence, past or to come', async () => {
   const missed = { moment: Date.parse(three(-2)), is: 'missed' as const, at: Date.parse(three(-1)) };
   await caretaker.records.ledger.settle('daily', [missed], {
     to: Date.parse(three(-1)),
-    moments: nameOfMoments(schedule),
+    moments: formatTimes(schedule),
   });
 
   const past = await desk.run(['why', 'daily', day(-2)]);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { type Coming, simulate } from '../../src/cli/forecast.ts';
+import { type ForecastRun, simulate } from '../../src/cli/forecast.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE = 60_000;
-const run = (changes: Partial<Coming>): Coming => ({
+const run = (changes: Partial<ForecastRun>): ForecastRun => ({
   policy: 'p',
   at: NOW,
   requests: 100,

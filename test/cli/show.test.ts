@@ -1,13 +1,13 @@
 /** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
 import { describe, expect, test } from 'vitest';
-import { hindranceOf } from '../../src/cli/blockers.ts';
+import { blockerOf } from '../../src/cli/blockers.ts';
 import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
-import { lostWords } from '../../src/cli/output/lost-work.ts';
+import { formatLostWork } from '../../src/cli/output/lost-work.ts';
 import { retryAdvice } from '../../src/cli/output/retry-advice.ts';
-import { countOf, spreadWords, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
+import { countOf, formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import type { Reason } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
@@ -190,24 +190,24 @@ describe('work that the service has forgotten', () => {
   });
   test('is told with the time at which it is looked for once more', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
-    expect(lostWords(targets, at + 10_000)).toBe(
+    expect(formatLostWork(targets, at + 10_000)).toBe(
       `2 targets wait for work that the service knows nothing of any more. It is looked for once more from ${timeOfDay(at + 60_000)} on; what is not found then ends as unknown-effect.`,
     );
-    expect(lostWords([target('a', at)], at + 60_000)).toContain('1 target waits');
-    expect(lostWords([target('a', at)], at + 60_000)).toContain('once more now;');
+    expect(formatLostWork([target('a', at)], at + 60_000)).toContain('1 target waits');
+    expect(formatLostWork([target('a', at)], at + 60_000)).toContain('once more now;');
   });
   test('is not told where there is none', () => {
-    expect(lostWords([target('a')], at)).toBeUndefined();
+    expect(formatLostWork([target('a')], at)).toBeUndefined();
   });
 });
 
 test('a run that spreads its targets says from when, until when and how often one starts', () => {
   const spread = { from: Date.UTC(2026, 10, 21, 1), ms: 7_200_000, targets: 20 };
-  expect(spreadWords({ spread } as Run)).toBe(
+  expect(formatSpread({ spread } as Run)).toBe(
     'starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m',
   );
-  expect(spreadWords({} as Run)).toBeUndefined();
-  expect(spreadWords({ spread: { ...spread, targets: 0 } } as Run)).toBeUndefined();
+  expect(formatSpread({} as Run)).toBeUndefined();
+  expect(formatSpread({ spread: { ...spread, targets: 0 } } as Run)).toBeUndefined();
 });
 
 describe('a line for spreadsheets', () => {
@@ -223,23 +223,23 @@ describe('what keeps a run from going on', () => {
   const now = 1_000_000;
   const well = { now, watchedSince: now - 60_000, limit: 200, spent: false, resetsAt: now + 30_000, own: 50 };
   test('is nothing while the service answers and there are requests', () => {
-    expect(hindranceOf(well)).toBeUndefined();
+    expect(blockerOf(well)).toBeUndefined();
   });
   test('is the service, once it has not answered for ten seconds', () => {
     const failing = { ...well, failedAt: now - 1_000 };
-    expect(hindranceOf({ ...failing, failingSince: now - 9_000 })).toBeUndefined();
+    expect(blockerOf({ ...failing, failingSince: now - 9_000 })).toBeUndefined();
     const away = { is: 'away', since: now - 10_000 };
-    expect(hindranceOf({ ...failing, failingSince: now - 10_000 })).toEqual(away);
+    expect(blockerOf({ ...failing, failingSince: now - 10_000 })).toEqual(away);
   });
   test('is not the service when nobody has seen it fail since the run is watched', () => {
     const before = { ...well, failingSince: now - 600_000, failedAt: now - 60_001 };
-    expect(hindranceOf(before)).toBeUndefined();
-    expect(hindranceOf({ ...before, failedAt: now - 60_000 })).toMatchObject({ is: 'away' });
+    expect(blockerOf(before)).toBeUndefined();
+    expect(blockerOf({ ...before, failedAt: now - 60_000 })).toMatchObject({ is: 'away' });
   });
   test('is somebody who uses up the account, and not the run itself', () => {
     const drained = { ...well, spent: true, own: 20 };
-    expect(hindranceOf(drained)).toEqual({ is: 'drained', limit: 200, until: now + 30_000 });
-    expect(hindranceOf({ ...drained, own: 150 })).toBeUndefined();
-    expect(hindranceOf({ ...drained, resetsAt: now + 5_000 })).toBeUndefined();
+    expect(blockerOf(drained)).toEqual({ is: 'drained', limit: 200, until: now + 30_000 });
+    expect(blockerOf({ ...drained, own: 150 })).toBeUndefined();
+    expect(blockerOf({ ...drained, resetsAt: now + 5_000 })).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 /** What comes from the service and from files can be read at a terminal, and does nothing to it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
-import { findingsText } from '../../src/cli/output/findings.ts';
+import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
 import { aTarget } from '../support/builders.ts';
 
@@ -86,7 +86,7 @@ describe('colours and controls of the service', () => {
       findings: [{ severity: 'error', about: 'core', says: 'one\ntwo \u001b[2J' }],
     });
     const text = printed(true, (terminal) =>
-      terminal.data(findingsText([target], terminal, { all: true }) ?? ''),
+      terminal.data(formatFindings([target], terminal, { all: true }) ?? ''),
     );
     expect(text).toContain(WRITTEN_OUT);
     expect(text).toContain('one two \\u001b[2J');

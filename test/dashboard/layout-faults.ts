@@ -1,7 +1,7 @@
 /** What is wrong with the layout of a page as a browser draws it; a text, since it runs there. */
 
 /** A policy's name has at least so many pixels to stand in. */
-const LEAST_NAME = 150;
+const MIN_NAME = 150;
 
 /** Gives a sentence for each fault: text that is outside of the page, cut off, outside of its cell, or over other text. */
 export const LAYOUT_FAULTS = `(() => {
@@ -48,7 +48,7 @@ export const LAYOUT_FAULTS = `(() => {
   for (const cell of document.querySelectorAll('#policies td:first-child')) {
     const { paddingLeft, paddingRight } = getComputedStyle(cell);
     const width = cell.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-    if (width < ${LEAST_NAME}) tell('the name has ' + Math.round(width) + ' px', cell.textContent);
+    if (width < ${MIN_NAME}) tell('the name has ' + Math.round(width) + ' px', cell.textContent);
   }
   const notices = document.querySelector('#warnings');
   const share = notices ? notices.getBoundingClientRect().height / innerHeight : 0;

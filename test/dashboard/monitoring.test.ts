@@ -78,7 +78,7 @@ test('metrics tell runs, queues, budgets, who is at work, and what requests were
   expect(value('caretaker_contract_deviations_total')).toBe(3);
   expect(value('caretaker_account_blocked', { account: 'default' })).toBe(0);
   expect(value('caretaker_account_failing_seconds', { account: 'default' })).toBeGreaterThanOrEqual(60);
-  expect(value('caretaker_steward_lag_seconds', { account: 'default' })).toBeGreaterThanOrEqual(5);
+  expect(value('caretaker_supervisor_lag_seconds', { account: 'default' })).toBeGreaterThanOrEqual(5);
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(0);
 });
 

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
 import type { OnceId } from '../../src/job/reconcile/find-effect.ts';
-import { traces } from '../../src/job/reconcile/probes.ts';
+import { probes } from '../../src/job/reconcile/probes.ts';
 
 const page = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/reliability.md'), 'utf8');
 
 const rowOf = (id: OperationId): string => {
   const once = operationOf(id).effect === 'once';
   const { looksFor, unknown = 'Nothing.' } = once
-    ? traces[id as OnceId]
+    ? probes[id as OnceId]
     : { looksFor: 'Not looked for: it is asked for again, which leaves the account as asking once.' };
   return `| \`${id}\` | ${looksFor} | ${unknown} |`;
 };

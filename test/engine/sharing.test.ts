@@ -84,7 +84,7 @@ test('runs that ended or were cancelled leave nothing behind but what is remembe
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const cancelled = await world.fire(aPolicy({ limits: { ...limits, concurrency: 3 } }));
   await world.ended(cancelled, ({ status }) => status === 'running');
-  await world.caretaker.engine.abandon(cancelled.id);
+  await world.caretaker.engine.forceEnd(cancelled.id);
   await until(world, settled);
 
   const index = keys.runsInStatus('cancelled');

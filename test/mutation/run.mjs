@@ -43,7 +43,7 @@ const results = join(root, '.mutation', 'results.jsonl');
 const folders = ['src/engine', 'src/client', 'src/budget', 'src/records', 'src/schedule', 'jobs'];
 /** A file of tests that takes longer than this is left out; so many of the nearest are run for a mutant. */
 const SLOWEST_MS = 60_000;
-const MOST_FILES = 6;
+const MAX_FILES = 6;
 const limitMs = Number(values.limit) * 1_000;
 const [part, parts] = values.part.split('/').map(Number);
 
@@ -150,7 +150,7 @@ async function tryOut({ file, ...mutant }, tests) {
   let spent = 0;
   let tried = 0;
   for (const test of tests) {
-    if (tried >= MOST_FILES || spent > limitMs) break;
+    if (tried >= MAX_FILES || spent > limitMs) break;
     const ms = await usualMs(test);
     if (ms === null) continue;
     tried += 1;

@@ -24,26 +24,26 @@ beforeEach(() => redis.flushall());
 describe('a lease', () => {
   test('has one owner, who may renew it and alone can give it back', async () => {
     const { locks } = records;
-    expect(await locks.take('steward', 'a', 6_000)).toBe(true);
-    expect(await locks.take('steward', 'b', 6_000)).toBe(false);
-    expect(await locks.take('steward', 'a', 60_000)).toBe(true);
-    expect(await redis.pttl('{caretaker}:lock:steward')).toBeGreaterThan(6_000);
+    expect(await locks.take('supervisor', 'a', 6_000)).toBe(true);
+    expect(await locks.take('supervisor', 'b', 6_000)).toBe(false);
+    expect(await locks.take('supervisor', 'a', 60_000)).toBe(true);
+    expect(await redis.pttl('{caretaker}:lock:supervisor')).toBeGreaterThan(6_000);
 
-    await locks.giveBack('steward', 'b');
-    expect(await locks.take('steward', 'b', 6_000)).toBe(false);
-    await locks.giveBack('steward', 'a');
-    expect(await locks.take('steward', 'b', 6_000)).toBe(true);
+    await locks.giveBack('supervisor', 'b');
+    expect(await locks.take('supervisor', 'b', 6_000)).toBe(false);
+    await locks.giveBack('supervisor', 'a');
+    expect(await locks.take('supervisor', 'b', 6_000)).toBe(true);
   });
 
   test('tells who has it', async () => {
-    await records.locks.take('steward:agency', 'a', 60_000);
-    expect(await records.locks.holder('steward:agency')).toBe('a');
-    expect(await records.locks.holder('steward:other')).toBeUndefined();
+    await records.locks.take('supervisor:agency', 'a', 60_000);
+    expect(await records.locks.holder('supervisor:agency')).toBe('a');
+    expect(await records.locks.holder('supervisor:other')).toBeUndefined();
   });
 
   test('runs out by itself when its owner dies', async () => {
-    await records.locks.take('steward', 'a', 20);
-    await vi.waitFor(async () => expect(await records.locks.take('steward', 'b', 20)).toBe(true), {
+    await records.locks.take('supervisor', 'a', 20);
+    await vi.waitFor(async () => expect(await records.locks.take('supervisor', 'b', 20)).toBe(true), {
       interval: 5,
     });
   });

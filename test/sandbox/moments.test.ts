@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { momentsOf } from '../../src/sandbox/list/moments.ts';
+import { timestampsOf } from '../../src/sandbox/list/moments.ts';
 
 const berlin = (value: string) => {
-  const { first, last } = momentsOf(value, 'Europe/Berlin');
+  const { first, last } = timestampsOf(value, 'Europe/Berlin');
   return [first, last].map((at) => new Date(at).toISOString());
 };
 

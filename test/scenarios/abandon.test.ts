@@ -22,7 +22,7 @@ test('a run that nobody works on ends at once: what was under way in the service
   const { fired, working } = await inFlight();
   await working.stop();
 
-  const run = await world.caretaker.engine.abandon(fired.id);
+  const run = await world.caretaker.engine.forceEnd(fired.id);
 
   expect(run).toMatchObject({ status: 'cancelled', counts: { planned: 12, cancelled: 12 } });
   const targets = await world.targets(run);
@@ -39,7 +39,7 @@ test('a run that nobody works on ends at once: what was under way in the service
 test('while others are at work, they send and write nothing more for it', async () => {
   const { fired, working } = await inFlight();
 
-  await world.caretaker.engine.abandon(fired.id);
+  await world.caretaker.engine.forceEnd(fired.id);
 
   const before = await world.targets(fired);
   const sent = world.sandbox.journal.effectsOf('syncSite').length;
@@ -58,7 +58,7 @@ test('an effect whose answer is not known yet is unknown, not cancelled', async 
   const { targets } = world.caretaker.records;
   await until(world, async () => (await targets.get(fired.id, site))?.intent !== undefined);
 
-  await world.caretaker.engine.abandon(fired.id);
+  await world.caretaker.engine.forceEnd(fired.id);
 
   const [target] = await world.targets(fired);
   expect(target).toMatchObject({
@@ -72,8 +72,8 @@ test('a run that was only queued ends at once, and its plan is not made later', 
   world = await startWorld({ sites: 3, work: false });
   const fired = await world.fire(aPolicy());
 
-  expect(await world.caretaker.engine.abandon(fired.id)).toMatchObject({ status: 'cancelled' });
+  expect(await world.caretaker.engine.forceEnd(fired.id)).toMatchObject({ status: 'cancelled' });
 
   expect(await world.caretaker.queues.counts()).toMatchObject({ plans: { waiting: 0, active: 0 } });
-  await expect(world.caretaker.engine.abandon(fired.id)).rejects.toThrow(/has already ended: cancelled/);
+  await expect(world.caretaker.engine.forceEnd(fired.id)).rejects.toThrow(/has already ended: cancelled/);
 });

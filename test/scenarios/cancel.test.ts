@@ -21,10 +21,10 @@ const download = defineJob({
   options: z.strictObject({}),
   candidates: 'listSites',
   target: ({ id, url }) => ({ id, label: url }),
-  judge: ({ backups }) =>
+  evaluate: ({ backups }) =>
     backups?.latest_snapshot?.status === 'succeeded'
       ? { is: 'target' }
-      : { is: 'left-out', why: 'There is no snapshot' },
+      : { is: 'excluded', why: 'There is no snapshot' },
   requestsPerTarget: 2,
   async act({ api, target, now }) {
     const { site } = await api.showSite({ site_id: target.id });

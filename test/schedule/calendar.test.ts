@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import {
   blackoutOn,
-  blackoutWords,
   dueAt,
   endOfBlackout,
+  formatBlackout,
   jitterOf,
-  MOST_MOMENTS,
-  momentsBetween,
-  nextMoments,
-  previousMoment,
+  MAX_SCHEDULED_TIMES,
+  nextScheduledTimes,
+  previousScheduledTime,
+  scheduledTimesBetween,
 } from '../../src/schedule/calendar.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
 import { weekdays } from '../../src/yaml/days.ts';
@@ -22,7 +22,7 @@ const at = Date.parse;
 const iso = (moment: number) => new Date(moment).toISOString().replace(':00.000Z', 'Z');
 const schedule = (cron: string | string[], timezone = 'UTC') => ({ cron: [cron].flat(), timezone });
 const between = (cron: string | string[], timezone: string, after: string, until: string) =>
-  momentsBetween(schedule(cron, timezone), at(after), at(until)).map(iso);
+  scheduledTimesBetween(schedule(cron, timezone), at(after), at(until)).map(iso);
 
 test('the moments between two times exclude the first time and include the last', () => {
   expect(between('0 * * * *', 'UTC', '2026-11-21T12:00:00Z', '2026-11-21T14:00:00Z')).toEqual([
@@ -42,46 +42,48 @@ test('a moment that two expressions name is one moment', () => {
     '2026-11-21T14:00Z',
     '2026-11-21T15:00Z',
   ]);
-  expect(nextMoments(schedule(both), at('2026-11-21T13:00:00Z'), 3).map(iso)).toEqual([
+  expect(nextScheduledTimes(schedule(both), at('2026-11-21T13:00:00Z'), 3).map(iso)).toEqual([
     '2026-11-21T14:00Z',
     '2026-11-21T15:00Z',
     '2026-11-22T02:00Z',
   ]);
-  expect(iso(previousMoment(schedule(both), at('2026-11-21T15:00:00Z')) ?? 0)).toBe('2026-11-21T14:00Z');
+  expect(iso(previousScheduledTime(schedule(both), at('2026-11-21T15:00:00Z')) ?? 0)).toBe(
+    '2026-11-21T14:00Z',
+  );
 });
 
 test('of the moments of a very long time, the newest are given', () => {
   const until = at('2026-11-21T12:00:00Z');
-  const moments = momentsBetween(schedule(['* * * * *', '*/2 * * * *']), 0, until);
+  const moments = scheduledTimesBetween(schedule(['* * * * *', '*/2 * * * *']), 0, until);
 
-  expect(moments).toHaveLength(MOST_MOMENTS);
+  expect(moments).toHaveLength(MAX_SCHEDULED_TIMES);
   expect(moments.at(-1)).toBe(until);
-  expect(moments[0]).toBe(until - (MOST_MOMENTS - 1) * MINUTE);
+  expect(moments[0]).toBe(until - (MAX_SCHEDULED_TIMES - 1) * MINUTE);
 });
 
 test('a schedule for a day that never comes has no moments', () => {
   const never = schedule('0 0 31 2 *');
-  expect(nextMoments(never, at('2026-01-01T00:00:00Z'), 5)).toEqual([]);
-  expect(previousMoment(never, at('2026-01-01T00:00:00Z'))).toBeUndefined();
-  expect(momentsBetween(never, 0, at('2026-01-01T00:00:00Z'))).toEqual([]);
+  expect(nextScheduledTimes(never, at('2026-01-01T00:00:00Z'), 5)).toEqual([]);
+  expect(previousScheduledTime(never, at('2026-01-01T00:00:00Z'))).toBeUndefined();
+  expect(scheduledTimesBetween(never, 0, at('2026-01-01T00:00:00Z'))).toEqual([]);
 });
 
 test('the 29th of February, the end of a month and the first Monday are found', () => {
-  expect(nextMoments(schedule('0 0 29 2 *'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
+  expect(nextScheduledTimes(schedule('0 0 29 2 *'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
     '2028-02-29T00:00Z',
     '2032-02-29T00:00Z',
   ]);
-  expect(nextMoments(schedule('0 0 L * *'), at('2026-01-31T00:00:00Z'), 2).map(iso)).toEqual([
+  expect(nextScheduledTimes(schedule('0 0 L * *'), at('2026-01-31T00:00:00Z'), 2).map(iso)).toEqual([
     '2026-02-28T00:00Z',
     '2026-03-31T00:00Z',
   ]);
-  expect(nextMoments(schedule('0 0 * * 1#1'), at('2026-01-06T00:00:00Z'), 1).map(iso)).toEqual([
+  expect(nextScheduledTimes(schedule('0 0 * * 1#1'), at('2026-01-06T00:00:00Z'), 1).map(iso)).toEqual([
     '2026-02-02T00:00Z',
   ]);
 });
 
 test('a day of month and a day of week together both have to hold, as node-cron reads them', () => {
-  expect(nextMoments(schedule('0 0 13 * 5'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
+  expect(nextScheduledTimes(schedule('0 0 13 * 5'), at('2026-01-01T00:00:00Z'), 2).map(iso)).toEqual([
     '2026-02-13T00:00Z',
     '2026-03-13T00:00Z',
   ]);
@@ -149,11 +151,14 @@ test.each([
   const [from, until] = [at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')];
   for (const cron of ['30 2 * * *', '0 0,2 * * 0', '15 1-3 * * 6,0']) {
     const ahead: number[] = [];
-    for (let [next] = nextMoments(schedule(cron, timezone), from, 1); next !== undefined && next <= until; ) {
+    for (
+      let [next] = nextScheduledTimes(schedule(cron, timezone), from, 1);
+      next !== undefined && next <= until;
+    ) {
       ahead.push(next);
-      [next] = nextMoments(schedule(cron, timezone), next, 1);
+      [next] = nextScheduledTimes(schedule(cron, timezone), next, 1);
     }
-    expect(momentsBetween(schedule(cron, timezone), from, until)).toEqual(ahead);
+    expect(scheduledTimesBetween(schedule(cron, timezone), from, until)).toEqual(ahead);
   }
 });
 
@@ -181,7 +186,7 @@ test('two policies of the same moment have different jitters', () => {
 
 test('jitter longer than the time between two moments never makes them change places', () => {
   const often = { ...schedule('*/5 * * * *'), jitterMs: 60 * MINUTE };
-  const moments = nextMoments(often, at('2026-01-01T00:00:00Z'), 50);
+  const moments = nextScheduledTimes(often, at('2026-01-01T00:00:00Z'), 50);
   const dues = moments.map((moment) => dueAt('sweep', often, moment));
 
   dues.forEach((due, index) => {
@@ -212,7 +217,7 @@ test('a blackout of weekdays and ranges holds on each of their days, and ends wi
   expect(blackoutOn(closed, at('2026-12-26T05:00Z'))).toEqual({ weekday: 'saturday' });
   expect(blackoutOn(closed, at('2026-12-29T04:59Z'))).toEqual(holidays[0]);
   expect(iso(endOfBlackout(closed, at('2026-12-26T12:00Z')) ?? 0)).toBe('2026-12-29T05:00Z');
-  expect(closed.blackout.map(blackoutWords)).toEqual([
+  expect(closed.blackout.map(formatBlackout)).toEqual([
     'every saturday',
     'every sunday',
     'calendar holidays, 2026-12-28',

@@ -3,7 +3,7 @@ import type { Schedule } from '../../src/policy/policy.ts';
 import { freezeAt } from '../../src/records/freeze-store.ts';
 import { pauseAt } from '../../src/records/policy-store.ts';
 import { dueAt } from '../../src/schedule/calendar.ts';
-import { cursorFor, type Decision, nameOfMoments, whatIsDue } from '../../src/schedule/due.ts';
+import { cursorFor, type Decision, formatTimes, whatIsDue } from '../../src/schedule/due.ts';
 import { aSchedule } from '../support/builders.ts';
 
 const MINUTE = 60_000;
@@ -188,8 +188,8 @@ test('a firing is late from the end of its jitter on', () => {
 
 test('a cursor of another schedule counts only from about now on', () => {
   const now = at('12:00:00');
-  const before = { cursor: at('02:00:00'), moments: nameOfMoments(aSchedule({ cron: ['0 2 * * *'] })) };
-  const moments = nameOfMoments(aSchedule());
+  const before = { cursor: at('02:00:00'), moments: formatTimes(aSchedule({ cron: ['0 2 * * *'] })) };
+  const moments = formatTimes(aSchedule());
 
   expect(cursorFor(aSchedule(), { ...before, moments }, now)).toBe(at('02:00:00'));
   expect(cursorFor(aSchedule(), before, now)).toBe(at('11:59:50'));

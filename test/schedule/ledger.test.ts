@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import type { FiringRecord } from '../../src/records/ledger-store.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
-import { momentsBetween } from '../../src/schedule/calendar.ts';
+import { scheduledTimesBetween } from '../../src/schedule/calendar.ts';
 import { type SchedulerParts, tickOnce } from '../../src/schedule/scheduler.ts';
 import { spansOf } from '../../src/schedule/wall-time.ts';
 import { explain } from '../../src/schedule/why.ts';
@@ -111,7 +111,7 @@ test.each(schedules)(
       for (let tick = 0; tick < 40; tick += 1) await daemons[0]?.tick();
 
       const { cursor = 0 } = await records.policies.state('sweep');
-      const due = momentsBetween(policy.schedule as Schedule, NOON, cursor);
+      const due = scheduledTimesBetween(policy.schedule as Schedule, NOON, cursor);
       const written = await ledger();
       expect(written.map(({ moment }) => moment)).toEqual(due);
       const runs = await records.runs.list({ policy: 'sweep', limit: 10_000 });

@@ -3,7 +3,7 @@ import {
   activeVersion,
   type DaemonPolicies,
   differencesOf,
-  differenceWords,
+  formatDifference,
 } from '../../src/schedule/versions.ts';
 
 type Versions = Record<string, [hash: string, changedAt: number]>;
@@ -33,10 +33,10 @@ test('a daemon without the scheduler role decides nothing, and its difference is
   const scheduler = daemon('a', { nightly: ['old', 1_000] });
   const dashboard = daemon('b', { nightly: ['new', 2_000] }, false);
   expect(activeVersion('nightly', [scheduler, dashboard])).toBe('old');
-  expect(differencesOf([scheduler, dashboard]).map(differenceWords)).toEqual([
+  expect(differencesOf([scheduler, dashboard]).map(formatDifference)).toEqual([
     'the policy nightly differs between daemons: the version of a (pid 1) is active, b (pid 1) has another version',
   ]);
-  expect(differencesOf([daemon('c', {}, false), dashboard]).map(differenceWords)).toEqual([
+  expect(differencesOf([daemon('c', {}, false), dashboard]).map(formatDifference)).toEqual([
     'the policy nightly differs between daemons: no scheduler has it, b (pid 1) has another version, it is missing at c (pid 1)',
   ]);
 });

@@ -1,8 +1,12 @@
 /** What must hold in every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
-import { momentsBetween, nextMoments, previousMoment } from '../../src/schedule/calendar.ts';
-import { comingOf, offsetAt } from '../../src/schedule/local-time.ts';
+import {
+  nextScheduledTimes,
+  previousScheduledTime,
+  scheduledTimesBetween,
+} from '../../src/schedule/calendar.ts';
+import { localTimeOf, offsetAt } from '../../src/schedule/local-time.ts';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
@@ -111,7 +115,9 @@ test('in every zone, a time that is skipped or comes twice fires as its rule say
       const dst = rules[(index + turn) % rules.length] ?? usual;
       const schedule = { cron: [daily(time)], timezone: zone, ...(dst === usual ? {} : { dst }) };
       const told = `${schedule.cron} in ${zone} at ${iso(change.at)}, ${dst.gap} ${dst.overlap}`;
-      expect(momentsBetween(schedule, from - 1, until), told).toEqual(counted(time, change, quarters, dst));
+      expect(scheduledTimesBetween(schedule, from - 1, until), told).toEqual(
+        counted(time, change, quarters, dst),
+      );
     }
   });
 });
@@ -133,15 +139,15 @@ test('in every zone, looking ahead and looking back find the same moments, in th
     const times = timesAround(change).map(daily);
     const schedule = { cron: [...times.slice(1, 3), '45 0-5 * * *', '20 */2 * * *'], timezone: zone, dst };
     const [from, until] = [change.at - 3 * HOUR, change.at + 3 * HOUR];
-    const moments = momentsBetween(schedule, from, until);
+    const moments = scheduledTimesBetween(schedule, from, until);
     const told = `in ${zone} at ${iso(change.at)}, ${dst.gap} ${dst.overlap}`;
-    expect(nextMoments(schedule, from, moments.length), told).toEqual(moments);
+    expect(nextScheduledTimes(schedule, from, moments.length), told).toEqual(moments);
     for (const [place, next] of moments.entries()) {
       const moment = moments[place - 1];
       if (moment === undefined) continue;
       expect(next, told).toBeGreaterThan(moment);
-      expect(nextMoments(schedule, moment, 1), told).toEqual([next]);
-      expect(previousMoment(schedule, next), told).toBe(moment);
+      expect(nextScheduledTimes(schedule, moment, 1), told).toEqual([next]);
+      expect(previousScheduledTime(schedule, next), told).toBe(moment);
     }
   });
 });
@@ -152,7 +158,9 @@ test('in every zone, what counts hours on goes on in real time, whatever the rul
     const schedule = { cron: ['*/15 * * * *'], timezone: zone, dst };
     const middle = Math.ceil(change.at / QUARTER) * QUARTER;
     const quarters = Array.from({ length: 16 }, (_, at) => middle + (at - 8) * QUARTER);
-    expect(momentsBetween(schedule, middle - 8 * QUARTER - 1, middle + 7 * QUARTER), zone).toEqual(quarters);
+    expect(scheduledTimesBetween(schedule, middle - 8 * QUARTER - 1, middle + 7 * QUARTER), zone).toEqual(
+      quarters,
+    );
   }
 });
 
@@ -165,7 +173,7 @@ test('in every zone, every quarter of an hour comes when its clocks show it', ()
     ];
     for (const at of days) {
       for (const { moment, wall } of quartersAround(zone, at).filter((_, i) => i % 8 === 0)) {
-        const coming = comingOf(zone, wall);
+        const coming = localTimeOf(zone, wall);
         const times =
           coming.is === 'once' ? [coming.at] : coming.is === 'twice' ? [coming.first, coming.last] : [];
         expect(times, `${zone} ${new Date(moment).toISOString()}`).toContain(moment);
@@ -198,7 +206,7 @@ test.each([
       if (task.match(new Date(day))) days.push(day);
 
     expect(days.length).toBeGreaterThan(0);
-    const found = momentsBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, END - 1);
+    const found = scheduledTimesBetween({ cron: [expression], timezone: 'UTC' }, BEGIN - 1, END - 1);
     expect(found.map(iso)).toEqual(days.slice(-2_000).map(iso));
   } finally {
     void task.destroy();

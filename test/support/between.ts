@@ -1,6 +1,6 @@
 /** Getting between a process and what it works with: one call of records, budget or client is held up, lost or watched. */
 import type { Caretaker } from '../../src/app/caretaker.ts';
-import type { Parts } from '../../src/engine/deps.ts';
+import type { EngineDeps } from '../../src/engine/deps.ts';
 
 type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
 type ResultOf<F> = F extends (...args: never) => infer Result ? Result : never;
@@ -56,7 +56,7 @@ export const partsOf = ({
   owner,
   link,
   settings,
-}: Caretaker): Parts => ({
+}: Caretaker): EngineDeps => ({
   records,
   queues,
   registry,

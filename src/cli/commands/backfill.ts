@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import { type BackfillMoment, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
+import { type BackfillTime, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
 import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
 import { needWorker } from '../active-process.ts';
@@ -17,11 +17,11 @@ import {
   withRecords,
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { pauseWords } from '../output/pause.ts';
+import { formatPause } from '../output/pause.ts';
 import { countOf } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
-import { attend } from '../watch-run.ts';
+import { watchRun } from '../watch-run.ts';
 
 interface BackfillOptions extends GlobalOptions {
   from: string;
@@ -32,7 +32,7 @@ interface BackfillOptions extends GlobalOptions {
   despiteFreeze?: true;
 }
 
-type Planned = BackfillMoment & { run?: Run };
+type Planned = BackfillTime & { run?: Run };
 
 /** Fires a policy for past moments of a range, one run after the other; with `--dry-run` only says for which. */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
@@ -61,7 +61,7 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
 async function fireAndFollow(
   caretaker: Caretaker,
   policy: Policy,
-  { span, moments }: { span: Span; moments: readonly BackfillMoment[] },
+  { span, moments }: { span: Span; moments: readonly BackfillTime[] },
   terminal: Terminal,
   options: BackfillOptions,
 ): Promise<number> {
@@ -70,10 +70,10 @@ async function fireAndFollow(
   if (options.detach) await needWorker(caretaker);
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
-    terminal.say(`${name} is ${pauseWords(pause)}. It is backfilled all the same, since you ask for it.`);
+    terminal.say(`${name} is ${formatPause(pause)}. It is backfilled all the same, since you ask for it.`);
   if (!options.json) show(terminal, policy, span, moments, options);
   const made = await fireAll(caretaker, policy, moments, options);
-  const code = options.detach ? exit.ok : await attendAll(caretaker, made, terminal, options);
+  const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
   if (options.json) terminal.json(asJson(policy, span, await asTheyAre(caretaker, made), options));
   else if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
   return code;
@@ -109,7 +109,7 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
 async function fireAll(
   { engine }: Caretaker,
   policy: Policy,
-  moments: readonly BackfillMoment[],
+  moments: readonly BackfillTime[],
   { despiteFreeze }: BackfillOptions,
 ): Promise<Planned[]> {
   const made: Planned[] = [];
@@ -129,7 +129,7 @@ async function fireAll(
   return made;
 }
 
-async function attendAll(
+async function watchAll(
   caretaker: Caretaker,
   made: readonly Planned[],
   terminal: Terminal,
@@ -139,7 +139,7 @@ async function attendAll(
   let worst: number = exit.ok;
   for (const { run } of made) {
     if (!run) continue;
-    const code = await attend(caretaker, run, quiet, { json, callOffIfRefused: false });
+    const code = await watchRun(caretaker, run, quiet, { json, callOffIfRefused: false });
     worst = Math.max(worst, code);
     if (code === exit.interrupted || code === exit.unreachable) break;
   }
@@ -150,7 +150,7 @@ function show(
   terminal: Terminal,
   policy: Policy,
   span: Span,
-  moments: readonly BackfillMoment[],
+  moments: readonly BackfillTime[],
   options: BackfillOptions,
 ): number {
   if (options.json) {

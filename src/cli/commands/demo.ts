@@ -15,7 +15,7 @@ import { commandLog, type GlobalOptions, policiesOf, sayFindings } from '../cont
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
-import { attend } from '../watch-run.ts';
+import { watchRun } from '../watch-run.ts';
 
 const SITES = 60;
 /** A sync of a minute takes three seconds. */
@@ -60,7 +60,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
           scheduledFor: caretaker.clock.now(),
         });
         if (!interruption.came())
-          await attend(caretaker, run, terminal, {
+          await watchRun(caretaker, run, terminal, {
             allTargets: true,
             passing: true,
             callOffIfRefused: true,

@@ -10,7 +10,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { openQueues } from '../../queue/queues.ts';
-import { FreezeStore, freezeWords } from '../../records/freeze-store.ts';
+import { FreezeStore, formatFreeze } from '../../records/freeze-store.ts';
 import { type Presence, PresenceStore } from '../../records/presence-store.ts';
 import { RunStore } from '../../records/run-store.ts';
 import { redisClock } from '../../redis/clock.ts';
@@ -19,7 +19,7 @@ import { DataFolderError } from '../../redis/embedded/folder.ts';
 import { type RedisTrouble, redisTroubles } from '../../redis/health.ts';
 import type { Store } from '../../redis/store.ts';
 import { daemonOf } from '../../schedule/policy-agreement.ts';
-import { differencesOf, differenceWords } from '../../schedule/versions.ts';
+import { differencesOf, formatDifference } from '../../schedule/versions.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
@@ -115,7 +115,7 @@ async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
     await access(`${folder}/.`, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    const says = `${dataDir}, ${spaceWords(free)} free`;
+    const says = `${dataDir}, ${formatSpace(free)} free`;
     if (free >= LITTLE_SPACE) return tell({ what, state: 'ok', says });
     tell({ what, state: 'warning', says: `${says}: make room, or set data_dir to a larger disk` });
   } catch (error) {
@@ -126,7 +126,7 @@ async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
   }
 }
 
-const spaceWords = (bytes: number): string =>
+const formatSpace = (bytes: number): string =>
   bytes >= 1024 ** 3 ? `${(bytes / 1024 ** 3).toFixed(1)} GiB` : `${Math.floor(bytes / 1024 ** 2)} MiB`;
 
 function nearestFolder(path: string): string {
@@ -171,7 +171,7 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
   const presence = new PresenceStore(store);
   const here = await presence.here(clock.now());
   const read = await Promise.all(here.map((one) => daemonOf({ presence }, one)));
-  const differences = differencesOf(read.flatMap((one) => one ?? [])).map(differenceWords);
+  const differences = differencesOf(read.flatMap((one) => one ?? [])).map(formatDifference);
   return [
     here.length === 0 && troubles.some(({ refuses }) => refuses)
       ? {
@@ -201,7 +201,7 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const freeze = await new FreezeStore(store).at(clock.now());
   if (!freeze) return [];
-  const says = `${freezeWords(freeze)}: no run begins; "caretaker unfreeze" ends that`;
+  const says = `${formatFreeze(freeze)}: no run begins; "caretaker unfreeze" ends that`;
   return [{ what: 'freeze', state: 'warning', says }];
 }
 

@@ -1,9 +1,9 @@
 /** The global freeze: nothing new is begun, by nobody, until it ends by itself or somebody ends it. */
 import { userInfo } from 'node:os';
-import { freezeWords } from '../../records/freeze-store.ts';
+import { formatFreeze } from '../../records/freeze-store.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { moment } from '../output/show-run.ts';
+import { formatTime } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
@@ -24,9 +24,9 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     const reason = options.reason ?? before?.reason;
     const by = userInfo().username;
     await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
-    if (before) terminal.say(`Everything was ${freezeWords(before)}; this takes its place.`);
+    if (before) terminal.say(`Everything was ${formatFreeze(before)}; this takes its place.`);
     terminal.say(
-      `Everything is frozen until ${moment(until)}: no policy begins a run, and then all go on by themselves. Runs that were fired before go on; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
+      `Everything is frozen until ${formatTime(until)}: no policy begins a run, and then all go on by themselves. Runs that were fired before go on; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
     );
     return exit.ok;
   });
@@ -39,7 +39,7 @@ export async function unfreeze(terminal: Terminal, options: GlobalOptions): Prom
     const before = await records.freeze.at(now);
     if (before) await records.freeze.end(now);
     terminal.say(
-      before ? `Policies fire again; everything was ${freezeWords(before)}.` : 'Nothing was frozen.',
+      before ? `Policies fire again; everything was ${formatFreeze(before)}.` : 'Nothing was frozen.',
     );
     return exit.ok;
   });

@@ -2,8 +2,8 @@ import { isoTime } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
-import { hindranceWords } from '../../schedule/skip-cause-text.ts';
-import { type Coming, comingFirings } from '../../schedule/upcoming.ts';
+import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
+import { type UpcomingFiring, upcomingFirings } from '../../schedule/upcoming.ts';
 import { wallTime } from '../../schedule/wall-time.ts';
 import {
   type GlobalOptions,
@@ -17,7 +17,7 @@ import { keptByDaemons, policyInForce } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
-type Row = Coming & { policy: Policy };
+type Row = UpcomingFiring & { policy: Policy };
 
 const DAY_MS = 86_400_000;
 
@@ -60,14 +60,14 @@ function coming(
   { days, limit }: { days: number; limit: number },
 ): { policy: Policy; rows: Row[]; more: boolean } {
   const span = { from: now, until: now + days * DAY_MS, limit: limit + 1 };
-  const firings = comingFirings(policy, state ?? { failures: 0 }, span);
+  const firings = upcomingFirings(policy, state ?? { failures: 0 }, span);
   const rows = firings.slice(0, limit).map((firing) => ({ ...firing, policy }));
   return { policy, rows, more: firings.length > limit };
 }
 
 const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const asJson = ({ policy, moment, at, hindrance }: Row) => ({
+const asJson = ({ policy, moment, at, skipCause }: Row) => ({
   policy: policy.name,
   job: policy.job,
   moment: isoTime(moment),
@@ -75,7 +75,7 @@ const asJson = ({ policy, moment, at, hindrance }: Row) => ({
   timezone: policy.schedule?.timezone ?? 'UTC',
   wall_time: wallTime(at, policy.schedule?.timezone ?? 'UTC'),
   local_time: wallTime(at, zoneHere()),
-  skipped: hindrance ? { why: hindrance.why, note: hindrance.note ?? null } : null,
+  skipped: skipCause ? { why: skipCause.why, note: skipCause.note ?? null } : null,
 });
 
 function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
@@ -84,9 +84,9 @@ function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number
     return;
   }
   const here = zoneHere();
-  const cells = rows.map(({ policy, at, hindrance }) => {
+  const cells = rows.map(({ policy, at, skipCause }) => {
     const zone = policy.schedule?.timezone ?? 'UTC';
-    const note = hindrance ? terminal.paint('yellow', `skipped: ${hindranceWords(hindrance)}`) : '';
+    const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : '';
     return [`${wallTime(at, zone)} ${zone}`, wallTime(at, here), policy.name, policy.job, note];
   });
   terminal.data(table(["policy's time", `here (${here})`, 'policy', 'job', ''], cells, terminal.paint));

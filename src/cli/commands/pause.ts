@@ -14,8 +14,8 @@ import {
 } from '../context.ts';
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { pauseWords } from '../output/pause.ts';
-import { moment } from '../output/show-run.ts';
+import { formatPause } from '../output/pause.ts';
+import { formatTime } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
@@ -58,7 +58,7 @@ async function pauseOne(
 ): Promise<void> {
   const before = pauseAt(await records.policies.state(name), at);
   if (before && given === undefined && until === undefined) {
-    terminal.say(`${name} is paused already: ${pauseWords(before)}. Nothing was changed.`);
+    terminal.say(`${name} is paused already: ${formatPause(before)}. Nothing was changed.`);
     return;
   }
   const reason = given ?? before?.reason;
@@ -69,17 +69,17 @@ async function pauseOne(
     ...(until === undefined ? {} : { until }),
   };
   await records.policies.pause(name, pause);
-  if (before) terminal.say(`This takes the place of an earlier pause: ${pauseWords(before)}.`);
+  if (before) terminal.say(`This takes the place of an earlier pause: ${formatPause(before)}.`);
   if (disabled.has(name)) {
     terminal.say(
-      `${name} is paused${until === undefined ? '' : ` until ${moment(until)}`}. ${STAYS_DISABLED}`,
+      `${name} is paused${until === undefined ? '' : ` until ${formatTime(until)}`}. ${STAYS_DISABLED}`,
     );
     return;
   }
   terminal.say(
     until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" lets it fire again.`
-      : `${name} is paused until ${moment(until)}, and fires again by itself.`,
+      : `${name} is paused until ${formatTime(until)}, and fires again by itself.`,
   );
 }
 
@@ -111,7 +111,7 @@ export async function resumePolicies(
       const was = pauseAt(await records.policies.state(name), now);
       await records.policies.resume(name, now);
       if (was) resumed += 1;
-      if (was) terminal.say(resumedWords(name, was, disabled.has(name)));
+      if (was) terminal.say(formatResumed(name, was, disabled.has(name)));
       else if (words.includes(name)) terminal.say(`${name} was not paused.`);
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
@@ -120,10 +120,10 @@ export async function resumePolicies(
   return exit.ok;
 }
 
-const resumedWords = (name: string, was: Pause, isDisabled: boolean): string =>
+const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
   isDisabled
-    ? `${name} is no longer paused; it was ${pauseWords(was)}. ${STAYS_DISABLED}`
-    : `${name} fires again; it was ${pauseWords(was)}.`;
+    ? `${name} is no longer paused; it was ${formatPause(was)}. ${STAYS_DISABLED}`
+    : `${name} fires again; it was ${formatPause(was)}.`;
 
 interface Choice {
   loaded: Loaded;

@@ -4,7 +4,7 @@ import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { foldSame } from '../output/group-rows.ts';
-import { clockTime, countOf, everyWords } from '../output/show-run.ts';
+import { clockTime, countOf, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 /** So many rows are printed for a person; `--json` has all. */
@@ -67,7 +67,7 @@ function print(
     );
   if (spreadMs !== undefined && targets.length > 1)
     data(
-      `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${everyWords(spreadMs / targets.length)}.`,
+      `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
     );
   if (settled.length > 0) {
     data(`\n${settled.length} would be recorded without a request:`);

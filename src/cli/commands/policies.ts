@@ -3,7 +3,7 @@ import { loadJobs } from '../../app/jobs.ts';
 import { isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { type Freeze, freezeAt, freezeWords } from '../../records/freeze-store.ts';
+import { type Freeze, formatFreeze, freezeAt } from '../../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
 import type { Run } from '../../run/run.ts';
@@ -15,7 +15,7 @@ import {
   toPolicyReport,
 } from '../../schedule/policy-report.ts';
 import { DISABLED } from '../../schedule/skip-cause.ts';
-import { hindranceWords } from '../../schedule/skip-cause-text.ts';
+import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import {
@@ -28,11 +28,11 @@ import {
   settingsOf,
   withRecords,
 } from '../context.ts';
-import { type Kept, keptByDaemons, keptWords } from '../effective-policies.ts';
+import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { sayFrozen } from '../output/frozen.ts';
-import { pauseWords } from '../output/pause.ts';
-import { moment, paintStatus } from '../output/show-run.ts';
+import { formatPause } from '../output/pause.ts';
+import { formatTime, paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 interface Row {
@@ -58,7 +58,7 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   else terminal.data(policyTable(rows, terminal));
   sayFindings(findings, terminal);
   sayFrozen(freeze, terminal);
-  for (const sentence of keptWords(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
+  for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
   sayIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
@@ -127,13 +127,17 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
 
 function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
   const { schedule } = policy;
-  const next = schedule?.disabled ? hindranceWords(DISABLED) : nextAt === undefined ? '' : moment(nextAt);
+  const next = schedule?.disabled
+    ? formatSkipCause(DISABLED)
+    : nextAt === undefined
+      ? ''
+      : formatTime(nextAt);
   return [
     kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
     policy.job,
     schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'by hand',
-    pause ? `${next && `${next}, `}${paint('yellow', pauseWords(pause))}` : next,
-    last ? `${paintStatus(last.status, { paint, ...terminal })} ${moment(last.createdAt)}` : '',
+    pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
+    last ? `${paintStatus(last.status, { paint, ...terminal })} ${formatTime(last.createdAt)}` : '',
   ];
 }
 
@@ -201,8 +205,8 @@ const showReport = (
   kept: kept ? keptReport(kept) : null,
 });
 
-const neverWords = ({ schedule }: Policy): string =>
-  schedule?.disabled ? hindranceWords(DISABLED) : schedule ? 'never' : 'by hand';
+const formatNever = ({ schedule }: Policy): string =>
+  schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'by hand';
 
 /** A file of policies with this one in it; what else there is to say stands in comments. */
 function showText(
@@ -213,10 +217,10 @@ function showText(
 ): string {
   const yaml = stringify({ policies: [written] }, { flowCollectionPadding: true, lineWidth: 110 });
   const notes = [
-    ...(kept ? keptWords([kept]) : []),
-    ...(freeze ? [`everything is ${freezeWords(freeze)}`] : []),
-    ...(pause ? [`${pauseWords(pause)}`] : []),
-    `next: ${firings.map(moment).join(', ') || neverWords(policy)}`,
+    ...(kept ? formatKept([kept]) : []),
+    ...(freeze ? [`everything is ${formatFreeze(freeze)}`] : []),
+    ...(pause ? [`${formatPause(pause)}`] : []),
+    `next: ${firings.map(formatTime).join(', ') || formatNever(policy)}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
     ...(runs.length === 0 ? ['No run of it is kept.'] : []),
   ];

@@ -17,10 +17,10 @@ import {
 } from '../context.ts';
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
-import { pauseWords } from '../output/pause.ts';
-import { countOf, moment, outOf } from '../output/show-run.ts';
+import { formatPause } from '../output/pause.ts';
+import { countOf, formatTime, outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { attend } from '../watch-run.ts';
+import { watchRun } from '../watch-run.ts';
 import { plan } from './plan.ts';
 
 /** Fires a policy now. Works until the run has ended, unless the work is left to the daemon. */
@@ -40,7 +40,8 @@ export async function run(
     const { records, clock, engine } = caretaker;
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
-    if (pause) terminal.say(`${name} is ${pauseWords(pause)}. It is run all the same, since you ask for it.`);
+    if (pause)
+      terminal.say(`${name} is ${formatPause(pause)}. It is run all the same, since you ask for it.`);
     if (options.target) await lookUp(caretaker, policy, options.target, terminal);
     const asked = {
       ...(options.target ? { only: options.target } : {}),
@@ -66,7 +67,7 @@ async function sayKept(
   const one = kept.find((policy) => policy.name === name);
   if (one) {
     terminal.say(
-      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${moment(one.readAt)}.`,
+      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${formatTime(one.readAt)}.`,
     );
   }
 }
@@ -83,7 +84,7 @@ export async function goOn(
     await sayWhatIsInTheWay(caretaker, fired, terminal);
     return exit.notAllWell;
   }
-  if (!detach) return attend(caretaker, fired, terminal, { json, named, callOffIfRefused: true });
+  if (!detach) return watchRun(caretaker, fired, terminal, { json, named, callOffIfRefused: true });
   if (json) terminal.json({ run: fired.id, status: fired.status });
   else terminal.data(fired.id);
   return exit.ok;
@@ -104,7 +105,7 @@ async function lookUp(
   named: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
-  if (named.length > FEW || registry.get(policy.job)?.survey) return;
+  if (named.length > FEW || registry.get(policy.job)?.prepare) return;
   const { unselected, settled } = await engine.preview(policy, named);
   if (unselected.length === 0) return;
   const lines = settled.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));

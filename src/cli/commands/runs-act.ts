@@ -7,7 +7,7 @@ import { exit } from '../exit.ts';
 import { countOf, endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
-import { attend, targetsOf } from '../watch-run.ts';
+import { targetsOf, watchRun } from '../watch-run.ts';
 import { goOn } from './run.ts';
 
 type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
@@ -40,7 +40,7 @@ export async function cancelRun(
       terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
       return exit.ok;
     }
-    const code = await attend(caretaker, run, terminal, {
+    const code = await watchRun(caretaker, run, terminal, {
       json: options.json,
       callOffIfRefused: false,
       calledOff: true,
@@ -57,7 +57,7 @@ async function forceEnd(
   terminal: Terminal,
   { json }: GlobalOptions,
 ): Promise<number> {
-  const run = await caretaker.engine.abandon(id);
+  const run = await caretaker.engine.forceEnd(id);
   const targets = await targetsOf(caretaker, run);
   if (json) terminal.json(toReport(run, targets));
   else for (const line of endLines(run, terminal)) terminal.data(line);
@@ -109,6 +109,6 @@ export async function continueRun(terminal: Terminal, word: string, options: Glo
     const run = await runNamed(caretaker.records, word);
     await caretaker.engine.nudge(run.id);
     const calledOff = run.ending === 'cancelled';
-    return attend(caretaker, run, terminal, { json: options.json, callOffIfRefused: false, calledOff });
+    return watchRun(caretaker, run, terminal, { json: options.json, callOffIfRefused: false, calledOff });
   });
 }

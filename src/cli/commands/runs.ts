@@ -6,20 +6,20 @@ import { parseDuration } from '../../yaml/duration.ts';
 import { atWorkOn, goOnOrCancel, unattended } from '../active-process.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { findingsText } from '../output/findings.ts';
+import { formatFindings } from '../output/findings.ts';
 import { sayFrozen } from '../output/frozen.ts';
-import { lostWords } from '../output/lost-work.ts';
+import { formatLostWork } from '../output/lost-work.ts';
 import {
   clockTime,
   countsLine,
   endLines,
   factLines,
-  moment,
+  formatTime,
   paintStatus,
   targetTable,
 } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
-import { dayNote, parseMoment } from '../parse-end-time.ts';
+import { dayNote, parseEndTime } from '../parse-end-time.ts';
 import { runNamed } from '../run-id.ts';
 
 interface ListOptions extends GlobalOptions {
@@ -38,7 +38,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     if (options.policy) await policyNamed(options.policy, settings, terminal);
     if (options.json) terminal.json([]);
     else
-      terminal.say(noneWords({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }));
+      terminal.say(formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }));
     return exit.ok;
   }
   return withRecords(options, settings, async (known) => {
@@ -61,7 +61,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     else if (runs.length > 0) {
       terminal.data(runTable(runs, terminal));
       sayUnattended(await unattended(known, runs), terminal);
-    } else terminal.say(noneWords({ policy, status, since }));
+    } else terminal.say(formatNone({ policy, status, since }));
     if (found.length > options.limit)
       terminal.say(
         `There are older runs than ${runs.length === 1 ? 'this one' : `these ${runs.length}`}: --limit shows more.`,
@@ -70,10 +70,10 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
   });
 }
 
-function noneWords({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
+function formatNone({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
   if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" fires one.';
   const kind = status ? `${status} runs` : 'runs';
-  const from = typeof since === 'number' ? ` since ${moment(since)}` : '';
+  const from = typeof since === 'number' ? ` since ${formatTime(since)}` : '';
   return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
 }
 
@@ -82,7 +82,7 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
     run.id,
     paintStatus(run.status, terminal),
     run.trigger,
-    moment(run.createdAt),
+    formatTime(run.createdAt),
     run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
     countsLine(run, terminal),
   ]);
@@ -120,12 +120,12 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
       return exit.ok;
     }
     if (targets.length > 0) terminal.data(targetTable(targets, terminal));
-    const findings = findingsText(targets, terminal, { all: true });
+    const findings = formatFindings(targets, terminal, { all: true });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     for (const line of factLines(run)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
-    const lost = lostWords(targets, known.clock.now());
+    const lost = formatLostWork(targets, known.clock.now());
     if (lost) terminal.say(lost);
     const attendant = await atWorkOn(known, run.account);
     if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
@@ -151,7 +151,7 @@ function sinceOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = parseDuration(text.replace(/\s*ago$/, ''));
   if (ago) return now - ago;
-  const since = parseMoment(text);
+  const since = parseEndTime(text);
   if (since === undefined)
     throw new UsageError(
       `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}"${dayNote(text)}.`,

@@ -2,14 +2,14 @@ import { loadJobs } from '../../app/jobs.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type Finding, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
+import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
 import { type GlobalOptions, sayFindings, sayIgnored, sayWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 /** Checks the configuration and the policies; asks nothing of Redis or the service. */
 export async function validate(terminal: Terminal, files: string[], options: GlobalOptions): Promise<number> {
-  const findings: Finding[] = [];
+  const findings: Diagnostic[] = [];
   let settings: Settings | undefined;
   try {
     settings = settingsOf(options);

@@ -7,7 +7,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 
 /** So many lines a person reads; `--json` prints them all. */
-const MOST_LINES = 60;
+const MAX_LINES = 60;
 
 /** Explains what became, or will become, of the moments of a policy on a day or at a time. */
 export async function why(
@@ -35,8 +35,8 @@ export async function why(
     terminal.json({ ...data, sentence: sentences[0] ?? null });
     return exit.ok;
   }
-  for (const sentence of sentences.slice(0, MOST_LINES)) terminal.data(sentence);
-  if (sentences.length > MOST_LINES)
-    terminal.say(`and ${sentences.length - MOST_LINES} more; --json prints them all.`);
+  for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
+  if (sentences.length > MAX_LINES)
+    terminal.say(`and ${sentences.length - MAX_LINES} more; --json prints them all.`);
   return exit.ok;
 }

@@ -13,7 +13,7 @@ const styles: Record<Finding['severity'], 'red' | 'yellow' | 'dim'> = {
 const MAX_PADDING = 40;
 
 /** A block for each target that has findings, or that has graver ones than `info` unless `all` are wanted. */
-export function findingsText(
+export function formatFindings(
   targets: readonly Target[],
   { paint }: Terminal,
   { all }: { all: boolean },

@@ -1,7 +1,7 @@
 /** Tables in which many rows say the same: one row that counts them, so that the others are seen. */
 
 /** So many rows that say the same are read; more are counted. */
-const MOST_SAME = 5;
+const MAX_SAME = 5;
 
 /**
  * The rows, each of a target, its label, and what is said of it; more than five of which the same is said are one row, at the place of the
@@ -13,7 +13,7 @@ export function foldSame(rows: readonly string[][]): { rows: string[][]; folded:
     const says = row.slice(2).join('\n');
     groups.set(says, [...(groups.get(says) ?? []), row]);
   }
-  const isMany = (row: string[]) => (groups.get(row.slice(2).join('\n'))?.length ?? 0) > MOST_SAME;
+  const isMany = (row: string[]) => (groups.get(row.slice(2).join('\n'))?.length ?? 0) > MAX_SAME;
   return {
     folded: rows.some(isMany),
     rows: rows.flatMap((row) => {

@@ -4,7 +4,7 @@ import type { Target } from '../../run/run.ts';
 import { countOf, timeOfDay } from './show-run.ts';
 
 /** How many targets wait for lost work, and when it is looked for once more; nothing when none does. */
-export function lostWords(targets: readonly Target[], now: number): string | undefined {
+export function formatLostWork(targets: readonly Target[], now: number): string | undefined {
   const lost = targets.flatMap(({ lostAt }) => (lostAt === undefined ? [] : [lostAt]));
   if (lost.length === 0) return undefined;
   const again = confirmAt(Math.min(...lost));

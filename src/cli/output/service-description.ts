@@ -17,7 +17,7 @@ export interface Check {
 }
 
 /** Clocks that differ by more make moments unreliable. */
-const MOST_SKEW_MS = 30_000;
+const MAX_SKEW_MS = 30_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /** Compares clocks and contract. Costs one request. */
@@ -58,7 +58,7 @@ function checkClock(date: string, now: number): Check {
   const skew = now - theirs;
   // The header has whole seconds.
   const seconds = Math.round(Math.max(0, Math.abs(skew) - 1_000) / 1_000);
-  if (seconds * 1_000 <= MOST_SKEW_MS)
+  if (seconds * 1_000 <= MAX_SKEW_MS)
     return { what: 'clock', state: 'ok', says: `within ${seconds + 1} s of the service's` };
   return {
     what: 'clock',

@@ -73,7 +73,7 @@ export function endLines(run: Run, terminal: Terminal): string[] {
 
 /** When its targets start, and what it cost: `Requests: 60 syncSite, 7 listSites`; only what there is. */
 export function factLines(run: Run): string[] {
-  const spread = spreadWords(run);
+  const spread = formatSpread(run);
   const spent = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
   return [
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),
@@ -82,14 +82,14 @@ export function factLines(run: Run): string[] {
 }
 
 /** Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m`. */
-export function spreadWords({ spread }: Run): string | undefined {
+export function formatSpread({ spread }: Run): string | undefined {
   if (!spread || spread.targets === 0) return undefined;
   const { from, ms, targets } = spread;
-  return `starts ${countOf(targets, 'target')} from ${moment(from)} until ${moment(from + ms)}, one every ${everyWords(ms / targets)}`;
+  return `starts ${countOf(targets, 'target')} from ${formatTime(from)} until ${formatTime(from + ms)}, one every ${formatInterval(ms / targets)}`;
 }
 
 /** `36s`, `1m12s`; of less than a second, its share. */
-export const everyWords = (ms: number): string =>
+export const formatInterval = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
 /** A row a target: what became of it and why. */
@@ -145,4 +145,5 @@ export const timeOfDay = (ms: number): string => {
 };
 
 /** A moment as a person reads it, in UTC, to the minute: `2026-11-21 02:00Z`. */
-export const moment = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+export const formatTime = (ms: number): string =>
+  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;

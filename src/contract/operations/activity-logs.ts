@@ -1,6 +1,6 @@
 /** What happened on a site, and switching the log on and off (spec 4.18). */
 import { z } from 'zod';
-import { moment, oneOf, text } from '../list.ts';
+import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { ActivityLogEntry, eventTypes, objectTypes } from '../resources/activity-log.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -20,7 +20,7 @@ export const activityLogOperations = {
     list: {
       key: 'activity_logs',
       filters: {
-        timestamp: moment('gte', 'lte'),
+        timestamp: listTimestamp('gte', 'lte'),
         username: text('eq', 'contains'),
         ip_address: text('eq', 'contains'),
         object_type: oneOf(objectTypes, 'eq'),

@@ -1,6 +1,6 @@
 /** The service's own update schedules, and what their runs did (spec 4.7). */
 import { z } from 'zod';
-import { flag, moment, oneOf, text } from '../list.ts';
+import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { AutoUpdateHistoryEntry, historyStatuses } from '../resources/auto-update-history.ts';
 import { AutoUpdateSchedule, recurrences } from '../resources/auto-update-schedule.ts';
@@ -60,10 +60,10 @@ export const autoUpdateOperations = {
         has_vr: flag('eq'),
         update_types: oneOf(['plugin', 'theme', 'core'], 'in'),
         site_id: text('in'),
-        started_at: moment('gte', 'lte'),
-        next_update_at: moment('gte', 'lte'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        started_at: listTimestamp('gte', 'lte'),
+        next_update_at: listTimestamp('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'updated_at', 'name', 'status', 'schedule', 'started_at', 'next_update_at'],
       defaultSort: 'created_at,desc',
@@ -150,7 +150,7 @@ export const autoUpdateOperations = {
         auto_update_schedule_id: text('eq', 'in'),
         status: oneOf(historyStatuses, 'eq', 'in'),
         auto_update_schedule_name: text('contains'),
-        performed_on: moment('gte', 'lte'),
+        performed_on: listTimestamp('gte', 'lte'),
       },
       sorts: ['performed_on', 'auto_update_schedule_name'],
       defaultSort: 'performed_on,desc',

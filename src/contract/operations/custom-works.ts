@@ -1,6 +1,6 @@
 /** Custom work entries of a site (spec 4.16). That the day is not in the future is left to the service's clock. */
 import { z } from 'zod';
-import { date, moment, text } from '../list.ts';
+import { date, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { CustomWork } from '../resources/custom-work.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -26,8 +26,8 @@ export const customWorkOperations = {
         title: text('contains'),
         description: text('contains'),
         performed_on: date('eq', 'gte', 'lte'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['performed_on', 'created_at', 'updated_at', 'title', 'description'],
       defaultSort: 'performed_on,desc',

@@ -1,6 +1,6 @@
 /** Other accounts the caller works in, and invitations to them (spec 4.3). */
 import { z } from 'zod';
-import { flag, moment, oneOf, text } from '../list.ts';
+import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { ManagedAccount } from '../resources/managed-account.ts';
 import { PageMeta, roles } from '../resources/shared.ts';
@@ -25,8 +25,8 @@ export const managedAccountOperations = {
         company_name: text('contains'),
         status: oneOf(['pending', 'connected'], 'eq', 'in'),
         all_sites_access: flag('eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'updated_at', 'status'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Notes on a site and their earlier versions (spec 4.17). */
 import { z } from 'zod';
-import { moment, text } from '../list.ts';
+import { listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Note, NoteVersion } from '../resources/note.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -23,8 +23,8 @@ export const noteOperations = {
       filters: {
         user_email: text('eq', 'contains'),
         content: text('contains'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['updated_at', 'created_at', 'content'],
       defaultSort: 'updated_at,desc',

@@ -1,6 +1,6 @@
 /** Report templates (spec 4.10). */
 import { z } from 'zod';
-import { moment, text } from '../list.ts';
+import { listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import {
   ReportTemplate,
@@ -31,8 +31,8 @@ export const reportTemplateOperations = {
       key: 'report_templates',
       filters: {
         name: text('contains'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
         site_id: text('in'),
       },
       sorts: ['name', 'created_at', 'updated_at'],

@@ -1,6 +1,6 @@
 /** Making, reading and sending reports (spec 4.9). */
 import { z } from 'zod';
-import { moment, oneOf, text } from '../list.ts';
+import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { Report, recipientStatuses } from '../resources/report.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
@@ -24,7 +24,7 @@ export const reportOperations = {
         client_id: text('eq'),
         sender_email: text('eq'),
         recipient_status: oneOf(recipientStatuses, 'eq'),
-        created_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Reports that the service makes and sends again and again (spec 4.11). */
 import { z } from 'zod';
-import { moment, oneOf, text } from '../list.ts';
+import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { reportContentBody, reportEmailBody } from '../resources/report-template.ts';
 import { frequencies, ScheduledReport, ScheduledReportDetails } from '../resources/scheduled-report.ts';
@@ -34,7 +34,7 @@ export const scheduledReportOperations = {
         site_id: text('eq'),
         status: oneOf(['active', 'paused'], 'eq'),
         frequency: oneOf(frequencies, 'eq'),
-        created_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'next_report_at'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** From addresses of reports, and how they are verified (spec 4.5). */
 import { z } from 'zod';
-import { flag, moment, oneOf, text } from '../list.ts';
+import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { SenderEmail } from '../resources/sender-email.ts';
 import { PageMeta } from '../resources/shared.ts';
@@ -25,8 +25,8 @@ export const senderEmailOperations = {
         status: oneOf(['pending', 'verified'], 'eq'),
         domain_dkim_verified: flag('eq'),
         domain_return_path_verified: flag('eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['email', 'name', 'status', 'created_at', 'updated_at'],
       defaultSort: 'created_at,desc',

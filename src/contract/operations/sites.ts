@@ -1,6 +1,6 @@
 /** Sites, their syncs, and switching their backups on (spec 4.15). */
 import { z } from 'zod';
-import { flag, moment, oneOf, text, version } from '../list.ts';
+import { flag, listTimestamp, oneOf, text, version } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, scannerStatuses } from '../resources/shared.ts';
 import { ReducedSite, Site, SiteBackupsState, SiteDetails } from '../resources/site.ts';
@@ -34,9 +34,9 @@ export const siteOperations = {
         locked: flag('eq'),
         php_version: version('eq', 'gt', 'lt'),
         url: text('contains'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
-        last_sync_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
+        last_sync_at: listTimestamp('gte', 'lte'),
         tags: text('in'),
       },
       sorts: ['created_at', 'updated_at', 'url', 'last_sync_at'],

@@ -1,6 +1,6 @@
 /** The backup snapshots of a site (spec 4.19). A list without `created_at` covers the last seven days. */
 import { z } from 'zod';
-import { moment, oneOf, text } from '../list.ts';
+import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, scannerStatuses, snapshotStatuses } from '../resources/shared.ts';
 import { Snapshot, SnapshotDetails } from '../resources/snapshot.ts';
@@ -18,7 +18,7 @@ export const snapshotOperations = {
     list: {
       key: 'snapshots',
       filters: {
-        created_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
         status: oneOf(snapshotStatuses, 'eq'),
         scanner_status: oneOf(scannerStatuses, 'eq'),
         note: text('present'),

@@ -1,6 +1,6 @@
 /** Staging copies of sites (spec 4.14). */
 import { z } from 'zod';
-import { moment, oneOf, text } from '../list.ts';
+import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, TaskReference } from '../resources/shared.ts';
 import { SnapshotOptions } from '../resources/snapshot.ts';
@@ -23,9 +23,9 @@ export const stagingSiteOperations = {
       filters: {
         status: oneOf(['initializing', 'active', 'paused', 'suspended'], 'eq'),
         site_id: text('eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
-        expires_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
+        expires_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'updated_at', 'expires_at', 'php_version'],
       defaultSort: 'created_at,desc',

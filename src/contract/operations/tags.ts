@@ -1,6 +1,6 @@
 /** Tags and their assignment to sites (spec 4.13). */
 import { z } from 'zod';
-import { moment, text } from '../list.ts';
+import { listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { BatchMeta, ItemRefusal, PageMeta } from '../resources/shared.ts';
 import { Tag } from '../resources/tag.ts';
@@ -24,8 +24,8 @@ export const tagOperations = {
       filters: {
         name: text('eq', 'contains'),
         color: text('eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
         site_id: text('in'),
       },
       sorts: ['name', 'color', 'created_at', 'updated_at'],

@@ -1,6 +1,6 @@
 /** Following and cancelling the service's background tasks (spec 4.8). */
 import { z } from 'zod';
-import { moment, oneOf } from '../list.ts';
+import { listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta } from '../resources/shared.ts';
 import { Task, TaskDetails, taskTypes } from '../resources/task.ts';
@@ -22,8 +22,8 @@ export const taskOperations = {
       filters: {
         status: oneOf(['initializing', 'running', 'completed', 'cancelled', 'failed', 'aborted'], 'eq'),
         type: oneOf(taskTypes, 'eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'updated_at', 'status'],
       defaultSort: 'created_at,desc',

@@ -1,6 +1,6 @@
 /** Team members and invitations (spec 4.12). */
 import { z } from 'zod';
-import { flag, moment, oneOf, text } from '../list.ts';
+import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
 import { PageMeta, roles } from '../resources/shared.ts';
 import { TeamMember } from '../resources/team-member.ts';
@@ -35,8 +35,8 @@ export const teamMemberOperations = {
         role: oneOf(roles, 'eq'),
         two_fa_enabled: flag('eq'),
         status: oneOf(['connected', 'pending'], 'eq'),
-        created_at: moment('gte', 'lte'),
-        updated_at: moment('gte', 'lte'),
+        created_at: listTimestamp('gte', 'lte'),
+        updated_at: listTimestamp('gte', 'lte'),
       },
       sorts: ['created_at', 'updated_at', 'name', 'email', 'role'],
       defaultSort: 'created_at,desc',

@@ -1,7 +1,7 @@
 /** Asks once more before something is changed: a page with one form, which works without any script. */
 import type { Child } from 'hono/jsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 
 interface Question {
   title: string;
@@ -16,10 +16,14 @@ interface Question {
 }
 
 /** The page; its form is sent to the address it was asked for at. */
-export const ask = (c: Exchange, parts: Parts, { title, says, button, back, fields }: Question) =>
+export const ask = (
+  c: Exchange,
+  context: DashboardContext,
+  { title, says, button, back, fields }: Question,
+) =>
   showPage(
     c,
-    parts,
+    context,
     { title },
     <section class="narrow card">
       <h1>{title}</h1>

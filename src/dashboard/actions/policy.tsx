@@ -2,25 +2,25 @@
 import type { Policy } from '../../policy/policy.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import { policyPath, runPath } from '../components/components.tsx';
-import type { Exchange, Handler, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
 import { ask } from './confirm.tsx';
 
-type PolicyHandler = (c: Exchange, parts: Parts, policy: Policy) => Response | Promise<Response>;
+type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
 
 /** The handler, asked only about policies that are in force. */
 const withPolicy =
   (handle: PolicyHandler): Handler =>
-  (c, parts) => {
-    const policy = policyIn(c, parts);
+  (c, context) => {
+    const policy = policyIn(c, context);
     return policy
-      ? handle(c, parts, policy)
-      : sendProblem(c, parts, 404, 'No policy of this name is in force.');
+      ? handle(c, context, policy)
+      : sendProblem(c, context, 404, 'No policy of this name is in force.');
   };
 
-export const askToRun = withPolicy((c, parts, { name, job, account }) =>
-  ask(c, parts, {
+export const askToRun = withPolicy((c, context, { name, job, account }) =>
+  ask(c, context, {
     title: `Run ${name} now?`,
     says: (
       <>
@@ -34,14 +34,14 @@ export const askToRun = withPolicy((c, parts, { name, job, account }) =>
 );
 
 /** Fires the policy as `run --detach` does: only when somebody is there to do the work. */
-export const runNow = withPolicy(async (c, parts, policy) => {
-  const { reader, clock, engine, log } = parts;
-  parts.needAccount(policy.account);
+export const runNow = withPolicy(async (c, context, policy) => {
+  const { reader, clock, engine, log } = context;
+  context.needAccount(policy.account);
   const here = await reader.presence(clock.now());
   if (!here.some(({ roles }) => roles.includes('worker'))) {
     return sendProblem(
       c,
-      parts,
+      context,
       409,
       'No daemon with the worker role is at work on this Redis, so nobody would do it: start one (caretaker daemon).',
     );
@@ -51,8 +51,8 @@ export const runNow = withPolicy(async (c, parts, policy) => {
   return c.redirect(runPath(run.id), 303);
 });
 
-export const askToPause = withPolicy((c, parts, { name }) =>
-  ask(c, parts, {
+export const askToPause = withPolicy((c, context, { name }) =>
+  ask(c, context, {
     title: `Pause ${name}?`,
     says: 'It does not fire by its schedule meanwhile, whatever restarts. Runs under way go on.',
     button: 'Pause it',
@@ -72,15 +72,15 @@ export const askToPause = withPolicy((c, parts, { name }) =>
   }),
 );
 
-export const pause = withPolicy(async (c, parts, { name }) => {
-  const { pausing, clock, log } = parts;
+export const pause = withPolicy(async (c, context, { name }) => {
+  const { pausing, clock, log } = context;
   const form = await c.req.parseBody();
   const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim().slice(0, 200) : '');
   const ms = text('for') === '' ? undefined : parseDuration(text('for'));
   if (ms === 0 || (text('for') !== '' && ms === undefined)) {
     return sendProblem(
       c,
-      parts,
+      context,
       400,
       `“${text('for')}” is no duration: write 3d, 12h or 1h30m. Nothing was changed.`,
     );
@@ -93,8 +93,8 @@ export const pause = withPolicy(async (c, parts, { name }) => {
   return c.redirect(policyPath(name), 303);
 });
 
-export const askToResume = withPolicy((c, parts, { name, schedule }) =>
-  ask(c, parts, {
+export const askToResume = withPolicy((c, context, { name, schedule }) =>
+  ask(c, context, {
     title: `Resume ${name}?`,
     says: schedule?.disabled
       ? 'Its pause ends. It still does not fire by itself: its file disables its schedule (schedule.enabled: false).'

@@ -1,18 +1,18 @@
 /** What people do to a run here, as the commands do it: call it off, or try again what failed. */
 import { isFinal } from '../../run/moves.ts';
 import { number, runPath } from '../components/components.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { ask } from './confirm.tsx';
 
 const idIn = (c: Exchange): string => c.req.param('id') ?? '';
 const NO_RUN = 'There is no such run, or it is older than what is kept.';
 
-export async function askToCancel(c: Exchange, parts: Parts): Promise<Response> {
-  const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, parts, 404, NO_RUN);
-  if (isFinal(run.status)) return sendProblem(c, parts, 409, `The run has already ended: ${run.status}.`);
-  return ask(c, parts, {
+export async function askToCancel(c: Exchange, context: DashboardContext): Promise<Response> {
+  const run = await context.reader.run(idIn(c));
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
+  if (isFinal(run.status)) return sendProblem(c, context, 409, `The run has already ended: ${run.status}.`);
+  return ask(c, context, {
     title: `Cancel ${run.policy}?`,
     says: `Nothing more of ${run.id} is begun. What is in flight is followed to its end, and every target gets an outcome.`,
     button: 'Cancel the run',
@@ -20,7 +20,7 @@ export async function askToCancel(c: Exchange, parts: Parts): Promise<Response> 
   });
 }
 
-export async function cancel(c: Exchange, { engine, log }: Parts): Promise<Response> {
+export async function cancel(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
   const id = idIn(c);
   await engine.cancel(id);
   log.info({ run: id }, 'called off from the dashboard');
@@ -28,11 +28,11 @@ export async function cancel(c: Exchange, { engine, log }: Parts): Promise<Respo
 }
 
 /** As `runs release`: for a run that is held because Redis was put back to an older state. */
-export async function askToRelease(c: Exchange, parts: Parts): Promise<Response> {
-  const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, parts, 404, NO_RUN);
-  if (!run.held) return sendProblem(c, parts, 409, 'The run is not held: there is nothing to release.');
-  return ask(c, parts, {
+export async function askToRelease(c: Exchange, context: DashboardContext): Promise<Response> {
+  const run = await context.reader.run(idIn(c));
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
+  if (!run.held) return sendProblem(c, context, 409, 'The run is not held: there is nothing to release.');
+  return ask(c, context, {
     title: `Release ${run.policy}?`,
     says: `${run.id} goes on with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: look in the account first.`,
     button: 'Release the run',
@@ -40,7 +40,7 @@ export async function askToRelease(c: Exchange, parts: Parts): Promise<Response>
   });
 }
 
-export async function release(c: Exchange, { engine, log }: Parts): Promise<Response> {
+export async function release(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
   const id = idIn(c);
   await engine.release(id);
   log.info({ run: id }, 'released from the dashboard');
@@ -48,11 +48,11 @@ export async function release(c: Exchange, { engine, log }: Parts): Promise<Resp
 }
 
 /** As `cancel --force`: for a run that nobody works on, or whose calling off takes too long. */
-export async function askToEnd(c: Exchange, parts: Parts): Promise<Response> {
-  const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, parts, 404, NO_RUN);
-  if (isFinal(run.status)) return sendProblem(c, parts, 409, `The run has already ended: ${run.status}.`);
-  return ask(c, parts, {
+export async function askToEnd(c: Exchange, context: DashboardContext): Promise<Response> {
+  const run = await context.reader.run(idIn(c));
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
+  if (isFinal(run.status)) return sendProblem(c, context, 409, `The run has already ended: ${run.status}.`);
+  return ask(c, context, {
     title: `End ${run.policy} at once?`,
     says: `Every target of ${run.id} gets its outcome now, as far as one can tell. What is under way in the service goes on there, and nobody learns what becomes of it.`,
     button: 'End it at once',
@@ -60,25 +60,25 @@ export async function askToEnd(c: Exchange, parts: Parts): Promise<Response> {
   });
 }
 
-export async function endAtOnce(c: Exchange, { engine, log }: Parts): Promise<Response> {
-  const run = await engine.abandon(idIn(c));
+export async function endAtOnce(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
+  const run = await engine.forceEnd(idIn(c));
   log.info({ run: run.id }, 'ended at once from the dashboard');
   return c.redirect(runPath(run.id), 303);
 }
 
-export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
-  const run = await parts.reader.run(idIn(c));
-  if (!run) return sendProblem(c, parts, 404, NO_RUN);
+export async function askToRetry(c: Exchange, context: DashboardContext): Promise<Response> {
+  const run = await context.reader.run(idIn(c));
+  if (!run) return sendProblem(c, context, 404, NO_RUN);
   const { failed } = run.counts;
   if (!isFinal(run.status) || failed === 0) {
     return sendProblem(
       c,
-      parts,
+      context,
       409,
       'There is nothing to retry: the run has not ended, or nothing in it failed.',
     );
   }
-  const reasons = (await parts.reader.reasons([run.id])).get(run.id) ?? [];
+  const reasons = (await context.reader.reasons([run.id])).get(run.id) ?? [];
   const unknown =
     reasons.find((one) => one.outcome === 'failed' && one.reason === 'unknown-effect')?.count ?? 0;
   const doubt =
@@ -86,7 +86,7 @@ export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
       ? ''
       : ` Of ${number(unknown)} of them nobody knows whether it got what was asked for (unknown-effect): look in the account first.`;
   const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
-  return ask(c, parts, {
+  return ask(c, context, {
     title: `Retry what failed in ${run.policy}?`,
     says: `A new run of the policy, as it was then, works on ${targets} that failed in ${run.id}.${doubt}`,
     button: 'Retry',
@@ -94,7 +94,7 @@ export async function askToRetry(c: Exchange, parts: Parts): Promise<Response> {
   });
 }
 
-export async function retry(c: Exchange, { engine, log }: Parts): Promise<Response> {
+export async function retry(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
   const run = await engine.retry(idIn(c));
   log.info({ run: run.id, of: idIn(c) }, 'retried from the dashboard');
   return c.redirect(runPath(run.id), 303);

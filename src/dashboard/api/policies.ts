@@ -1,21 +1,24 @@
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { refuse, sendJson } from './problem.ts';
 
 /** The policies in force: the objects of `policies --json`. */
-export async function sendPolicies(c: Exchange, parts: Parts): Promise<Response> {
-  return sendJson(c, { policies: await reportsOf(parts, parts.policies()) });
+export async function sendPolicies(c: Exchange, context: DashboardContext): Promise<Response> {
+  return sendJson(c, { policies: await reportsOf(context, context.policies()) });
 }
 
 /** One policy in force. */
-export async function sendPolicy(c: Exchange, parts: Parts): Promise<Response> {
-  const found = parts.policies().filter(({ name }) => name === c.req.param('name'));
-  const [report] = await reportsOf(parts, found);
+export async function sendPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
+  const found = context.policies().filter(({ name }) => name === c.req.param('name'));
+  const [report] = await reportsOf(context, found);
   return report ? sendJson(c, report) : refuse(c, 404, 'not_found', 'No policy of this name is in force.');
 }
 
-async function reportsOf({ reader, clock }: Parts, policies: readonly Policy[]): Promise<PolicyReport[]> {
+async function reportsOf(
+  { reader, clock }: DashboardContext,
+  policies: readonly Policy[],
+): Promise<PolicyReport[]> {
   const now = clock.now();
   const [states, lastRuns, processes] = await Promise.all([
     reader.policyStates(policies.map(({ name }) => name)),

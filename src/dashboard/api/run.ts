@@ -1,11 +1,11 @@
 import { stream } from 'hono/streaming';
 import { toSummary, toTargetReport } from '../../run/report.ts';
 import { visibleJson } from '../../visible.ts';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { refuse } from './problem.ts';
 
 /** One run with all its targets: the object of `runs show --json`. Sent as it is read, however many targets there are. */
-export async function sendRun(c: Exchange, { reader }: Parts): Promise<Response> {
+export async function sendRun(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const id = c.req.param('id') ?? '';
   const run = await reader.run(id);
   if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');

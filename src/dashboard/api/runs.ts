@@ -3,7 +3,7 @@ import { isoTime } from '../../clock.ts';
 import { toSummary } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { nextPageOf } from '../queries/run-page.ts';
 import { refuseQuery, sendJson } from './problem.ts';
 
@@ -30,7 +30,7 @@ const Query = (now: number) =>
  * The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. When there are more, the header `Link` has the
  * address of the next page (`rel="next"`).
  */
-export async function sendRuns(c: Exchange, { reader, clock }: Parts): Promise<Response> {
+export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext): Promise<Response> {
   const query = Query(clock.now()).safeParse(c.req.query());
   if (!query.success) return refuseQuery(c, query.error);
   const { limit, ...rest } = query.data;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { TargetQuery } from '../queries/target-page.ts';
 import { refuse, refuseQuery, sendJson } from './problem.ts';
 
@@ -16,7 +16,7 @@ const Query = z.strictObject({
  * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from` of the
  * page after it, null at the end; with a filter a page may be shorter than asked for and yet have a next one.
  */
-export async function sendTargets(c: Exchange, { reader }: Parts): Promise<Response> {
+export async function sendTargets(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const query = Query.safeParse(c.req.query());
   if (!query.success) return refuseQuery(c, query.error);
   const run = await reader.run(c.req.param('id') ?? '');
@@ -29,7 +29,7 @@ export async function sendTargets(c: Exchange, { reader }: Parts): Promise<Respo
 }
 
 /** What became of one target in its last runs, the newest first. */
-export async function sendTarget(c: Exchange, { reader }: Parts): Promise<Response> {
+export async function sendTarget(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const visits = await reader.visits(c.req.param('account') ?? '', c.req.param('id') ?? '');
   return sendJson(c, {
     runs: visits.map(({ run, target }) => ({

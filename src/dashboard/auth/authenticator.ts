@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
  * There is one key at a time. It signs one browser in; whoever needs another asks for it on the sign-in page, and it
  * is written to the log, which only the people of this machine read.
  */
-export class Door {
+export class Authenticator {
   private readonly password: string | undefined;
   private key: string | undefined;
 

@@ -1,19 +1,21 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { SESSION_MS } from './sessions.ts';
 
 /** Cookies do not tell ports apart, and two dashboards of one machine must not sign each other out. */
-const nameFor = ({ port }: Parts): string => `caretaker_session_${port}`;
+const nameFor = ({ port }: DashboardContext): string => `caretaker_session_${port}`;
 
 /** The id of the caller's session, if it sent one. */
-export const sessionIn = (c: Exchange, parts: Parts): string | undefined => getCookie(c, nameFor(parts));
+export const sessionIn = (c: Exchange, context: DashboardContext): string | undefined =>
+  getCookie(c, nameFor(context));
 
 /** Whether the caller is signed in by its session. */
-export const isSignedIn = (c: Exchange, parts: Parts): boolean => parts.sessions.has(sessionIn(c, parts));
+export const isSignedIn = (c: Exchange, context: DashboardContext): boolean =>
+  context.sessions.has(sessionIn(c, context));
 
 /** Begins a session, in the caller's browser too. */
-export function signIn(c: Exchange, parts: Parts): void {
-  setCookie(c, nameFor(parts), parts.sessions.begin(), {
+export function signIn(c: Exchange, context: DashboardContext): void {
+  setCookie(c, nameFor(context), context.sessions.begin(), {
     path: '/',
     httpOnly: true,
     sameSite: 'Strict',
@@ -23,9 +25,9 @@ export function signIn(c: Exchange, parts: Parts): void {
 }
 
 /** Ends the caller's session. */
-export function signOut(c: Exchange, parts: Parts): void {
-  parts.sessions.end(sessionIn(c, parts));
-  deleteCookie(c, nameFor(parts), { path: '/' });
+export function signOut(c: Exchange, context: DashboardContext): void {
+  context.sessions.end(sessionIn(c, context));
+  deleteCookie(c, nameFor(context), { path: '/' });
 }
 
 /** We speak plain HTTP; that a proxy put TLS in front of us is told by it, or by the page that asks. */

@@ -2,7 +2,7 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { createMiddleware } from 'hono/factory';
 import { asPage } from '../components/layout.tsx';
-import type { Env, Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Env, Exchange } from '../http/context.ts';
 import { isSignedIn } from './cookie.ts';
 import { localPath } from './local-path.ts';
 
@@ -10,10 +10,10 @@ import { localPath } from './local-path.ts';
 export type Access = 'open' | 'person' | 'program';
 
 /** Lets through those who may; the others are asked to sign in, each in the way it understands. */
-export const guard = (access: Access, parts: Parts) =>
+export const guard = (access: Access, context: DashboardContext) =>
   createMiddleware<Env>(async (c, next) => {
-    if (access === 'open' || isSignedIn(c, parts)) return next();
-    if (access === 'program') return admitProgram(c, parts) ?? next();
+    if (access === 'open' || isSignedIn(c, context)) return next();
+    if (access === 'program') return admitProgram(c, context) ?? next();
     return askPerson(c);
   });
 
@@ -21,29 +21,30 @@ export const guard = (access: Access, parts: Parts) =>
 export const addressOf = (c: Exchange): string => getConnInfo(c).remote.address ?? '';
 
 /** The answer to one that has failed too often; nothing when it may try. */
-export function refuseGuessing(c: Exchange, { throttle }: Parts): Response | undefined {
-  const waitMs = throttle.waitMs(addressOf(c));
+export function refuseGuessing(c: Exchange, { loginThrottle }: DashboardContext): Response | undefined {
+  const waitMs = loginThrottle.waitMs(addressOf(c));
   if (waitMs === 0) return undefined;
   c.header('Retry-After', String(Math.ceil(waitMs / 1000)));
   return c.text('Too many failed attempts to sign in. Wait a minute.\n', 429);
 }
 
 /** Counts a failed attempt; gives the answer to it when too many failed lately, wherever they came from. */
-export const countFailed = (c: Exchange, parts: Parts): Response | undefined =>
-  parts.throttle.count(addressOf(c)) ? refuseGuessing(c, parts) : undefined;
+export const countFailed = (c: Exchange, context: DashboardContext): Response | undefined =>
+  context.loginThrottle.count(addressOf(c)) ? refuseGuessing(c, context) : undefined;
 
 /** Nothing when the request carries the password. */
-function admitProgram(c: Exchange, parts: Parts): Response | undefined {
+function admitProgram(c: Exchange, context: DashboardContext): Response | undefined {
   const sent = passwordIn(c.req.header('authorization') ?? '');
   if (sent !== undefined) {
-    const refused = refuseGuessing(c, parts);
+    const refused = refuseGuessing(c, context);
     if (refused) return refused;
-    if (parts.door.isPassword(sent)) return undefined;
-    const slowedDown = countFailed(c, parts);
+    if (context.authenticator.isPassword(sent)) return undefined;
+    const slowedDown = countFailed(c, context);
     if (slowedDown) return slowedDown;
   }
-  if (parts.door.hasPassword) c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
-  const message = parts.door.hasPassword
+  if (context.authenticator.hasPassword)
+    c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
+  const message = context.authenticator.hasPassword
     ? 'Send the password of the dashboard: as a bearer token, or by HTTP Basic with any name.'
     : 'Programs are let in by the password of the dashboard, and none is set (dashboard.password).';
   return c.json({ error: { code: 'sign_in', message } }, 401);
@@ -63,7 +64,7 @@ function askPerson(c: Exchange): Response | Promise<Response> {
   const wantsPage = c.req.method === 'GET' && c.req.header('accept')?.includes('text/html') === true;
   if (!wantsPage) return c.json({ error: { code: 'sign_in', message: 'Sign in first.' } }, 401);
   const to = localPath(c.req.url);
-  if (c.req.header('sec-fetch-site') === 'cross-site') return bounce(c, to);
+  if (c.req.header('sec-fetch-site') === 'cross-site') return reloadSameSite(c, to);
   return c.redirect(`/sign-in?to=${encodeURIComponent(to)}`);
 }
 
@@ -71,7 +72,7 @@ function askPerson(c: Exchange): Response | Promise<Response> {
  * Has the browser ask once more, from a page of ours: a link followed from elsewhere (a chat, a mail) comes without
  * the session's cookie, which is meant for our own pages only.
  */
-export const bounce = (c: Exchange, to: string): Response | Promise<Response> =>
+export const reloadSameSite = (c: Exchange, to: string): Response | Promise<Response> =>
   asPage(
     c,
     <html lang="en">

@@ -18,7 +18,7 @@ interface Window {
  * Slows down whoever guesses the password, from one address or from many. The first attempt of an address in a minute is
  * always read: the right password cannot be locked out from another address.
  */
-export class Throttle {
+export class LoginThrottle {
   private readonly windows = new Map<string, Window>();
   private overall: Window = { failed: 0, endsAt: 0 };
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 
 export const SESSION_MS = 86_400_000;
 /** More people than that are not signed in at once; beyond, the oldest is signed out. */
-const MOST_SESSIONS = 1_000;
+const MAX_SESSIONS = 1_000;
 
 /** Who is signed in, by random ids, in memory: a restart signs everybody out. */
 export class Sessions {
@@ -16,7 +16,7 @@ export class Sessions {
     const now = this.clock.now();
     for (const [id, endsAt] of this.endsAt) if (endsAt <= now) this.endsAt.delete(id);
     const [oldest] = this.endsAt.keys();
-    if (oldest !== undefined && this.endsAt.size >= MOST_SESSIONS) this.endsAt.delete(oldest);
+    if (oldest !== undefined && this.endsAt.size >= MAX_SESSIONS) this.endsAt.delete(oldest);
     const id = randomBytes(32).toString('base64url');
     this.endsAt.set(id, now + SESSION_MS);
     return id;

@@ -1,7 +1,7 @@
 import type { Exchange } from '../http/context.ts';
 
 /**
- * The only script of ours: shows moments in the reader's own time and zone, and reads the live parts of a page again
+ * The only script of ours: shows moments in the reader's own time and zone, and reads the live context of a page again
  * when an event says that they changed. What stayed the same stays in place, so that nobody loses what they have
  * focused, opened or typed. Pages are whole without it. A text, so that it is there after any build.
  */

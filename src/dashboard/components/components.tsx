@@ -9,7 +9,7 @@ import type { Counts, Run } from '../../run/run.ts';
 export const Badge = ({ word }: { word: string }) => <span class={`badge is-${word}`}>{word}</span>;
 
 /** A moment, and how long ago or ahead it is. In UTC; `live.js` turns it into the reader's own time. */
-export const Moment = ({ at, now }: { at: number | undefined; now: number }) =>
+export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
   at === undefined ? (
     <span class="dim">–</span>
   ) : (
@@ -37,7 +37,7 @@ export const Sentence = ({ text }: { text: string }) => (
 const utcMinute = (at: number): string => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
-export function momentIn(at: number, timeZone: string): string {
+export function timeIn(at: number, timeZone: string): string {
   const form = {
     weekday: 'short',
     day: 'numeric',
@@ -60,15 +60,15 @@ export function relative(ms: number): string {
 /** A span in its two largest units: `1 h 4 min`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  const parts = [
+  const context = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],
     [Math.floor(seconds / 60) % 60, 'min'],
     [seconds % 60, 's'],
   ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
+  const first = context.findIndex(([count]) => count > 0);
   if (first < 0) return '0 s';
-  return parts
+  return context
     .slice(first, first + 2)
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
@@ -85,10 +85,10 @@ const shown = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 
 /** `3 succeeded, 1 failed`: only what there is. */
 export function countsLine(counts: Counts): string {
-  const parts = shown
+  const context = shown
     .filter((outcome) => counts[outcome] > 0)
     .map((outcome) => `${number(counts[outcome])} ${outcome}`);
-  return parts.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
+  return context.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
 }
 
 /** Why a run is as it is, where that is not plain from its counts: the sentence to read first. */
@@ -169,7 +169,7 @@ export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPo
   <tr data-key={run.id}>
     <td data-label="Run">
       <a href={runPath(run.id)} class="plain">
-        <Badge word={run.status} /> <Moment at={run.startedAt ?? run.createdAt} now={now} />
+        <Badge word={run.status} /> <Time at={run.startedAt ?? run.createdAt} now={now} />
       </a>
     </td>
     {withPolicy && (

@@ -2,10 +2,10 @@
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { BrokenFile } from '../options.ts';
-import { type Obstacle, obstaclesOf, standingOf } from '../queries/system-status.ts';
-import { Moment, Sentence } from './components.tsx';
+import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
+import { Sentence, Time } from './components.tsx';
 
 interface PageProps {
   title: string;
@@ -23,7 +23,7 @@ interface LayoutProps extends PageProps {
   children: Child;
 }
 
-/** A whole page. Parts of it with an `id` and `data-live` are read again when something changed. */
+/** A whole page. DashboardContext of it with an `id` and `data-live` are read again when something changed. */
 export const Layout = ({ title, signedIn = true, here, live, now, children }: LayoutProps) => (
   <html lang="en">
     <head>
@@ -90,7 +90,7 @@ const MISTAKES = 20;
 const KEPT = 100;
 
 /** What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said aloud when it changes. */
-const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: number }) => (
+const Obstacles = ({ obstacles, now }: { obstacles: readonly Alert[]; now: number }) => (
   <div id="warnings" data-live aria-live="polite">
     {obstacles.slice(0, NOTICES).map((obstacle) => (
       <Notice obstacle={obstacle} now={now} />
@@ -113,14 +113,14 @@ const Obstacles = ({ obstacles, now }: { obstacles: readonly Obstacle[]; now: nu
 );
 
 /** One notice: a line or two, which can be opened when they do not show all of it. */
-const Notice = ({ obstacle: { is, sentence, since, file }, now }: { obstacle: Obstacle; now: number }) => (
+const Notice = ({ obstacle: { is, sentence, since, file }, now }: { obstacle: Alert; now: number }) => (
   <details class={`note is-${is}`} data-key={file?.file ?? sentence}>
     <summary>
       <span class="says">
         <Sentence text={sentence} />{' '}
         {since !== undefined && (
           <span class="dim">
-            Since <Moment at={since} now={now} />.
+            Since <Time at={since} now={now} />.
           </span>
         )}
       </span>
@@ -150,7 +150,7 @@ const Mistakes = ({ file: { mistakes, kept }, now }: { file: BrokenFile; now: nu
         <ul>
           {kept.slice(0, KEPT).map(({ name, readAt }) => (
             <li>
-              {name}, read <Moment at={readAt} now={now} />
+              {name}, read <Time at={readAt} now={now} />
             </li>
           ))}
           {kept.length > KEPT && <li>and {kept.length - KEPT} more</li>}
@@ -175,17 +175,17 @@ export const asPage = (
 /** Sends a page of somebody who is signed in, with what stands in the way, whatever the page is about. */
 export async function showPage(
   c: Exchange,
-  parts: Parts,
+  context: DashboardContext,
   { status = 200, ...props }: PageProps & { status?: ContentfulStatusCode },
   content: Child,
 ): Promise<Response> {
-  const standing = await standingOf(parts);
-  const { now } = standing;
+  const systemStatus = await systemStatusOf(context);
+  const { now } = systemStatus;
   return asPage(
     c,
     <Layout {...props} now={now}>
       {content}
-      <Obstacles obstacles={obstaclesOf(standing)} now={now} />
+      <Obstacles obstacles={alertsOf(systemStatus)} now={now} />
     </Layout>,
     status,
   );

@@ -2,14 +2,14 @@ import type { CaretakerEvent } from '../../records/events.ts';
 import type { Records } from '../../records/records.ts';
 
 /** The events of every process on this Redis, heard once and passed on to whoever listens here. */
-export interface News {
+export interface EventBus {
   /** Passes events on until what it gives back is called. */
   on(listener: (event: CaretakerEvent) => void): () => void;
   close(): Promise<void>;
 }
 
 /** Begins to listen. */
-export async function openNews(records: Pick<Records, 'listen'>): Promise<News> {
+export async function openEventBus(records: Pick<Records, 'listen'>): Promise<EventBus> {
   const listeners = new Set<(event: CaretakerEvent) => void>();
   const stop = await records.listen((event) => {
     for (const listener of listeners) listener(event);

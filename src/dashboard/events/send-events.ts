@@ -1,7 +1,7 @@
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { isSignedIn, sessionIn } from '../auth/cookie.ts';
 import { addressOf } from '../auth/guard.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** What changed since the last message of a stream: the names of things to look at again, not what became of them. */
 interface Changes {
@@ -17,17 +17,17 @@ const MAX_STREAMS = 200;
 /** Of one session, or of one address for programs: nobody takes all of them from the others. */
 const MAX_STREAMS_OF_ONE = 20;
 /** Open streams by who has them. */
-const streamsOf = new WeakMap<Parts, Map<string, number>>();
+const streamsOf = new WeakMap<DashboardContext, Map<string, number>>();
 
 /**
  * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets fewer and
  * larger messages, never a backlog.
  */
-export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Response> {
-  const open = streamsOf.get(parts) ?? new Map<string, number>();
-  streamsOf.set(parts, open);
-  const signedIn = isSignedIn(c, parts);
-  const owner = signedIn ? `session ${sessionIn(c, parts)}` : `address ${addressOf(c)}`;
+export function sendEvents(c: Exchange, context: DashboardContext): Response | Promise<Response> {
+  const open = streamsOf.get(context) ?? new Map<string, number>();
+  streamsOf.set(context, open);
+  const signedIn = isSignedIn(c, context);
+  const owner = signedIn ? `session ${sessionIn(c, context)}` : `address ${addressOf(c)}`;
   const own = open.get(owner) ?? 0;
   if (own >= MAX_STREAMS_OF_ONE)
     return c.text(`At most ${MAX_STREAMS_OF_ONE} live streams may be open in one session.\n`, 429);
@@ -35,11 +35,11 @@ export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Respon
     return c.text('Too many live streams are open.\n', 503);
   open.set(owner, own + 1);
   return streamSSE(c, async (stream) => {
-    const ended = endOf(stream, parts.closing);
+    const ended = endOf(stream, context.closing);
     // Who came with a session is told until it ends; a program has shown the password.
-    const isAdmitted = signedIn ? () => isSignedIn(c, parts) : () => true;
+    const isAdmitted = signedIn ? () => isSignedIn(c, context) : () => true;
     try {
-      await tell(stream, isAdmitted, parts, ended);
+      await tell(stream, isAdmitted, context, ended);
     } finally {
       const left = (open.get(owner) ?? 1) - 1;
       if (left === 0) open.delete(owner);
@@ -51,12 +51,12 @@ export function sendEvents(c: Exchange, parts: Parts): Response | Promise<Respon
 async function tell(
   stream: SSEStreamingApi,
   isAdmitted: () => boolean,
-  parts: Parts,
+  context: DashboardContext,
   ended: AbortSignal,
 ): Promise<void> {
   let changes: Changes = { runs: new Set(), policies: new Set() };
   let wake = new AbortController();
-  const stop = parts.news.on((event) => {
+  const stop = context.eventBus.on((event) => {
     if ('run' in event) changes.runs.add(event.run);
     if ('policy' in event) changes.policies.add(event.policy);
     // A freeze concerns every policy.
@@ -66,7 +66,7 @@ async function tell(
   try {
     await stream.writeSSE({ event: 'hello', data: '{}' });
     while (!ended.aborted && isAdmitted()) {
-      await parts.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
+      await context.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
       const { runs, policies } = changes;
       changes = { runs: new Set(), policies: new Set() };
       wake = new AbortController();
@@ -76,7 +76,7 @@ async function tell(
           event: 'changed',
           data: JSON.stringify({ runs: [...runs], policies: [...policies] }),
         });
-      await parts.clock.sleep(PAUSE_MS, ended);
+      await context.clock.sleep(PAUSE_MS, ended);
     }
   } finally {
     stop();

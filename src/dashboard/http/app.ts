@@ -10,33 +10,33 @@ import { sameOriginOnly } from '../auth/same-origin.ts';
 import { sendProblem } from '../pages/problem.tsx';
 import { BOARD_PATH, openBoard, ownBoardPage } from './board.ts';
 import { bodyLimit } from './body-limit.ts';
-import type { Env, Parts } from './context.ts';
+import type { DashboardContext, Env } from './context.ts';
 import { safeHeaders } from './headers.ts';
 import { routes } from './routes.ts';
 
 /** A form of ours is far smaller. */
 const LARGEST_BODY = 16_384;
 /** While Redis is away its commands wait; whoever looks at a page does not. */
-const PATIENCE_MS = 5_000;
+const RECORDS_TIMEOUT_MS = 5_000;
 
-export function createApp(parts: Parts): Hono<Env> {
+export function createApp(context: DashboardContext): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(safeHeaders, ownHostOnly(parts.host), sameOriginOnly, bodyLimit(LARGEST_BODY));
-  app.use(timeout(PATIENCE_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
+  app.use(safeHeaders, ownHostOnly(context.host), sameOriginOnly, bodyLimit(LARGEST_BODY));
+  app.use(timeout(RECORDS_TIMEOUT_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
   for (const { method, path, access, handle } of routes) {
-    app.on(method, path, guard(access, parts), (c) => handle(c, parts));
+    app.on(method, path, guard(access, context), (c) => handle(c, context));
   }
-  app.all('/api/*', guard('program', parts), sendNoEndpoint);
-  app.use(`${BOARD_PATH}/*`, guard('person', parts), ownBoardPage);
+  app.all('/api/*', guard('program', context), sendNoEndpoint);
+  app.use(`${BOARD_PATH}/*`, guard('person', context), ownBoardPage);
   app.get(`${BOARD_PATH}/`, (c) => c.redirect(BOARD_PATH));
-  app.all(`${BOARD_PATH}/*`, openBoard(parts.queues));
-  app.all('*', guard('person', parts), (c) => sendProblem(c, parts, 404, 'There is no such page.'));
+  app.all(`${BOARD_PATH}/*`, openBoard(context.queues));
+  app.all('*', guard('person', context), (c) => sendProblem(c, context, 404, 'There is no such page.'));
   app.onError((error, c) => {
-    if (error instanceof HTTPException) return sendProblem(c, parts, error.status, error.message);
+    if (error instanceof HTTPException) return sendProblem(c, context, error.status, error.message);
     // A sentence for people: what was asked for cannot be done as things are.
-    if (error instanceof CaretakerError) return sendProblem(c, parts, 409, error.message);
-    parts.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
-    return sendProblem(c, parts, 500, 'Something went wrong here; the log of the daemon says what.');
+    if (error instanceof CaretakerError) return sendProblem(c, context, 409, error.message);
+    context.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
+    return sendProblem(c, context, 500, 'Something went wrong here; the log of the daemon says what.');
   });
   return app;
 }

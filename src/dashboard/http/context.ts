@@ -1,10 +1,10 @@
 /** What handlers work with. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Door } from '../auth/authenticator.ts';
-import type { Throttle } from '../auth/login-throttle.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Sessions } from '../auth/sessions.ts';
-import type { News } from '../events/event-bus.ts';
+import type { EventBus } from '../events/event-bus.ts';
 import type { Meters } from '../monitoring/meters.ts';
 import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
@@ -14,19 +14,19 @@ type Given = Pick<
   'queues' | 'engine' | 'policies' | 'health' | 'accounts' | 'needAccount' | 'clock' | 'log'
 >;
 
-export interface Parts extends Given {
+export interface DashboardContext extends Given {
   /** The address it listens on, as the settings have it. */
   host: string;
   port: number;
   url: string;
-  door: Door;
+  authenticator: Authenticator;
   sessions: Sessions;
-  throttle: Throttle;
+  loginThrottle: LoginThrottle;
   reader: Reader;
   /** Pauses and resumes a policy; the one thing that is changed in the records without the engine. */
   pausing: Pausing;
   meters: Meters;
-  news: News;
+  eventBus: EventBus;
   /** Aborts when the dashboard closes: what stays open ends itself then. */
   closing: AbortSignal;
 }
@@ -40,4 +40,4 @@ export interface Pausing {
 
 export type Env = { Bindings: HttpBindings };
 export type Exchange = Context<Env>;
-export type Handler = (c: Exchange, parts: Parts) => Response | Promise<Response>;
+export type Handler = (c: Exchange, context: DashboardContext) => Response | Promise<Response>;

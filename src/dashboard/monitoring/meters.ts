@@ -8,10 +8,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { reasons } from '../../run/reasons.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
-import type { News } from '../events/event-bus.ts';
+import type { EventBus } from '../events/event-bus.ts';
 import type { DashboardOptions } from '../options.ts';
 import type { Reader } from '../queries/reader.ts';
-import { type Standing, standingOf, stewardLagMs } from '../queries/system-status.ts';
+import { type SystemStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
 export interface Meters {
   contentType: string;
@@ -22,7 +22,7 @@ export interface Meters {
 export interface MetersSource
   extends Pick<DashboardOptions, 'queues' | 'policies' | 'health' | 'accounts' | 'drift' | 'clock'> {
   reader: Reader;
-  news: News;
+  eventBus: EventBus;
 }
 
 /** The roles a process may have; what else it says is not a series of its own. */
@@ -31,15 +31,15 @@ const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export function createMeters(source: MetersSource): Meters {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  countEvents(source.news, registry);
-  const standing = readOnce(() => standingOf(source));
-  addProcess(source, standing, registry);
+  countEvents(source.eventBus, registry);
+  const status = readOnce(() => systemStatusOf(source));
+  addProcess(source, status, registry);
   addRecords(source, registry);
-  addAccounts(standing, registry);
+  addAccounts(status, registry);
   return {
     contentType: registry.contentType,
     text: async () => {
-      standing.forget();
+      status.forget();
       // prom-client writes `Nan`; the format says `NaN`.
       return (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
     },
@@ -47,13 +47,13 @@ export function createMeters(source: MetersSource): Meters {
 }
 
 /** Reads what several meters need once for each look at all of them. */
-interface Reading {
-  get(): Promise<Standing>;
+interface Measurement {
+  get(): Promise<SystemStatus>;
   forget(): void;
 }
 
-function readOnce(read: () => Promise<Standing>): Reading {
-  let reading: Promise<Standing> | undefined;
+function readOnce(read: () => Promise<SystemStatus>): Measurement {
+  let reading: Promise<SystemStatus> | undefined;
   return {
     get: () => {
       reading ??= read();
@@ -65,7 +65,7 @@ function readOnce(read: () => Promise<Standing>): Reading {
   };
 }
 
-function addProcess(source: MetersSource, standing: Reading, registry: Registry): void {
+function addProcess(source: MetersSource, standing: Measurement, registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: 'caretaker_up',
@@ -141,11 +141,11 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
 }
 
-function addAccounts(standing: Reading, registry: Registry): void {
+function addAccounts(standing: Measurement, registry: Registry): void {
   const gauge = (
     name: string,
     help: string,
-    value: (account: Standing['accounts'][number], now: number) => number | undefined,
+    value: (account: SystemStatus['accounts'][number], now: number) => number | undefined,
   ) =>
     new Gauge({
       name,
@@ -185,10 +185,10 @@ function addAccounts(standing: Reading, registry: Registry): void {
     ({ failingSince }, now) => (failingSince === undefined ? 0 : (now - failingSince) / 1000),
   );
   gauge(
-    'caretaker_steward_lag_seconds',
+    'caretaker_supervisor_lag_seconds',
     'How long ago somebody looked after the runs of the account; 0 while it has none under way.',
     (account, now) => {
-      const lag = stewardLagMs(account, now);
+      const lag = supervisorLagMs(account, now);
       return lag === undefined ? undefined : lag / 1000;
     },
   );
@@ -206,7 +206,7 @@ function addAccounts(standing: Reading, registry: Registry): void {
   });
 }
 
-function countEvents(news: News, registry: Registry): void {
+function countEvents(eventBus: EventBus, registry: Registry): void {
   const moves = new Counter({
     name: 'caretaker_run_moves_total',
     help: 'Moves of runs to a status, being made included, seen since this process started.',
@@ -219,7 +219,7 @@ function countEvents(news: News, registry: Registry): void {
     labelNames: ['outcome', 'reason'],
     registers: [registry],
   });
-  news.on((event) => {
+  eventBus.on((event) => {
     if (event.type === 'run.moved') moves.inc({ status: oneOf(runStatuses, event.status) });
     if (event.type === 'target.ended') {
       ends.inc({ outcome: oneOf(outcomes, event.outcome), reason: oneOf(reasonCodes, event.reason) });

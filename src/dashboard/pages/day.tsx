@@ -1,20 +1,11 @@
 import type { Child } from 'hono/jsx';
-import {
-  Badge,
-  Moment,
-  number,
-  policyPath,
-  runPath,
-  Table,
-  Why,
-  WhyLine,
-} from '../components/components.tsx';
+import { Badge, number, policyPath, runPath, Table, Time, Why, WhyLine } from '../components/components.tsx';
 import type { Day, Group, OfPolicy, Trouble } from '../queries/day.ts';
 
-const MOST_TROUBLED = 10;
+const MAX_TROUBLED_SHOWN = 10;
 const POLICIES_A_GROUP = 3;
 /** What is folded out is bounded too; the counts before it are not. */
-const MOST_FOLDED = 200;
+const MAX_FOLDED = 200;
 
 /** What happened in the last day, in one sentence, and what went wrong in it, in groups. */
 export const LastDay = ({ day, now }: { day: Day; now: number }) => (
@@ -26,7 +17,7 @@ export const LastDay = ({ day, now }: { day: Day; now: number }) => (
       <>
         <p class="lead">{headline(day)}</p>
         <p class="dim">
-          Runs that ended since <Moment at={day.since} now={now} />, and those under way.
+          Runs that ended since <Time at={day.since} now={now} />, and those under way.
         </p>
       </>
     )}
@@ -41,8 +32,8 @@ function headline({ statuses, succeeded, failed, leftUndone }: Day): string {
   const sum = (counted: readonly { count: number }[]) =>
     counted.reduce((total, { count }) => total + count, 0);
   const runs = sum(statuses);
-  const parts = statuses.map(({ status, count }) => `${number(count)} ${status}`);
-  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${parts.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} left undone.`;
+  const context = statuses.map(({ status, count }) => `${number(count)} ${status}`);
+  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${context.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} left undone.`;
 }
 
 const Troubles = ({ troubled, now }: { troubled: readonly Trouble[]; now: number }) =>
@@ -54,11 +45,11 @@ const Troubles = ({ troubled, now }: { troubled: readonly Trouble[]; now: number
         heads={['Runs', 'Policy', 'The latest of them']}
         widths={['w-count', 'w-name', '']}
       >
-        {troubled.slice(0, MOST_TROUBLED).map((trouble) => (
+        {troubled.slice(0, MAX_TROUBLED_SHOWN).map((trouble) => (
           <TroubleRow trouble={trouble} now={now} />
         ))}
       </Table>
-      <Folded rest={troubled.slice(MOST_TROUBLED)}>
+      <Folded rest={troubled.slice(MAX_TROUBLED_SHOWN)}>
         {({ policy, status, count }) => (
           <>
             <a href={policyPath(policy)}>{policy}</a>: {number(count)} {status}
@@ -82,7 +73,7 @@ const TroubleRow = ({ trouble, now }: { trouble: Trouble; now: number }) => {
         {run ? (
           <>
             <a href={runPath(run.id)}>
-              <Moment at={run.startedAt ?? run.createdAt} now={now} />
+              <Time at={run.startedAt ?? run.createdAt} now={now} />
             </a>
             <WhyLine run={run} />
           </>
@@ -145,14 +136,14 @@ const InPolicy = ({ group, ofPolicy }: { group: Group; ofPolicy: OfPolicy }) => 
 /** The policies that there is no room for, as a list to fold out. */
 function Folded<T>({ rest, children }: { rest: readonly T[]; children: (one: T) => Child }) {
   if (rest.length === 0) return null;
-  const more = rest.length - MOST_FOLDED;
+  const more = rest.length - MAX_FOLDED;
   return (
     <details>
       <summary>
         {number(rest.length)} more {rest.length === 1 ? 'policy' : 'policies'}
       </summary>
       <ul>
-        {rest.slice(0, MOST_FOLDED).map((one) => (
+        {rest.slice(0, MAX_FOLDED).map((one) => (
           <li>{children(one)}</li>
         ))}
         {more > 0 && <li>and {number(more)} more</li>}

@@ -7,25 +7,25 @@ import {
   Badge,
   Bar,
   lengthOf,
-  Moment,
-  momentIn,
   number,
   policyPath,
   progressOf,
   RunTable,
   runPath,
   Table,
+  Time,
+  timeIn,
   WhyLine,
 } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { readDay } from '../queries/day.ts';
 import { LastDay } from './day.tsx';
 
 const LATEST = 10;
 const POLICIES_A_PAGE = 50;
-const MOST_ACTIVE = 50;
-const MOST_PAUSED = 10;
+const MAX_ACTIVE = 50;
+const MAX_PAUSED = 10;
 
 /** A policy as its row shows it. */
 interface PolicyRow {
@@ -36,25 +36,25 @@ interface PolicyRow {
 }
 
 /** The first page answers the morning question: what failed, why, what was left undone; then what comes. */
-export async function showOverview(c: Exchange, parts: Parts): Promise<Response> {
-  const { reader, clock } = parts;
+export async function showOverview(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { reader, clock } = context;
   const now = clock.now();
   const page = Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1);
-  const policies = parts.policies();
+  const policies = context.policies();
   const [day, latest, states] = await Promise.all([
     readDay(reader, now),
     reader.runs({ limit: LATEST }),
     reader.policyStates(policies.map(({ name }) => name)),
   ]);
   const onPage = policies.slice((page - 1) * POLICIES_A_PAGE, page * POLICIES_A_PAGE);
-  const rows = await rowsOf(parts, onPage, states);
+  const rows = await rowsOf(context, onPage, states);
   const paused = policies.flatMap(({ name }) => {
     const pause = pauseAt(states.get(name), now);
     return pause ? { name, pause } : [];
   });
   return showPage(
     c,
-    parts,
+    context,
     { title: 'Overview', here: '/', live: '*' },
     <>
       <h1 class="unseen">Overview</h1>
@@ -68,7 +68,7 @@ export async function showOverview(c: Exchange, parts: Parts): Promise<Response>
 }
 
 async function rowsOf(
-  { reader, clock }: Parts,
+  { reader, clock }: DashboardContext,
   policies: readonly Policy[],
   states: ReadonlyMap<string, PolicyState>,
 ): Promise<PolicyRow[]> {
@@ -88,7 +88,7 @@ const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause
       <>
         <h2>Paused</h2>
         <ul>
-          {paused.slice(0, MOST_PAUSED).map(({ name, pause }) => (
+          {paused.slice(0, MAX_PAUSED).map(({ name, pause }) => (
             <li data-key={name}>
               <a href={policyPath(name)}>{name}</a> is <PausedBy pause={pause} now={now} />{' '}
               <Action to={policyPath(name, '/resume')} of={name}>
@@ -97,8 +97,8 @@ const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause
             </li>
           ))}
         </ul>
-        {paused.length > MOST_PAUSED && (
-          <p class="dim">And {number(paused.length - MOST_PAUSED)} more; the list of policies shows all.</p>
+        {paused.length > MAX_PAUSED && (
+          <p class="dim">And {number(paused.length - MAX_PAUSED)} more; the list of policies shows all.</p>
         )}
       </>
     )}
@@ -108,10 +108,10 @@ const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause
 const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
   <>
     paused by {pause.by}
-    {pause.reason && `: ${pause.reason}`}, since <Moment at={pause.at} now={now} />
+    {pause.reason && `: ${pause.reason}`}, since <Time at={pause.at} now={now} />
     {pause.until !== undefined && (
       <>
-        , until <Moment at={pause.until} now={now} />
+        , until <Time at={pause.until} now={now} />
       </>
     )}
   </>
@@ -122,7 +122,7 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
     <h2>Under way</h2>
     {runs.length === 0 && <p class="dim">Nothing is running.</p>}
     <div class="cards">
-      {runs.slice(0, MOST_ACTIVE).map((run) => (
+      {runs.slice(0, MAX_ACTIVE).map((run) => (
         <a class="card" href={runPath(run.id)} data-key={run.id}>
           <h3>
             {run.policy} <Badge word={run.status} />
@@ -136,7 +136,7 @@ const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
         </a>
       ))}
     </div>
-    {runs.length > MOST_ACTIVE && <p class="dim">And {number(runs.length - MOST_ACTIVE)} more.</p>}
+    {runs.length > MAX_ACTIVE && <p class="dim">And {number(runs.length - MAX_ACTIVE)} more.</p>}
   </section>
 );
 
@@ -205,7 +205,7 @@ const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: Pol
     <td data-label="Last run">
       {lastRun ? (
         <a href={runPath(lastRun.id)} class="plain">
-          <Badge word={lastRun.status} /> <Moment at={lastRun.startedAt ?? lastRun.createdAt} now={now} />
+          <Badge word={lastRun.status} /> <Time at={lastRun.startedAt ?? lastRun.createdAt} now={now} />
         </a>
       ) : (
         <span class="dim">none yet</span>
@@ -272,8 +272,8 @@ export const NextFiring = ({
   return (
     <>
       {paused}
-      <Moment at={nextAt} now={now} />
-      <p class="dim">{momentIn(nextAt, schedule.timezone)}</p>
+      <Time at={nextAt} now={now} />
+      <p class="dim">{timeIn(nextAt, schedule.timezone)}</p>
     </>
   );
 };

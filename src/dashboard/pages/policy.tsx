@@ -3,11 +3,11 @@ import type { Policy } from '../../policy/policy.ts';
 import type { FiringRecord } from '../../records/ledger-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { firingsAhead } from '../../schedule/policy-report.ts';
-import { hindranceWords } from '../../schedule/skip-cause-text.ts';
+import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
-import { Moment, momentIn, number, RunTable, runPath, Sentence } from '../components/components.tsx';
+import { number, RunTable, runPath, Sentence, Time, timeIn } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { NextFiring, PolicyActions, PolicyBadges, ScheduleLines } from './overview.tsx';
 import { sendProblem } from './problem.tsx';
 
@@ -15,14 +15,14 @@ const LATEST = 20;
 const COMING = 5;
 
 /** What became of its latest moments, those included that made no run. */
-const LatestMoments = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
+const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
   <section id="moments" data-live>
     <details>
       <summary>What became of its latest moments</summary>
       <ul>
         {records.map((record) => (
           <li>
-            <Moment at={record.moment} now={now} /> <BecameOf record={record} />
+            <Time at={record.moment} now={now} /> <BecameOf record={record} />
           </li>
         ))}
       </ul>
@@ -30,18 +30,18 @@ const LatestMoments = ({ records, now }: { records: readonly FiringRecord[]; now
   </section>
 );
 
-function whyOfMoment({ why, note, into }: FiringRecord): string {
+function whySkipped({ why, note, into }: FiringRecord): string {
   if (into !== undefined) return `: the run of ${isoMinute(into)} made up for it`;
   if (why === undefined) return '';
   return why === 'overlap'
     ? `: ${note ?? why}`
-    : `: ${hindranceWords({ why, ...(note === undefined ? {} : { note }) })}`;
+    : `: ${formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }
 
 const BecameOf = ({ record }: { record: FiringRecord }) => (
   <>
     {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
-    <Sentence text={whyOfMoment(record)} />
+    <Sentence text={whySkipped(record)} />
     {record.backfill && (
       <>
         {'; '}
@@ -52,19 +52,19 @@ const BecameOf = ({ record }: { record: FiringRecord }) => (
 );
 
 /** The policy called by the address, if it is in force. */
-export const policyIn = (c: Exchange, { policies }: Parts): Policy | undefined =>
+export const policyIn = (c: Exchange, { policies }: DashboardContext): Policy | undefined =>
   policies().find(({ name }) => name === c.req.param('name'));
 
 /** One policy: what it does, when it fires, and what became of its runs. */
-export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
-  const policy = policyIn(c, parts);
-  if (!policy) return sendProblem(c, parts, 404, 'No policy of this name is in force.');
+export async function showPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
+  const policy = policyIn(c, context);
+  if (!policy) return sendProblem(c, context, 404, 'No policy of this name is in force.');
   const { name } = policy;
-  const now = parts.clock.now();
+  const now = context.clock.now();
   const [states, runs, moments] = await Promise.all([
-    parts.reader.policyStates([name]),
-    parts.reader.runs({ policy: name, limit: LATEST }),
-    parts.reader.ledger(name, LATEST),
+    context.reader.policyStates([name]),
+    context.reader.runs({ policy: name, limit: LATEST }),
+    context.reader.ledger(name, LATEST),
   ]);
   const state = states.get(name);
   const pause = pauseAt(state, now);
@@ -72,7 +72,7 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
   const nextAt = firings[0]?.at;
   return showPage(
     c,
-    parts,
+    context,
     { title: name, here: '/', live: '*' },
     <>
       <section id="policy" data-live>
@@ -129,15 +129,15 @@ export async function showPolicy(c: Exchange, parts: Parts): Promise<Response> {
             <ul>
               {firings.map(({ at }) => (
                 <li>
-                  <Moment at={at} now={now} />{' '}
-                  <span class="dim">{momentIn(at, policy.schedule?.timezone ?? 'UTC')}</span>
+                  <Time at={at} now={now} />{' '}
+                  <span class="dim">{timeIn(at, policy.schedule?.timezone ?? 'UTC')}</span>
                 </li>
               ))}
             </ul>
           </details>
         )}
       </section>
-      {moments.length > 0 && <LatestMoments records={moments} now={now} />}
+      {moments.length > 0 && <ScheduleHistory records={moments} now={now} />}
       <section id="runs" data-live>
         <h2>Its runs</h2>
         {runs.length === 0 ? (

@@ -3,18 +3,18 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isSignedIn } from '../auth/cookie.ts';
 import { Sentence } from '../components/components.tsx';
 import { asPage, Layout, showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** Addresses that programs read; all others are looked at by people. */
 const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;
 
 /** A problem does not wait longer than that for what else is to be said. */
-const PATIENCE_MS = 1_000;
+const RECORDS_TIMEOUT_MS = 1_000;
 
 /** What was asked for cannot be had: one sentence, as a page with the menu and what stands in the way, or as JSON. */
 export async function sendProblem(
   c: Exchange,
-  parts: Parts,
+  context: DashboardContext,
   status: number,
   message: string,
 ): Promise<Response> {
@@ -33,10 +33,10 @@ export async function sendProblem(
   const title = 'Not possible';
   const bare = (signedIn: boolean) =>
     asPage(c, <Layout title={title} signedIn={signedIn} children={content} />, code);
-  if (!isSignedIn(c, parts)) return bare(false);
+  if (!isSignedIn(c, context)) return bare(false);
   // Whatever failed may fail or hold up the banner too, and then the sentence matters more.
   return Promise.race([
-    showPage(c, parts, { title, status: code }, content).catch(() => bare(true)),
-    after(PATIENCE_MS, undefined, { ref: false }).then(() => bare(true)),
+    showPage(c, context, { title, status: code }, content).catch(() => bare(true)),
+    after(RECORDS_TIMEOUT_MS, undefined, { ref: false }).then(() => bare(true)),
   ]);
 }

@@ -9,7 +9,6 @@ import {
   Bar,
   countsLine,
   lengthOf,
-  Moment,
   number,
   policyPath,
   progressOf,
@@ -17,6 +16,7 @@ import {
   Sentence,
   span,
   Table,
+  Time,
   targetPath,
   Why,
   WhyLine,
@@ -24,13 +24,13 @@ import {
 } from '../components/components.tsx';
 import { Findings } from '../components/findings.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { isAttended } from '../queries/system-status.ts';
-import { MOST_READ, type TargetPage, type TargetQuery } from '../queries/target-page.ts';
+import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/target-page.ts';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = 100;
-const MOST_LEFT_OUT = 100;
+const MAX_LEFT_OUT = 100;
 const filters = [...outcomes, 'open'] as const;
 type Filter = (typeof filters)[number];
 
@@ -42,10 +42,10 @@ interface Look {
 }
 
 /** One run: what it is, how far it is, why it stands still, and its targets by the page. */
-export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
-  const { reader, clock } = parts;
+export async function showRun(c: Exchange, context: DashboardContext): Promise<Response> {
+  const { reader, clock } = context;
   const run = await reader.run(c.req.param('id') ?? '');
-  if (!run) return sendProblem(c, parts, 404, 'There is no such run, or it is older than what is kept.');
+  if (!run) return sendProblem(c, context, 404, 'There is no such run, or it is older than what is kept.');
   const look: Look = {
     filter: filters.find((one) => one === c.req.query('outcome')),
     search: (c.req.query('search') ?? '').trim().slice(0, 200),
@@ -59,15 +59,15 @@ export async function showRun(c: Exchange, parts: Parts): Promise<Response> {
   };
   const [page, leftOut, leftOutCount, reasons, attended] = await Promise.all([
     reader.targets(run.id, query),
-    reader.leftOut(run.id, MOST_LEFT_OUT),
+    reader.leftOut(run.id, MAX_LEFT_OUT),
     reader.countLeftOut(run.id),
     reader.reasons([run.id]),
-    isAttended(parts, run.account),
+    isAttended(context, run.account),
   ]);
   const now = clock.now();
   return showPage(
     c,
-    parts,
+    context,
     { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
     <>
       <Summary run={run} reasons={reasons.get(run.id) ?? []} attended={attended} now={now} />
@@ -120,18 +120,18 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
         {run.trigger} {run.retryOf && <a href={runPath(run.retryOf)}>of {run.retryOf}</a>}
       </Fact>
       <Fact name="For">
-        <Moment at={run.scheduledFor} now={now} />
+        <Time at={run.scheduledFor} now={now} />
       </Fact>
       {run.spread && (
         <Fact name="Starts targets until">
-          <Moment at={run.spread.from + run.spread.ms} now={now} />
+          <Time at={run.spread.from + run.spread.ms} now={now} />
         </Fact>
       )}
       <Fact name="Started">
-        <Moment at={run.startedAt} now={now} />
+        <Time at={run.startedAt} now={now} />
       </Fact>
       <Fact name="Finished">
-        <Moment at={run.finishedAt} now={now} />
+        <Time at={run.finishedAt} now={now} />
       </Fact>
       <Fact name="Took">{lengthOf(run, now)}</Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
@@ -219,7 +219,7 @@ const Targets = ({ run, look, page, now }: { run: Run; look: Look; page: TargetP
 
 function nothingFound(run: Run, { filter, search, from }: Look, { next }: TargetPage): string {
   if (next !== undefined) {
-    return `None among the ${number(MOST_READ)} targets from place ${number(from + 1)} on; “Next” looks further.`;
+    return `None among the ${number(MAX_READ)} targets from place ${number(from + 1)} on; “Next” looks further.`;
   }
   if (filter || search) return 'No target of this run is like that.';
   return isFinal(run.status) ? 'This run had no targets.' : 'Its targets are not known yet.';

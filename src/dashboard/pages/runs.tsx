@@ -1,29 +1,29 @@
 import { type RunStatus, runStatuses } from '../../run/run.ts';
 import { RunTable } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { nextPageOf } from '../queries/run-page.ts';
 
 const PAGE = 50;
 
 /** Every run that is remembered, newest first, by policy and status where asked. */
-export async function showRuns(c: Exchange, parts: Parts): Promise<Response> {
+export async function showRuns(c: Exchange, context: DashboardContext): Promise<Response> {
   const policy = c.req.query('policy') || undefined;
   const status = runStatuses.find((one) => one === c.req.query('status'));
   const before = Number(c.req.query('before')) || undefined;
-  const found = await parts.reader.runs({
+  const found = await context.reader.runs({
     limit: PAGE + 1,
     ...(policy ? { policy } : {}),
     ...(status ? { status } : {}),
     ...(before === undefined ? {} : { before }),
   });
-  const now = parts.clock.now();
+  const now = context.clock.now();
   const runs = found.slice(0, PAGE);
   const next = nextPageOf(found, PAGE);
-  const names = parts.policies().map(({ name }) => name);
+  const names = context.policies().map(({ name }) => name);
   return showPage(
     c,
-    parts,
+    context,
     { title: 'Runs', here: '/runs', live: '*' },
     <section>
       <h1>Runs</h1>

@@ -1,67 +1,79 @@
 /** Coming in and leaving: the only pages that need no session. */
 import { isSignedIn, signIn, signOut } from '../auth/cookie.ts';
-import { addressOf, bounce, countFailed, refuseGuessing } from '../auth/guard.tsx';
+import { addressOf, countFailed, refuseGuessing, reloadSameSite } from '../auth/guard.tsx';
 import { localPath } from '../auth/local-path.ts';
 import { asPage, Layout } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** The sign-in page; with `?key=` of a one-time link, the way in itself. */
-export function showSignIn(c: Exchange, parts: Parts): Response | Promise<Response> {
+export function showSignIn(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const to = localPath(c.req.query('to') ?? '/');
-  if (isSignedIn(c, parts)) return c.redirect(to);
+  if (isSignedIn(c, context)) return c.redirect(to);
   const key = c.req.query('key');
-  if (key === undefined) return asPage(c, <SignInPage parts={parts} to={to} />);
-  const refused = refuseGuessing(c, parts);
+  if (key === undefined) return asPage(c, <SignInPage context={context} to={to} />);
+  const refused = refuseGuessing(c, context);
   if (refused) return refused;
-  if (parts.door.useKey(key)) {
-    signIn(c, parts);
+  if (context.authenticator.useKey(key)) {
+    signIn(c, context);
     // A link followed from a page elsewhere would lose the new cookie on a redirect.
-    return c.req.header('sec-fetch-site') === 'cross-site' ? bounce(c, '/') : c.redirect('/');
+    return c.req.header('sec-fetch-site') === 'cross-site' ? reloadSameSite(c, '/') : c.redirect('/');
   }
-  const slowedDown = countFailed(c, parts);
+  const slowedDown = countFailed(c, context);
   if (slowedDown) return slowedDown;
   return asPage(
     c,
-    <SignInPage parts={parts} to={to} problem="This link has been used, or another has taken its place." />,
+    <SignInPage
+      context={context}
+      to={to}
+      problem="This link has been used, or another has taken its place."
+    />,
     401,
   );
 }
 
 /** Signs in by the password of the form. */
-export async function trySignIn(c: Exchange, parts: Parts): Promise<Response> {
-  const refused = refuseGuessing(c, parts);
+export async function trySignIn(c: Exchange, context: DashboardContext): Promise<Response> {
+  const refused = refuseGuessing(c, context);
   if (refused) return refused;
   const form = await c.req.parseBody();
   const to = localPath(typeof form['to'] === 'string' ? form['to'] : '/');
-  if (typeof form['password'] === 'string' && parts.door.isPassword(form['password'])) {
-    signIn(c, parts);
+  if (typeof form['password'] === 'string' && context.authenticator.isPassword(form['password'])) {
+    signIn(c, context);
     return c.redirect(to, 303);
   }
-  parts.log.warn({ address: addressOf(c) }, 'somebody failed to sign in to the dashboard');
-  const slowedDown = countFailed(c, parts);
+  context.log.warn({ address: addressOf(c) }, 'somebody failed to sign in to the dashboard');
+  const slowedDown = countFailed(c, context);
   if (slowedDown) return slowedDown;
-  return asPage(c, <SignInPage parts={parts} to={to} problem="That is not the password." />, 401);
+  return asPage(c, <SignInPage context={context} to={to} problem="That is not the password." />, 401);
 }
 
 /** Writes a new one-time link to the log, where whoever runs this machine finds it. */
-export function printLink(c: Exchange, parts: Parts): Response | Promise<Response> {
-  if (parts.door.hasPassword) return c.redirect('/sign-in', 303);
-  const refused = refuseGuessing(c, parts);
+export function printLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
+  if (context.authenticator.hasPassword) return c.redirect('/sign-in', 303);
+  const refused = refuseGuessing(c, context);
   if (refused) return refused;
-  const slowedDown = countFailed(c, parts);
+  const slowedDown = countFailed(c, context);
   if (slowedDown) return slowedDown;
-  parts.door.renewKey();
-  parts.log.info(`Sign in to the dashboard, once: ${parts.door.linkAt(parts.url)}`);
-  return asPage(c, <SignInPage parts={parts} to="/" problem="A new link is in the log of the daemon." />);
+  context.authenticator.renewKey();
+  context.log.info(`Sign in to the dashboard, once: ${context.authenticator.linkAt(context.url)}`);
+  return asPage(c, <SignInPage context={context} to="/" problem="A new link is in the log of the daemon." />);
 }
 
 /** Ends the session. */
-export function leave(c: Exchange, parts: Parts): Response {
-  signOut(c, parts);
+export function leave(c: Exchange, context: DashboardContext): Response {
+  signOut(c, context);
   return c.redirect('/sign-in', 303);
 }
 
-const SignInPage = ({ parts, to, problem }: { parts: Parts; to: string; problem?: string }) => (
+const SignInPage = ({
+  context,
+  to,
+  problem,
+}: {
+  context: DashboardContext;
+  to: string;
+  problem?: string;
+}) => (
   <Layout title="Sign in" signedIn={false}>
     <section class="narrow card">
       <h1>Caretaker</h1>
@@ -70,7 +82,7 @@ const SignInPage = ({ parts, to, problem }: { parts: Parts; to: string; problem?
           {problem}
         </p>
       )}
-      {parts.door.hasPassword ? <PasswordForm to={to} /> : <LinkForm />}
+      {context.authenticator.hasPassword ? <PasswordForm to={to} /> : <LinkForm />}
     </section>
   </Layout>
 );

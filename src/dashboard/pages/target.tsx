@@ -1,6 +1,6 @@
-import { Moment, policyPath, runPath, Table } from '../components/components.tsx';
+import { policyPath, runPath, Table, Time } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
 import { sendProblem } from './problem.tsx';
 import { EndCells } from './run.tsx';
 
@@ -8,19 +8,19 @@ import { EndCells } from './run.tsx';
 const LATEST = 20;
 
 /** What became of one target in its last runs, the newest first. */
-export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
+export async function showTarget(c: Exchange, context: DashboardContext): Promise<Response> {
   const account = c.req.param('account') ?? '';
   const id = c.req.param('id') ?? '';
   // A target that was left alone when the run was planned is not on the list of its runs.
-  const visits = await parts.reader.visits(account, id, c.req.query('run'));
+  const visits = await context.reader.visits(account, id, c.req.query('run'));
   const [latest] = visits;
   if (!latest) {
-    return sendProblem(c, parts, 404, 'No run that is kept has worked on such a target.');
+    return sendProblem(c, context, 404, 'No run that is kept has worked on such a target.');
   }
-  const now = parts.clock.now();
+  const now = context.clock.now();
   return showPage(
     c,
-    parts,
+    context,
     { title: latest.target.label, here: '/runs', live: '*' },
     <section id="visits" data-live>
       <p class="dim">
@@ -40,7 +40,7 @@ export async function showTarget(c: Exchange, parts: Parts): Promise<Response> {
           <tr data-key={run.id}>
             <td data-label="Run">
               <a href={runPath(run.id)} class="plain">
-                <Moment at={target.finishedAt ?? target.startedAt ?? run.createdAt} now={now} />
+                <Time at={target.finishedAt ?? target.startedAt ?? run.createdAt} now={now} />
               </a>
             </td>
             <td data-label="Policy">

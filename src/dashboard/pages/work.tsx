@@ -1,18 +1,18 @@
 import type { Presence } from '../../records/presence-store.ts';
-import { Moment, number, Sentence, span, Table } from '../components/components.tsx';
+import { number, Sentence, span, Table, Time } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
-import type { Exchange, Parts } from '../http/context.ts';
-import { type AccountStanding, standingOf, stewardLagMs } from '../queries/system-status.ts';
+import type { DashboardContext, Exchange } from '../http/context.ts';
+import { type AccountStanding, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
 /** Who is at work: the processes, and of each account who looks after it, what it has left, and how it answers. */
-export async function showWork(c: Exchange, parts: Parts): Promise<Response> {
+export async function showWork(c: Exchange, context: DashboardContext): Promise<Response> {
   const [{ processes, accounts, now }, queues] = await Promise.all([
-    standingOf(parts),
-    parts.queues.counts(),
+    systemStatusOf(context),
+    context.queues.counts(),
   ]);
   return showPage(
     c,
-    parts,
+    context,
     { title: 'At work', here: '/work', live: '*' },
     <>
       <h1>At work</h1>
@@ -77,10 +77,10 @@ const ProcessRow = ({
     </td>
     <td data-label="Roles">{roles.join(', ')}</td>
     <td data-label="Here since">
-      <Moment at={startedAt} now={now} />
+      <Time at={startedAt} now={now} />
     </td>
     <td data-label="Seen">
-      <Moment at={seenAt} now={now} />
+      <Time at={seenAt} now={now} />
     </td>
   </tr>
 );
@@ -94,22 +94,22 @@ const AccountRow = ({
   processes: readonly Presence[];
   now: number;
 }) => {
-  const { account, blocked, failingSince, limit, left, activeRuns, steward } = standing;
-  const holder = processes.find(({ id }) => id === steward);
-  const lag = stewardLagMs(standing, now);
+  const { account, blocked, failingSince, limit, left, activeRuns, supervisor } = standing;
+  const holder = processes.find(({ id }) => id === supervisor);
+  const lag = supervisorLagMs(standing, now);
   return (
     <tr data-key={account}>
       <td data-label="Account">{account}</td>
       <td data-label="The service">
         {blocked ? (
           <>
-            refuses us since <Moment at={blocked.since} now={now} />: <Sentence text={blocked.why} />
+            refuses us since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
           </>
         ) : failingSince === undefined ? (
           'answers, as far as it was asked'
         ) : (
           <>
-            does not answer since <Moment at={failingSince} now={now} />
+            does not answer since <Time at={failingSince} now={now} />
           </>
         )}
       </td>
@@ -118,7 +118,7 @@ const AccountRow = ({
       </td>
       <td data-label="Under way">{number(activeRuns)}</td>
       <td data-label="Looked after">
-        {steward === undefined ? (
+        {supervisor === undefined ? (
           activeRuns === 0 ? (
             'not needed'
           ) : (

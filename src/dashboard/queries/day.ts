@@ -10,7 +10,7 @@ import type { Reader } from './reader.ts';
 
 const DAY_MS = 86_400_000;
 /** Of so many troubles the latest run is read; of the others only the counts are shown. */
-const MOST_READ = 10;
+const MAX_READ = 10;
 
 /** What several runs of a policy have in common, those under way included. */
 export interface OfPolicy extends Total {
@@ -139,7 +139,7 @@ function groupsOf(targets: readonly TargetTotal[]): Group[] {
 }
 
 async function withLatest(reader: Reader, troubled: readonly RunTotal[]): Promise<Trouble[]> {
-  const latest = await reader.runsOf(troubled.slice(0, MOST_READ).map(({ latest: id }) => id));
+  const latest = await reader.runsOf(troubled.slice(0, MAX_READ).map(({ latest: id }) => id));
   return troubled.map((trouble) => {
     const run = latest.find(({ id }) => id === trouble.latest);
     return run ? { ...trouble, run } : trouble;

@@ -3,7 +3,7 @@
  * list, so no handler has to think of it.
  */
 
-import { stewardLease } from '../../engine/supervise/lease.ts';
+import { supervisorLease } from '../../engine/supervise/lease.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { FiringRecord } from '../../records/ledger-store.ts';
@@ -25,13 +25,13 @@ export interface AccountFacts {
   /** Those of them that are held until a person releases them. */
   heldRuns: readonly string[];
   /** Who looks after them at this moment. */
-  steward?: string;
+  supervisor?: string;
   /** When somebody last did. */
   attendedAt?: number;
 }
 
 /** What became of a target in one run. */
-export interface Visit {
+export interface TargetRun {
   run: Run;
   target: Target;
 }
@@ -54,7 +54,7 @@ export interface Reader {
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
   countLeftOut(run: string): Promise<number>;
   /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
-  visits(account: string, target: string, also?: string): Promise<Visit[]>;
+  visits(account: string, target: string, also?: string): Promise<TargetRun[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
   /** What became of the latest moments of a policy, the newest first. */
   ledger(policy: string, limit: number): Promise<FiringRecord[]>;
@@ -84,7 +84,7 @@ export function openReader(records: Records): Reader {
       const known = await records.targets.runsOf(account, id);
       const runs = also === undefined || known.includes(also) ? known : [also, ...known];
       const visits = await Promise.all(
-        runs.map(async (runId): Promise<Visit | undefined> => {
+        runs.map(async (runId): Promise<TargetRun | undefined> => {
           const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
           return run?.account === account && target ? { run, target } : undefined;
         }),
@@ -97,11 +97,11 @@ export function openReader(records: Records): Reader {
       return new Map([...states].map(([name, state]) => [name, clean(state)]));
     },
     async account(name) {
-      const [blocked, activeRuns, heldRuns, steward, attended] = await Promise.all([
+      const [blocked, activeRuns, heldRuns, supervisor, attended] = await Promise.all([
         records.accounts.blocked(name),
         records.runs.countActive(name),
         records.runs.held(name),
-        records.locks.holder(stewardLease(name)),
+        records.locks.holder(supervisorLease(name)),
         records.accounts.attendedAt(),
       ]);
       const attendedAt = attended.get(name);
@@ -109,7 +109,7 @@ export function openReader(records: Records): Reader {
         activeRuns,
         heldRuns,
         ...(blocked ? { blocked: clean(blocked) } : {}),
-        ...(steward === undefined ? {} : { steward }),
+        ...(supervisor === undefined ? {} : { supervisor }),
         ...(attendedAt === undefined ? {} : { attendedAt }),
       };
     },

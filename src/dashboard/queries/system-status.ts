@@ -2,13 +2,13 @@
 import { isoMinute } from '../../clock.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
-import type { Parts } from '../http/context.ts';
+import type { DashboardContext } from '../http/context.ts';
 import type { AccountView, BrokenFile, Health } from '../options.ts';
 import type { AccountFacts } from './reader.ts';
 
 export type AccountStanding = AccountView & AccountFacts;
 
-export interface Standing {
+export interface SystemStatus {
   now: number;
   health: Health;
   processes: Presence[];
@@ -17,7 +17,7 @@ export interface Standing {
 }
 
 /** One thing that stands in the way, in one sentence. */
-export interface Obstacle {
+export interface Alert {
   /** How bad: nothing moves, some of it waits, or only something to look at. */
   is: 'failed' | 'blocked' | 'partial';
   sentence: string;
@@ -26,31 +26,31 @@ export interface Obstacle {
   file?: BrokenFile;
 }
 
-/** An account with runs that nobody has looked after for so long stands still: a steward does so every second. */
-const ALONE_MS = 30_000;
+/** An account with runs that nobody has looked after for so long stands still: a supervisor does so every second. */
+const LEADERLESS_TIMEOUT_MS = 30_000;
 /** A service that gives no answer for less than that is not worth a sentence yet. */
-const PATIENCE_MS = 15_000;
+const PRESENCE_TIMEOUT_MS = 15_000;
 
-export async function standingOf(
-  parts: Pick<Parts, 'reader' | 'clock' | 'health' | 'accounts'>,
-): Promise<Standing> {
-  const now = parts.clock.now();
-  const health = await parts.health();
+export async function systemStatusOf(
+  context: Pick<DashboardContext, 'reader' | 'clock' | 'health' | 'accounts'>,
+): Promise<SystemStatus> {
+  const now = context.clock.now();
+  const health = await context.health();
   if (health.redis === 'down') return { now, health, processes: [], accounts: [] };
   const [processes, views, freeze] = await Promise.all([
-    parts.reader.presence(now),
-    parts.accounts(),
-    parts.reader.freeze(now),
+    context.reader.presence(now),
+    context.accounts(),
+    context.reader.freeze(now),
   ]);
   const accounts = await Promise.all(
-    views.map(async (view) => ({ ...view, ...(await parts.reader.account(view.account)) })),
+    views.map(async (view) => ({ ...view, ...(await context.reader.account(view.account)) })),
   );
   return { now, health, processes, accounts, freeze };
 }
 
 /** Whether any process sees to it that a run of this account goes on. */
 export async function isAttended(
-  { reader, clock }: Pick<Parts, 'reader' | 'clock'>,
+  { reader, clock }: Pick<DashboardContext, 'reader' | 'clock'>,
   account: string,
 ): Promise<boolean> {
   const now = clock.now();
@@ -59,51 +59,51 @@ export async function isAttended(
 }
 
 /** How long ago somebody looked after the runs of an account, in ms; 0 while there are none to look after. */
-export const stewardLagMs = ({ activeRuns, attendedAt }: AccountFacts, now: number): number | undefined =>
+export const supervisorLagMs = ({ activeRuns, attendedAt }: AccountFacts, now: number): number | undefined =>
   activeRuns === 0 ? 0 : attendedAt === undefined ? undefined : Math.max(0, now - attendedAt);
 
 /** What stands in the way, the worst first. */
-export function obstaclesOf(standing: Standing): Obstacle[] {
+export function alertsOf(standing: SystemStatus): Alert[] {
   const { health, now } = standing;
   if (health.redis === 'down') {
     return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
   }
   const found = [
     ...health.troubles.map(
-      ({ stops, says }): Obstacle => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(says) }),
+      ({ stops, says }): Alert => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(says) }),
     ),
     ...frozen(standing),
     // No process can show that it is there while Redis refuses to write.
     ...(health.troubles.some(({ refuses }) => refuses) ? [] : nobody(standing)),
     ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
     ...health.waiting.map(
-      (role): Obstacle => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
+      (role): Alert => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
     ),
     ...differing(health.differences),
     ...health.brokenFiles.map(
-      (file): Obstacle => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
+      (file): Alert => ({ is: 'partial', sentence: brokenSentence(file), since: file.since, file }),
     ),
   ];
   return found.sort((a, b) => worstFirst.indexOf(a.is) - worstFirst.indexOf(b.is));
 }
 
-const worstFirst: readonly Obstacle['is'][] = ['failed', 'blocked', 'partial'];
+const worstFirst: readonly Alert['is'][] = ['failed', 'blocked', 'partial'];
 
 /** So many differing policies are named. */
-const MOST_DIFFERENCES = 5;
+const MAX_DIFFERENCES = 5;
 
 /** A sentence with its beginning and its end. */
 const sentenceOf = (says: string): string => `${says[0]?.toUpperCase()}${says.slice(1)}.`;
 
-function differing(differences: readonly string[]): Obstacle[] {
-  const more = differences.length - MOST_DIFFERENCES;
+function differing(differences: readonly string[]): Alert[] {
+  const more = differences.length - MAX_DIFFERENCES;
   return [
-    ...differences.slice(0, MOST_DIFFERENCES).map(sentenceOf),
+    ...differences.slice(0, MAX_DIFFERENCES).map(sentenceOf),
     ...(more > 0 ? [`${more} more policies differ between daemons.`] : []),
-  ].map((sentence): Obstacle => ({ is: 'partial', sentence }));
+  ].map((sentence): Alert => ({ is: 'partial', sentence }));
 }
 
-function frozen({ freeze }: Standing): Obstacle[] {
+function frozen({ freeze }: SystemStatus): Alert[] {
   if (!freeze) return [];
   const why = freeze.reason === undefined ? '' : ` (${freeze.reason})`;
   const sentence = `Everything is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}: no run begins. “caretaker unfreeze” ends it.`;
@@ -111,15 +111,15 @@ function frozen({ freeze }: Standing): Obstacle[] {
 }
 
 /** Whether runs go on: a daemon is here, or a command like `caretaker run` looks after them. */
-const someoneWorks = ({ processes, accounts, now }: Standing): boolean =>
+const someoneWorks = ({ processes, accounts, now }: SystemStatus): boolean =>
   processes.some(({ roles }) => roles.includes('worker')) || accounts.some((facts) => isTended(facts, now));
 
-const isTended = ({ steward, attendedAt }: AccountFacts, now: number): boolean =>
-  steward !== undefined && now - (attendedAt ?? 0) <= ALONE_MS;
+const isTended = ({ supervisor, attendedAt }: AccountFacts, now: number): boolean =>
+  supervisor !== undefined && now - (attendedAt ?? 0) <= LEADERLESS_TIMEOUT_MS;
 
-function nobody(standing: Standing): Obstacle[] {
+function nobody(standing: SystemStatus): Alert[] {
   const hasScheduler = standing.processes.some(({ roles }) => roles.includes('scheduler'));
-  const missing: Obstacle[] = [];
+  const missing: Alert[] = [];
   if (!someoneWorks(standing)) {
     missing.push({
       is: 'failed',
@@ -135,10 +135,10 @@ function nobody(standing: Standing): Obstacle[] {
   return missing;
 }
 
-function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean): Obstacle[] {
+function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean): Alert[] {
   const { account: name, blocked, failingSince, activeRuns, attendedAt, heldRuns } = account;
   const held = heldRuns.map(
-    (run): Obstacle => ({
+    (run): Alert => ({
       is: 'blocked',
       sentence: `The run ${run} is held, since Redis was put back to an older state: release it or cancel it.`,
     }),
@@ -147,12 +147,12 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
     const sentence = `The account ${name} refuses us, and its runs wait: ${blocked.why}`;
     return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
   }
-  const found: Obstacle[] = held;
-  if (failingSince !== undefined && now - failingSince > PATIENCE_MS) {
+  const found: Alert[] = held;
+  if (failingSince !== undefined && now - failingSince > PRESENCE_TIMEOUT_MS) {
     const sentence = `The service does not answer for the account ${name}; its runs go on when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });
   }
-  if (anyoneWorks && activeRuns > 0 && now - (attendedAt ?? now) > ALONE_MS) {
+  if (anyoneWorks && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
     const sentence = `Nobody looks after the runs of the account ${name}: no process at work knows it, or the one that did hangs.`;
     found.push({ is: 'blocked', sentence, ...(attendedAt === undefined ? {} : { since: attendedAt }) });
   }
@@ -160,16 +160,16 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
 }
 
 /** So many policies of a broken file are named in its sentence. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function activeOf(inForce: BrokenFile['inForce'], kept: BrokenFile['kept']): string {
   if (inForce.length === 0) return 'no policy of it is active';
   if (kept.length === 0) {
-    return inForce.length > MOST_NAMED
+    return inForce.length > MAX_NAMED
       ? `${inForce.length} policies of it are active`
       : `active: ${inForce.join(', ')}`;
   }
-  if (kept.length > MOST_NAMED) return `${kept.length} policies of it stay active as they were before`;
+  if (kept.length > MAX_NAMED) return `${kept.length} policies of it stay active as they were before`;
   const as = kept.map(({ name, readAt }) => `${name} (read ${isoMinute(readAt)})`).join(', ');
   return `active as before: ${as}`;
 }

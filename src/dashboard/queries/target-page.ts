@@ -1,6 +1,6 @@
 /**
  * Targets by the page. A page begins at a position of the plan, so its cost does not depend on where it is; looking for
- * some among many reads no more than `MOST_READ` of them, and says where to go on.
+ * some among many reads no more than `MAX_READ` of them, and says where to go on.
  */
 import type { TargetStore } from '../../records/target-store.ts';
 import type { Outcome, Target } from '../../run/run.ts';
@@ -23,7 +23,7 @@ export interface TargetPage {
 }
 
 /** Targets read for one page at most: some ten round trips. */
-export const MOST_READ = 5_000;
+export const MAX_READ = 5_000;
 const CHUNK = 500;
 
 /** The targets that the query is about, in the order of the plan. */
@@ -39,7 +39,7 @@ export async function pageOfTargets(
   const chunk = outcome === undefined && wanted === undefined ? limit : CHUNK;
   const targets: Target[] = [];
   let at = from;
-  while (at < from + MOST_READ) {
+  while (at < from + MAX_READ) {
     const read = await store.slice(run, at, chunk);
     for (const target of read) {
       if (targets.length === limit) return { targets, next: at };

@@ -24,22 +24,22 @@ import type { Entry } from '../../queue/queues.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
 import type { Run, Target } from '../../run/run.ts';
-import type { Parts } from '../deps.ts';
-import { occasionOf, readingOf } from '../job-api.ts';
+import type { EngineDeps } from '../deps.ts';
+import { readingOf, runContextOf } from '../job-api.ts';
 import { memoOf } from '../plan/candidates.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { type Decision, decide, type Found } from './decide.ts';
 
 /** A request leaves so soon after its intent was noted, or not at all: a process that was held up sends nothing late. */
-const SEND_WITHIN_MS = 5_000;
+const SEND_TIMEOUT_MS = 5_000;
 /**
  * How long after an intent its request may still arrive at the service: only then does its absence prove anything. It
- * left within `SEND_WITHIN_MS`, connecting and sending take seconds more, the rest is for clocks and networks.
+ * left within `SEND_TIMEOUT_MS`, connecting and sending take seconds more, the rest is for clocks and networks.
  */
 const IN_TRANSIT_MS = 45_000;
 /** How often a worker shows that it is still at work on its target. */
-const RENEW_MS = 5_000;
+const RENEW_INTERVAL_MS = 5_000;
 
 /** The target was handed to somebody else meanwhile: nothing may be sent or written for it any more. */
 class FencedError extends CaretakerError {
@@ -50,7 +50,7 @@ class FencedError extends CaretakerError {
 }
 
 /** The run was called off while the step was on its way: it begins nothing any more. */
-class CalledOffError extends CaretakerError {
+class RunEndedError extends CaretakerError {
   readonly code = 'CALLED_OFF';
   constructor() {
     super('The run was called off.');
@@ -68,17 +68,17 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'schedul
  * longer: what was asked for is found out by whoever goes on with the target.
  */
 export async function act(
-  parts: Parts,
+  deps: EngineDeps,
   run: ActingRun,
   { target: id, step: handedOut }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'step'>,
   leaving: AbortSignal,
 ): Promise<Target | undefined> {
   // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
-  if (!parts.serves(run.account) || !parts.registry.get(run.job)) return undefined;
-  const claimed = await parts.records.targets.claim(run, { id, step: handedOut }, parts.clock.now());
+  if (!deps.serves(run.account) || !deps.registry.get(run.job)) return undefined;
+  const claimed = await deps.records.targets.claim(run, { id, step: handedOut }, deps.clock.now());
   if (!claimed) return undefined;
 
-  const step = new Step(parts, run, claimed.target, claimed.ending, leaving);
+  const step = new Step(deps, run, claimed.target, claimed.ending, leaving);
   const done = new AbortController();
   const renewing = step.keepClaim(done.signal);
   try {
@@ -98,7 +98,7 @@ class Step {
   private brought: readonly Effect[] = [];
 
   constructor(
-    private readonly parts: Parts,
+    private readonly deps: EngineDeps,
     private readonly run: ActingRun,
     /** As claimed; an intent noted on the way is added. */
     private target: Target,
@@ -109,9 +109,9 @@ class Step {
 
   /** Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died. */
   async keepClaim(done: AbortSignal): Promise<void> {
-    const { clock, records, log } = this.parts;
+    const { clock, records, log } = this.deps;
     while (!done.aborted) {
-      await clock.sleep(RENEW_MS, done);
+      await clock.sleep(RENEW_INTERVAL_MS, done);
       if (done.aborted) return;
       const { id, step } = this.target;
       await records.targets
@@ -126,7 +126,7 @@ class Step {
   async take(): Promise<Decision | undefined> {
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
-    if ('error' in found && found.error instanceof CalledOffError) return this.calledOff();
+    if ('error' in found && found.error instanceof RunEndedError) return this.calledOff();
     if ('error' in found && this.wasLeft(found.error)) return this.decide({ is: 'left' });
     return this.decide(found);
   }
@@ -139,14 +139,14 @@ class Step {
 
   /** What was found out about a run that was called off while this step was under way. */
   private async calledOff(): Promise<Decision> {
-    const run = await this.parts.records.runs.get(this.run.id);
+    const run = await this.deps.records.runs.get(this.run.id);
     return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' });
   }
 
   private async decide(found: Found): Promise<Decision> {
     const usesAttempt = !('error' in found && (await this.isOutage(found.error)));
     return decide(this.target, found, {
-      now: this.parts.clock.now(),
+      now: this.deps.clock.now(),
       retry: this.run.policy.retry,
       usesAttempt,
     });
@@ -163,7 +163,7 @@ class Step {
   }
 
   private async find(): Promise<Found> {
-    const job = this.parts.registry.get(this.run.job);
+    const job = this.deps.registry.get(this.run.job);
     if (!job) throw new Error(`There is no job "${this.run.job}" here.`);
     if (this.target.callOff) return this.cancelTask();
     if (this.target.intent) {
@@ -205,7 +205,7 @@ class Step {
     if (found.is !== 'absent') return noted(job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
-    if (this.parts.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
+    if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
     if (intent.made && isOnce(intent.operation as OperationId)) {
       const detail = `The service reported that ${intent.operation} was done, and the account does not show it.`;
       return { is: 'failed', reason: 'unknown-effect', detail };
@@ -226,15 +226,15 @@ class Step {
       once: this.once(),
       target: { id, label },
       options: this.run.policy.options,
-      occasion: occasionOf(this.run.policy, this.run.scheduledFor),
+      runContext: runContextOf(this.run.policy, this.run.scheduledFor),
       memo: memo === undefined ? undefined : job.memo?.parse(JSON.parse(memo)),
       ...(ended ? { ended } : {}),
-      now: this.parts.clock.now(),
+      now: this.deps.clock.now(),
     };
   }
 
   private effects(): Effects {
-    const { records, clock } = this.parts;
+    const { records, clock } = this.deps;
     const { id: run, account } = this.run;
     const { id: target, intent } = this.target;
     const own = (what: 'claim' | 'isAnothers') => (operation: OperationId, id: string) => {
@@ -245,7 +245,7 @@ class Step {
   }
 
   private once(): Once {
-    const { records, clock } = this.parts;
+    const { records, clock } = this.deps;
     const { account } = this.run;
     const owner = { run: this.run.id, target: this.target.id };
     const asHolder = async (held: KeyHolder): Promise<Holder> => {
@@ -284,7 +284,7 @@ class Step {
   }
 
   private get client(): Client {
-    return this.parts.link(this.run.account).client;
+    return this.deps.link(this.run.account).client;
   }
 
   private async call(id: OperationId, input: never, note?: string): Promise<unknown> {
@@ -310,7 +310,7 @@ class Step {
 
   /** Gives the moment by which the request must have left. */
   private async noteIntent(operation: OperationId, note: string | undefined): Promise<number> {
-    const { records, clock } = this.parts;
+    const { records, clock } = this.deps;
     const at = clock.now();
     const serviceAt = this.client.knownServiceTime(at);
     const intent = {
@@ -322,9 +322,9 @@ class Step {
     const { id, step } = this.target;
     const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
     if (raised === 'fenced') throw new FencedError();
-    if (raised === 'called-off') throw new CalledOffError();
+    if (raised === 'called-off') throw new RunEndedError();
     this.target = { ...this.target, intent, step: raised };
-    return intent.at + SEND_WITHIN_MS;
+    return intent.at + SEND_TIMEOUT_MS;
   }
 
   private dropIntent(): void {
@@ -334,7 +334,7 @@ class Step {
 
   /** Writes what was decided; gives the target as it then is, or nothing when it was taken from us. */
   async write(decision: Decision): Promise<Target | undefined> {
-    const { records, clock, log } = this.parts;
+    const { records, clock, log } = this.deps;
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unforeseen !== undefined)
       log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
@@ -346,7 +346,7 @@ class Step {
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });
-    if (decision.refused) await blockAccount(this.parts, this.run.account, decision.refused);
+    if (decision.refused) await blockAccount(this.deps, this.run.account, decision.refused);
     return settled ? target : undefined;
   }
 
@@ -355,8 +355,8 @@ class Step {
     const { watch } = target;
     if (target.state !== 'following' || !watch || watch.serviceSince) return target;
     const { intent } = this.target;
-    const noted = watch.since === intent?.at ? intent.serviceAt : undefined;
-    const serviceSince = noted ?? this.client.knownServiceTime(watch.since);
+    const withServiceTime = watch.since === intent?.at ? intent.serviceAt : undefined;
+    const serviceSince = withServiceTime ?? this.client.knownServiceTime(watch.since);
     return serviceSince ? { ...target, watch: { ...watch, serviceSince } } : target;
   }
 }

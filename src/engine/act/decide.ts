@@ -74,7 +74,7 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
     case 'left':
       return { target: waiting(target, { detail: target.detail }), dueAt: circumstances.now };
     case 'called-off':
-      return { target: calledOff(target, found.ending, circumstances.now) };
+      return { target: cancelled(target, found.ending, circumstances.now) };
     case 'task-called-off':
       return { target: { ...answered(target), state: 'following', callOff: 'asked' } };
     default:
@@ -115,7 +115,7 @@ export function goneOn(target: Target, { is, reason, detail }: End): Target {
 }
 
 /** A target of a cancelled run that is still at work in the service: its task is to be cancelled too. */
-export const callingOff = (target: Target): Target => ({ ...target, state: 'waiting', callOff: 'due' });
+export const cancelling = (target: Target): Target => ({ ...target, state: 'waiting', callOff: 'due' });
 
 /** A target whose task was cancelled with its run. */
 export const taskCancelled = (target: Target, now: number): Target =>
@@ -136,16 +136,16 @@ export function concluded(target: Target, end: End, now: number): Target {
 }
 
 /** So many findings of one target are kept, and so much of each: records are kept for months. */
-const MOST_FINDINGS = 100;
-const LONGEST_FINDING = 300;
+const MAX_FINDINGS = 100;
+const MAX_FINDING = 300;
 
 function bounded(findings: readonly Finding[]): Finding[] {
-  const kept = findings.slice(0, MOST_FINDINGS).map((finding) => {
+  const kept = findings.slice(0, MAX_FINDINGS).map((finding) => {
     // Before it is cut: half a secret is not recognised as one.
     const says = scrub(finding.says);
     return {
       ...finding,
-      says: says.length > LONGEST_FINDING ? `${says.slice(0, LONGEST_FINDING)}…` : says,
+      says: says.length > MAX_FINDING ? `${says.slice(0, MAX_FINDING)}…` : says,
     };
   });
   const more = findings.length - kept.length;
@@ -220,7 +220,7 @@ export const inDoubt = (target: Target, { since }: Held, now: number): Target =>
   );
 
 /** A target that will not be worked on (any further) because its run was called off. */
-export function calledOff(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
+export function cancelled(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
   const detail = target.begun ? 'Some of its steps had been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);

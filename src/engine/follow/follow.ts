@@ -1,7 +1,7 @@
 /**
  * The follower: learns what became of everything in flight for an account, by list calls for all of it together.
  *
- * One process follows an account at a time (the steward holds the lease). What it knows besides the records is only
+ * One process follows an account at a time (the supervisor holds the lease). What it knows besides the records is only
  * when it looked last; a successor starts with a sweep and loses nothing.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';
@@ -16,7 +16,7 @@ import type { Api } from '../../job/job.ts';
 import { watchKind, watchKinds } from '../../job/watch/kinds.ts';
 import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, Watch } from '../../run/run.ts';
-import type { Parts } from '../deps.ts';
+import type { EngineDeps } from '../deps.ts';
 
 import { afterTargets } from '../finish-run.ts';
 import { readingOf, readOnly } from '../job-api.ts';
@@ -37,7 +37,7 @@ import {
 import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
 
 /** What took longer than this was not looked at in time, or is an exception. */
-const MOST_LEARNT_MS = 30 * 60_000;
+const MAX_LEARNT_MS = 30 * 60_000;
 /**
  * Sweeps overlap by so much: what ended at the time of the last thing that was seen, or is shown a little late, is not
  * missed.
@@ -72,7 +72,7 @@ export class Follower {
   private readonly uncounted = new Spending();
 
   constructor(
-    private readonly parts: Parts,
+    private readonly deps: EngineDeps,
     private readonly account: string,
     /** Aborts when this process stops: what is asked then, the next one asks again. */
     private readonly stopping: AbortSignal,
@@ -90,7 +90,7 @@ export class Follower {
 
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
   async round(runs: readonly Run[]): Promise<void> {
-    const now = this.parts.clock.now();
+    const now = this.deps.clock.now();
     const due = (Object.keys(watchKinds) as Watch['kind'][]).filter(
       (kind) => now >= (this.nextSweepAt.get(kind) ?? 0),
     );
@@ -104,10 +104,10 @@ export class Follower {
   }
 
   private async roundOf(kind: Watch['kind'], followed: readonly Followed[]): Promise<void> {
-    const { clock, records } = this.parts;
+    const { clock, records } = this.deps;
     const now = clock.now();
     const usual = await records.accounts.usualMs(this.account, kind);
-    const { limit } = await this.parts.link(this.account).budget.state();
+    const { limit } = await this.deps.link(this.account).budget.state();
     const agesMs = followed.map(({ watch }) => now - watch.since);
     // Set before the requests: a round that fails is not repeated at once.
     this.nextSweepAt.set(kind, now + nextSweepAfterMs({ usualMs: usual, agesMs, requestsPerMinute: limit }));
@@ -135,12 +135,12 @@ export class Follower {
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
-    const { client } = this.parts.link(this.account);
+    const { client } = this.deps.link(this.account);
     const { sweep, keyOf, keyOfItem, judge, movedAt } = watchKind(kind);
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
-    const at = this.parts.clock.now();
+    const at = this.deps.clock.now();
     const watches = followed.map(({ watch }) => watch);
     const query = sweep.query(watches, await this.sweepFrom(kind, followed, options));
     const judged: Judged[] = [];
@@ -185,7 +185,7 @@ export class Follower {
       yield* items;
     } catch (error) {
       if (!(error instanceof ContractError)) throw error;
-      this.parts.log.warn({ account: this.account }, messageOf(error));
+      this.deps.log.warn({ account: this.account }, messageOf(error));
       onUnreadable();
     }
   }
@@ -214,7 +214,7 @@ export class Follower {
 
   /** When followed work began, by the service's clock. */
   private async begun({ since, serviceSince }: Watch, options: CallOptions): Promise<TimeBounds> {
-    return serviceSince ?? this.parts.link(this.account).client.serviceTime(since, options);
+    return serviceSince ?? this.deps.link(this.account).client.serviceTime(since, options);
   }
 
   private async look(
@@ -222,7 +222,7 @@ export class Follower {
     usual: number | undefined,
     options: CallOptions,
   ): Promise<void> {
-    const now = this.parts.clock.now();
+    const now = this.deps.clock.now();
     const due = open.filter(({ one, unclear }) => {
       const { at, looks } = this.lookedAt(one);
       const { lostAt } = one.target;
@@ -244,7 +244,7 @@ export class Follower {
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
       else if (isLost(one))
         await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
-      else await this.note(one, { lostAt: this.parts.clock.now(), detail: found.detail });
+      else await this.note(one, { lostAt: this.deps.clock.now(), detail: found.detail });
     }
   }
 
@@ -254,9 +254,9 @@ export class Follower {
     found: Required<Pick<Target, 'lostAt' | 'detail'>> | undefined,
   ): Promise<void> {
     const { lostAt: _lostAt, detail: _detail, ...rest } = target;
-    const at = this.parts.clock.now();
+    const at = this.deps.clock.now();
     const place = { from: ['following'] as const, at, dueAt: watch.since };
-    await this.parts.records.targets.settle(run, { ...rest, ...found }, place);
+    await this.deps.records.targets.settle(run, { ...rest, ...found }, place);
   }
 
   /**
@@ -280,7 +280,7 @@ export class Follower {
       return await explain(api, watch, verdict);
     } catch (error) {
       if (!(error instanceof CaretakerError)) throw error;
-      this.parts.log.warn(
+      this.deps.log.warn(
         { account: this.account },
         `it stays unknown why a task ended badly: ${error.message}`,
       );
@@ -293,14 +293,14 @@ export class Follower {
     open: readonly { one: Followed }[],
     options: CallOptions,
   ): Promise<{ api: Api; affordable: number }> {
-    const now = this.parts.clock.now();
-    const { client, budget } = this.parts.link(this.account);
+    const now = this.deps.clock.now();
+    const { client, budget } = this.deps.link(this.account);
     this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
     const counted: CallOptions = {
       ...options,
       onRequest: (operation, ticket) => {
         options.onRequest?.(operation, ticket);
-        this.lookRequests.push(this.parts.clock.now());
+        this.lookRequests.push(this.deps.clock.now());
       },
     };
     const { api } = readingOf(client, counted, readOnly(client, counted));
@@ -327,7 +327,7 @@ export class Follower {
 
   /** Writes the ends among the verdicts, all at once, and does what follows from them. */
   private async conclude(judged: readonly Judged[]): Promise<void> {
-    const { clock, records } = this.parts;
+    const { clock, records } = this.deps;
     const at = clock.now();
     const ends = judged.flatMap(({ one, verdict }) => {
       const end = endBy(one, verdict, at);
@@ -353,7 +353,7 @@ export class Follower {
       at,
     );
     const follows = moved.map(({ one: { run }, target }) => ({ run, target }));
-    if (follows.length > 0) await afterTargets(this.parts, this.account, follows);
+    if (follows.length > 0) await afterTargets(this.deps, this.account, follows);
   }
 
   /** Learns how long such work takes, from what of one kind has ended well: at some time since the sweep before. */
@@ -364,14 +364,14 @@ export class Follower {
     const covered = this.covered.get(kind);
     const took = ended.map((one) => {
       const sinceSweep = covered?.names.has(nameOf(one)) ? at - covered.at : 0;
-      return Math.min(at - one.watch.since - sinceSweep / 2, MOST_LEARNT_MS);
+      return Math.min(at - one.watch.since - sinceSweep / 2, MAX_LEARNT_MS);
     });
     const average = took.reduce((sum, ms) => sum + ms, 0) / took.length;
-    await this.parts.records.accounts.learnDuration(this.account, kind, average, took.length);
+    await this.deps.records.accounts.learnDuration(this.account, kind, average, took.length);
   }
 
   private async gather(runs: readonly Run[]): Promise<Followed[]> {
-    const { targets } = this.parts.records;
+    const { targets } = this.deps.records;
     const found = await Promise.all(
       runs.map(async (run) => {
         const following = await targets.inState(run.id, 'following', IN_FLIGHT);
@@ -389,11 +389,11 @@ export class Follower {
   /** What ends a round without being anybody's failure. */
   private async excuse(error: unknown, kind: Watch['kind']): Promise<void> {
     if (error instanceof BudgetSpentError || this.stopping.aborted) return;
-    if (error instanceof AccountRefusedError) return blockAccount(this.parts, this.account, error);
+    if (error instanceof AccountRefusedError) return blockAccount(this.deps, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;
-    const { failingSince, failedAt = 0 } = await this.parts.link(this.account).budget.state();
+    const { failingSince, failedAt = 0 } = await this.deps.link(this.account).budget.state();
     const askAgainAt = failedAt + askAgainAfterMs(failedAt - (failingSince ?? failedAt));
     this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
-    this.parts.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
+    this.deps.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
 }

@@ -1,9 +1,9 @@
 /** How often followed work is looked at. Pure, so that what it costs and how late it may be can be tested. */
 
-const SHORTEST_MS = 1_000;
-const LONGEST_MS = 20_000;
+const MIN_INTERVAL_MS = 1_000;
+const MAX_INTERVAL_MS = 20_000;
 
-/** The share of an account's requests that sweeps of one kind may take, as long as that keeps to `LONGEST_MS`. */
+/** The share of an account's requests that sweeps of one kind may take, as long as that keeps to `MAX_INTERVAL_MS`. */
 const SWEEP_SHARE = 0.05;
 /** A page has a hundred items. With half a page ended, a sweep costs little more than if one waited for more. */
 const WORTH_A_SWEEP = 50;
@@ -23,7 +23,7 @@ export interface InFlight {
 }
 
 /**
- * How long to wait until the next sweep. Never more than `LONGEST_MS`, so never past a deadline by more than that.
+ * How long to wait until the next sweep. Never more than `MAX_INTERVAL_MS`, so never past a deadline by more than that.
  *
  * When it is known how long such work usually takes, a sixth of that: ends are seen a twelfth late on average; with much in
  * flight sooner, as soon as half a page has ended; but no sooner than the budget allows, and not before anything can be
@@ -42,19 +42,19 @@ export function nextSweepAfterMs({ usualMs, agesMs, requestsPerMinute }: InFligh
   return bounded(Math.max(wish, usualMs * SOONEST - oldest));
 }
 
-const bounded = (ms: number): number => Math.min(Math.max(ms, SHORTEST_MS), LONGEST_MS);
+const bounded = (ms: number): number => Math.min(Math.max(ms, MIN_INTERVAL_MS), MAX_INTERVAL_MS);
 
 /** The longest that nobody asks a service that is away. */
-const LONGEST_SILENCE_MS = 10_000;
+const MAX_SILENCE_MS = 10_000;
 
 /**
  * How long to wait, after a request that got no answer, until the next one is worth its while: the longer the service has
  * been away, the longer. One asks then for all.
  */
-export const askAgainAfterMs = (awayMs: number): number => Math.min(awayMs / 4, LONGEST_SILENCE_MS);
+export const askAgainAfterMs = (awayMs: number): number => Math.min(awayMs / 4, MAX_SILENCE_MS);
 
 /** What is known of work that the sweeps have not settled. */
-export interface Unsettled {
+export interface Unresolved {
   ageMs: number;
   /** Looks of its own that it has had, and how long ago the last of them was. */
   looks: number;
@@ -69,21 +69,21 @@ export interface Unsettled {
 const CONFIRM_MS = 60_000;
 /** From when on work is looked at once more that was found lost. */
 export const confirmAt = (lostAt: number): number => lostAt + CONFIRM_MS;
-const SHORTEST_PAUSE_MS = 20_000;
-const LONGEST_PAUSE_MS = 10 * 60_000;
+const MIN_PAUSE_MS = 20_000;
+const MAX_PAUSE_MS = 10 * 60_000;
 
 /**
  * Whether work deserves a look of its own: what the list left unclear soon, what the list never showed when it has
  * taken more than twice as long as usual. Each look doubles the pause before the next, and old work is looked at more
  * seldom from the start: a sweep still sees its end at once. What seems lost is looked at once more after a minute.
  */
-export function deservesLook(work: Unsettled, usualMs: number | undefined): boolean {
+export function deservesLook(work: Unresolved, usualMs: number | undefined): boolean {
   const { ageMs, looks, lookedAgoMs, unclear, lostAgoMs } = work;
   if (lostAgoMs !== undefined) return lostAgoMs >= CONFIRM_MS;
   const usual = usualMs ?? 60_000;
   if (looks > 0) {
-    const pause = Math.max(usual, ageMs / 10, SHORTEST_PAUSE_MS) * 2 ** Math.min(looks - 1, 10);
-    return lookedAgoMs >= Math.min(pause, LONGEST_PAUSE_MS);
+    const pause = Math.max(usual, ageMs / 10, MIN_PAUSE_MS) * 2 ** Math.min(looks - 1, 10);
+    return lookedAgoMs >= Math.min(pause, MAX_PAUSE_MS);
   }
   return unclear ? ageMs > 5_000 : ageMs > Math.max(2 * usual, 60_000);
 }

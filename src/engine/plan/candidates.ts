@@ -14,12 +14,12 @@ import { operationOf } from '../../contract/operations.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
 import { candidateLists, candidatesOf, singleViewOf } from '../../job/candidates.ts';
 import { fieldsOfItem } from '../../job/fields.ts';
-import type { AnyJob, EarlierTarget, End, Judgement, Judging, Named, Once } from '../../job/job.ts';
+import type { AnyJob, EarlierTarget, End, Evaluating, Evaluation, Named, Once } from '../../job/job.ts';
 import { completed } from '../../job/shown.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
-import { occasionOf, readingOf, readOnly } from '../job-api.ts';
+import { readingOf, readOnly, runContextOf } from '../job-api.ts';
 
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
 export type Planned =
@@ -32,7 +32,7 @@ export type Planned =
       /** It was asked for by name, and is not among what the policy selects. */
       unselected?: true;
     }
-  | { is: 'left-out'; id: string; label: string; why: string };
+  | { is: 'excluded'; id: string; label: string; why: string };
 
 export interface Planning {
   policy: Policy;
@@ -69,7 +69,7 @@ const MAX_SINGLE_VIEWS = 100;
  * Goes through the candidates in the order asked for, until `select.limit` targets are found.
  *
  * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; what the
- * job's survey costs; and one for each of the first 100 candidates of which the list does not show what decides on them.
+ * job prepares with costs; and one for each of the first 100 candidates of which the list does not show what decides on them.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */
@@ -77,7 +77,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
   const limit = only ? undefined : policy.select.limit;
   const wanted = only && new Set(only);
-  const judging = await judgingOf(planning);
+  const evaluating = await judgingOf(planning);
   const serviceNow = async () =>
     middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning)));
   // Asked when the first page is there, which has shown the service's time: it costs no request then.
@@ -88,18 +88,18 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     planning.onCandidate?.(candidate);
     const named = nameOf(candidate);
     if (wanted && !wanted.delete(named.id)) continue;
-    judge ??= judgeOf(planning, { ...judging, serviceNow: await serviceNow() });
+    judge ??= judgeOf(planning, { ...evaluating, serviceNow: await serviceNow() });
     const planned = withoutSecrets(await judge(candidate, named));
     yield planned;
     if (planned.is === 'target') found += 1;
     if (found === limit) break;
     if (wanted?.size === 0) return;
   }
-  for (const planned of besides(job, { ...judging, serviceNow: await serviceNow() }))
+  for (const planned of besides(job, { ...evaluating, serviceNow: await serviceNow() }))
     if (!wanted || wanted.delete(planned.id)) yield withoutSecrets(planned);
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
-    const why = job.besides
+    const why = job.extraTargets
       ? 'It is not in the account, not among what the policy selects, or there is nothing to tell of it.'
       : 'It is not in the account, or not among what the policy selects.';
     yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
@@ -110,12 +110,12 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
 function withoutSecrets(planned: Planned): Planned {
   const label = scrub(planned.label);
   if (planned.is === 'settled') return { ...planned, label, end: redact(planned.end) as End };
-  if (planned.is === 'left-out') return { ...planned, label, why: scrub(planned.why) };
+  if (planned.is === 'excluded') return { ...planned, label, why: scrub(planned.why) };
   return { ...planned, label };
 }
 
-function* besides(job: AnyJob, judging: Judging<unknown, unknown>): Generator<Planned> {
-  for (const { id, label, site, ...judgement } of job.besides?.(judging) ?? []) {
+function* besides(job: AnyJob, evaluating: Evaluating<unknown, unknown>): Generator<Planned> {
+  for (const { id, label, site, ...judgement } of job.extraTargets?.(evaluating) ?? []) {
     yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), judgement);
   }
 }
@@ -138,39 +138,39 @@ function planable({ id, label, site }: Named, isSite: boolean): Planable {
   return { id, label, ...(typeof held === 'string' ? { site: held } : {}) };
 }
 
-/** What the job goes by when it judges: its survey of the account is made here. */
-async function judgingOf(planning: Planning): Promise<Omit<Judging<unknown, unknown>, 'serviceNow'>> {
+/** What the job goes by when it evaluates candidates: what it prepares is made here. */
+async function judgingOf(planning: Planning): Promise<Omit<Evaluating<unknown, unknown>, 'serviceNow'>> {
   const { policy, job, client, now, at, previousAt, earlier } = planning;
   const from = candidatesOf(job, policy.select);
-  const facts = { options: policy.options, from, occasion: occasionOf(policy, at), now };
+  const facts = { options: policy.options, from, runContext: runContextOf(policy, at), now };
   const { retry } = planning;
-  if (!job.survey) return { ...facts, retry, survey: undefined };
+  if (!job.prepare) return { ...facts, retry, prepared: undefined };
   const options = callOptionsOf(planning);
   const reading = readingOf(client, options, readOnly(client, options));
-  const survey: unknown = await job.survey({
+  const prepared: unknown = await job.prepare({
     ...reading,
     ...facts,
     earlier,
     once: planning.once,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
-  return { ...facts, retry, survey };
+  return { ...facts, retry, prepared };
 }
 
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
-function judgeOf(planning: Planning, judging: Judging<unknown, unknown>) {
+function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
   const { policy, job, only, retry } = planning;
   const { where } = policy.select;
   const condition =
     where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
-  const moment = new Date(judging.serviceNow);
-  const asShown = (candidate: unknown): Judgement<unknown> | NotShownError => {
+  const moment = new Date(evaluating.serviceNow);
+  const asShown = (candidate: unknown): Evaluation<unknown> | NotShownError => {
     try {
-      const related = condition && job.relate?.(candidate as never, judging.survey);
+      const related = condition && job.relate?.(candidate as never, evaluating.prepared);
       const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
-      if (!holds) return { is: 'left-out', why: 'select.where does not hold' };
-      return job.judge?.(candidate as never, judging) ?? { is: 'target' };
+      if (!holds) return { is: 'excluded', why: 'select.where does not hold' };
+      return job.evaluate?.(candidate as never, evaluating) ?? { is: 'target' };
     } catch (error) {
       if (error instanceof NotShownError) return error;
       throw error;
@@ -183,8 +183,8 @@ function judgeOf(planning: Planning, judging: Judging<unknown, unknown>) {
       judgement = asShown(await complete(candidate));
     }
     if (judgement instanceof NotShownError)
-      return plannedAs(job, named, { is: 'unfit', why: judgement.message });
-    if (only && judgement.is === 'left-out')
+      return plannedAs(job, named, { is: 'ineligible', why: judgement.message });
+    if (only && judgement.is === 'excluded')
       return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`), unselected: true };
     return plannedAs(job, named, judgement);
   };
@@ -210,8 +210,8 @@ function completerOf(planning: Planning) {
   };
 }
 
-function plannedAs(job: AnyJob, named: Planable, judgement: Judgement<unknown>): Planned {
-  if (judgement.is === 'unfit') return { is: 'settled', ...named, end: notEligible(judgement.why) };
+function plannedAs(job: AnyJob, named: Planable, judgement: Evaluation<unknown>): Planned {
+  if (judgement.is === 'ineligible') return { is: 'settled', ...named, end: notEligible(judgement.why) };
   if (judgement.is !== 'target') return { ...judgement, ...named };
   return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
 }

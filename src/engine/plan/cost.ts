@@ -6,7 +6,7 @@ import { candidatesOf } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
-import { type Parts, policyOf } from '../deps.ts';
+import { type EngineDeps, policyOf } from '../deps.ts';
 import { wholeRuns } from '../job-api.ts';
 
 /** What the last whole runs of a policy came to, on average. */
@@ -25,9 +25,12 @@ const RUNS = 5;
 const followingOf = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
 
 /** Costs no request. Nothing when no run of the policy in this account came to its end. */
-export async function pastCost(parts: Pick<Parts, 'records'>, policy: Policy): Promise<PastCost | undefined> {
+export async function pastCost(
+  deps: Pick<EngineDeps, 'records'>,
+  policy: Policy,
+): Promise<PastCost | undefined> {
   const runs: Run[] = [];
-  for await (const run of wholeRuns(parts, policy.name, undefined)) {
+  for await (const run of wholeRuns(deps, policy.name, undefined)) {
     const cut = run.status === 'cancelled' || run.status === 'stopped';
     // A run of the policy as it was before it was changed says nothing of it as it is now.
     if (!cut && run.account === policy.account && run.policyHash === policy.hash) runs.push(run);
@@ -52,7 +55,7 @@ export async function pastCost(parts: Pick<Parts, 'records'>, policy: Policy): P
  * @throws the client's errors.
  */
 export async function estimateTargets(
-  { registry, link }: Pick<Parts, 'registry' | 'link'>,
+  { registry, link }: Pick<EngineDeps, 'registry' | 'link'>,
   { select, job: name, account }: Policy,
 ): Promise<number> {
   const job = registry.get(name);

@@ -14,13 +14,13 @@ import type { Entry } from '../../queue/queues.ts';
 import type { LeftOut } from '../../records/target-store.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
-import { type Parts, policyOf } from '../deps.ts';
-import { concludeRun, finishIfDone, handOut } from '../finish-run.ts';
+import { type EngineDeps, policyOf } from '../deps.ts';
+import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
 import { turnOf } from '../fire.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { admitAccount, blockAccount } from '../supervise/block.ts';
-import { drain } from '../supervise/end-unstarted.ts';
+import { endUnstarted } from '../supervise/end-unstarted.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import { Selection } from './selection.ts';
 
@@ -42,31 +42,31 @@ const UNFORESEEN_TRIES = 3;
  * When `stopping` aborts, the plan is left to whoever makes it next.
  */
 export async function planRun(
-  parts: Parts,
+  deps: EngineDeps,
   entry: Extract<Entry, { kind: 'plan' }>,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { records } = parts;
+  const { records } = deps;
   const run = await records.runs.get(entry.run);
-  if (!run || run.ending || run.held || !parts.serves(run.account)) return;
-  const job = parts.registry.get(run.job);
-  // Perhaps a newer process knows it: that one makes the plan. The steward tells when nobody does.
-  if (!job || !(await begins(parts, run))) return;
+  if (!run || run.ending || run.held || !deps.serves(run.account)) return;
+  const job = deps.registry.get(run.job);
+  // Perhaps a newer process knows it: that one makes the plan. The supervisor tells when nobody does.
+  if (!job || !(await begins(deps, run))) return;
   const planStep = await records.targets.beginPlan(run.id);
   if (planStep === 0) return;
   try {
     const only = await records.runs.only(run.id);
-    const previous = job.survey ? await previousAt(parts, run.policy, run) : undefined;
+    const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
     const planning = { ...run, status: 'planning' as const };
-    await new PlanMaking(parts, planning, job, planStep, { only, previous }, stopping).make();
+    await new PlanMaking(deps, planning, job, planStep, { only, previous }, stopping).make();
   } catch (error) {
-    if (!stopping.aborted) await failed(parts, run, planStep, error);
+    if (!stopping.aborted) await failed(deps, run, planStep, error);
   }
 }
 
 /** Whether the run is to be planned now: it is being planned already, or its turn has come. */
-async function begins(parts: Parts, run: Run): Promise<boolean> {
-  const { records, clock } = parts;
+async function begins(deps: EngineDeps, run: Run): Promise<boolean> {
+  const { records, clock } = deps;
   if (run.status === 'planning') return true;
   if (run.status !== 'queued') return false;
   const policy = policyOf(run);
@@ -76,16 +76,16 @@ async function begins(parts: Parts, run: Run): Promise<boolean> {
     const at = clock.now();
     return records.runs.move(run, 'planning', { at, deadline: at + policy.timeout.runMs });
   }
-  if (turn === 'skip') await concludeRun(parts, run, 'skipped', overlapped);
+  if (turn === 'skip') await concludeRun(deps, run, 'skipped', overlapped);
   return false;
 }
 
 /** What follows when a plan could not be made: it is made again when that may help, else the run has failed. */
-async function failed(parts: Parts, run: Run, planStep: number, error: unknown): Promise<void> {
-  const { records, log } = parts;
-  if (error instanceof AccountRefusedError) return blockAccount(parts, run.account, error);
+async function failed(deps: EngineDeps, run: Run, planStep: number, error: unknown): Promise<void> {
+  const { records, log } = deps;
+  if (error instanceof AccountRefusedError) return blockAccount(deps, run.account, error);
   if (error instanceof UnavailableError) {
-    // The service is away: the run stays as it is and says why, and planning is tried again by the steward.
+    // The service is away: the run stays as it is and says why, and planning is tried again by the supervisor.
     await records.runs.note(run.id, messageOf(error));
     log.warn({ run: run.id }, messageOf(error));
     return;
@@ -98,7 +98,7 @@ async function failed(parts: Parts, run: Run, planStep: number, error: unknown):
     if (!unforeseen) log.warn({ run: run.id }, `planning is tried again: ${messageOf(error)}`);
     return records.runs.note(run.id, messageOf(error));
   }
-  await concludeRun(parts, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
+  await concludeRun(deps, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
 }
 
 /** Over how long a run starts its targets; whoever fires one by hand waits for it. */
@@ -114,7 +114,7 @@ class PlanMaking {
   private readonly selection: Selection;
 
   constructor(
-    private readonly parts: Parts,
+    private readonly deps: EngineDeps,
     private readonly run: Run,
     job: AnyJob,
     /** Proves that this attempt is the latest. */
@@ -126,14 +126,14 @@ class PlanMaking {
     this.planning = {
       policy: policyOf(run),
       job,
-      client: parts.link(run.account).client,
+      client: deps.link(run.account).client,
       retry: run.retryOf !== undefined,
       only: only.length > 0 ? only : undefined,
-      now: parts.clock.now(),
+      now: deps.clock.now(),
       at: run.scheduledFor,
       previousAt: previous,
-      earlier: () => earlierTargets(parts, policyOf(run), run),
-      once: { results: (keys) => parts.records.once.results(run.account, keys) },
+      earlier: () => earlierTargets(deps, policyOf(run), run),
+      once: { results: (keys) => deps.records.once.results(run.account, keys) },
       priority: 'action',
       onRequest: this.spent.count,
       onCandidate: this.selection.see,
@@ -142,7 +142,7 @@ class PlanMaking {
   }
 
   async make(): Promise<void> {
-    const { records } = this.parts;
+    const { records } = this.deps;
     const { limits } = this.planning.policy;
     let tooMany: string | undefined;
     let warnings: string[] = [];
@@ -170,7 +170,7 @@ class PlanMaking {
   /** Takes a candidate into the plan; gives how many targets are to be worked on so far. */
   private note(planned: Planned): number {
     const { id, label } = planned;
-    if (planned.is === 'left-out') this.leftOut.push({ id, label, why: planned.why });
+    if (planned.is === 'excluded') this.leftOut.push({ id, label, why: planned.why });
     else {
       const target: Target = { id, label, state: 'pending', step: 0, attempts: 0, waits: 0 };
       if (planned.is === 'target') this.found += 1;
@@ -186,8 +186,8 @@ class PlanMaking {
   private async store(): Promise<boolean> {
     const [targets, leftOut] = [this.targets, this.leftOut];
     [this.targets, this.leftOut] = [[], []];
-    const ours = await this.parts.records.targets.add(this.run.id, this.step, targets);
-    if (ours) await this.parts.records.targets.addLeftOut(this.run.id, this.step, leftOut);
+    const ours = await this.deps.records.targets.add(this.run.id, this.step, targets);
+    if (ours) await this.deps.records.targets.addLeftOut(this.run.id, this.step, leftOut);
     return ours;
   }
 
@@ -201,15 +201,15 @@ class PlanMaking {
   }
 
   private async stop(detail: string): Promise<void> {
-    const { records } = this.parts;
+    const { records } = this.deps;
     const planStep = this.step;
     await records.runs.end(this.run, 'safety-limit', detail);
-    await drain(this.parts, { ...this.run, ending: 'safety-limit' });
-    await concludeRun(this.parts, this.run, 'stopped', { detail, planStep });
+    await endUnstarted(this.deps, { ...this.run, ending: 'safety-limit' });
+    await concludeRun(this.deps, this.run, 'stopped', { detail, planStep });
   }
 
   private async letGo(warnings: readonly string[]): Promise<void> {
-    const { records, clock, log } = this.parts;
+    const { records, clock, log } = this.deps;
     const detail = warnings.join(' ');
     if (detail !== '') {
       await records.runs.note(this.run.id, detail);
@@ -222,16 +222,16 @@ class PlanMaking {
     if (!(await records.runs.move(this.run, 'running', change))) return;
     // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the plan.
     await this.begin().catch((error: unknown) =>
-      this.parts.log.warn(
+      this.deps.log.warn(
         { run: this.run.id, err: error },
-        'what follows from a plan is left to the steward',
+        'what follows from a plan is left to the supervisor',
       ),
     );
   }
 
   private async begin(): Promise<void> {
-    await admitAccount(this.parts, this.run.account);
-    await handOut(this.parts, this.run.account);
-    await finishIfDone(this.parts, this.run.id);
+    await admitAccount(this.deps, this.run.account);
+    await dispatch(this.deps, this.run.account);
+    await finishIfDone(this.deps, this.run.id);
   }
 }

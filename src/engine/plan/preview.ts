@@ -3,7 +3,7 @@ import type { End } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Reason, reasons } from '../../run/reasons.ts';
 import type { Outcome } from '../../run/run.ts';
-import type { Parts } from '../deps.ts';
+import type { EngineDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import { costOf, pastCost, shareOf, timeFor } from './cost.ts';
@@ -42,12 +42,16 @@ export interface Preview {
 
 /**
  * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`, and the job's
- * survey.
+ * preparation.
  */
-export async function previewPlan(parts: Parts, policy: Policy, only?: readonly string[]): Promise<Preview> {
-  const job = parts.registry.get(policy.job);
+export async function previewPlan(
+  deps: EngineDeps,
+  policy: Policy,
+  only?: readonly string[],
+): Promise<Preview> {
+  const job = deps.registry.get(policy.job);
   if (!job) throw new Error(`There is no job "${policy.job}".`);
-  const { client, budget } = parts.link(policy.account);
+  const { client, budget } = deps.link(policy.account);
   let planning = 0;
   const selection = new Selection(policy, job);
   const asked: Planning = {
@@ -56,11 +60,11 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     client,
     retry: false,
     only,
-    now: parts.clock.now(),
-    at: parts.clock.now(),
-    previousAt: job.survey && (await previousAt(parts, policy.name, undefined)),
-    earlier: () => earlierTargets(parts, policy, undefined),
-    once: { results: (keys) => parts.records.once.results(policy.account, keys) },
+    now: deps.clock.now(),
+    at: deps.clock.now(),
+    previousAt: job.prepare && (await previousAt(deps, policy.name, undefined)),
+    earlier: () => earlierTargets(deps, policy, undefined),
+    once: { results: (keys) => deps.records.once.results(policy.account, keys) },
     priority: 'person',
     onRequest: () => {
       planning += 1;
@@ -72,9 +76,9 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
   const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
   const stoppedBy = await limitTripped(asked, targets.length);
   const warnings = await selection.warnings(asked);
-  const past = await pastCost(parts, policy);
+  const past = await pastCost(deps, policy);
   const { acting, following } = costOf(job, policy, targets.length, past);
-  const [usage, active] = await Promise.all([budget.usage(), parts.records.runs.active(policy.account)]);
+  const [usage, active] = await Promise.all([budget.usage(), deps.records.runs.active(policy.account)]);
   const requests = planning + acting + following;
   const { othersPerMinute } = usage;
   return {
@@ -82,11 +86,11 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
     job: policy.job,
     targets,
     settled: all.flatMap((one) =>
-      one.is === 'settled' ? [{ id: one.id, label: one.label, ...settledAs(one.end) }] : [],
+      one.is === 'settled' ? [{ id: one.id, label: one.label, ...knownOutcomes(one.end) }] : [],
     ),
     unselected: all.flatMap((one) => (one.is === 'settled' && one.unselected ? [one.id] : [])),
     leftOut: all.flatMap((one) =>
-      one.is === 'left-out' ? [{ id: one.id, label: one.label, why: one.why }] : [],
+      one.is === 'excluded' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
     ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),
     warnings,
@@ -107,7 +111,7 @@ export async function previewPlan(parts: Parts, policy: Policy, only?: readonly 
   };
 }
 
-const settledAs = ({ is, reason, detail }: End) => ({
+const knownOutcomes = ({ is, reason, detail }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,
   reason,
   why: detail ?? reasons[reason],

@@ -1,63 +1,63 @@
 /** Calling a run off: nothing new is begun, what is in flight comes to its end, every target gets an outcome. */
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
-import { callingOff } from '../act/decide.ts';
-import type { Parts } from '../deps.ts';
-import { concludeRun, finishIfDone, handOut } from '../finish-run.ts';
+import { cancelling } from '../act/decide.ts';
+import type { EngineDeps } from '../deps.ts';
+import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
 import { endOpen } from './end-open.ts';
-import { drain, hurry } from './end-unstarted.ts';
+import { endUnstarted, expedite } from './end-unstarted.ts';
 
 const PAGE = 200;
 
 /**
  * Cancels a run that has not ended, and, with `tasks`, what it has started in the service and that can be cancelled there. The
- * mark comes first: whoever dies in between, the steward carries it out.
+ * mark comes first: whoever dies in between, the supervisor carries it out.
  */
 export async function cancelRun(
-  parts: Parts,
+  deps: EngineDeps,
   run: Run,
   detail: string,
   { tasks = true }: { tasks?: boolean } = {},
 ): Promise<void> {
-  await parts.records.runs.end(run, 'cancelled', detail, { cancelTasks: tasks });
-  await carryOutEnding(parts, { ...run, ending: 'cancelled', ...(tasks ? { cancelTasks: true } : {}) });
-  await hurry(parts, run);
+  await deps.records.runs.end(run, 'cancelled', detail, { cancelTasks: tasks });
+  await carryOutEnding(deps, { ...run, ending: 'cancelled', ...(tasks ? { cancelTasks: true } : {}) });
+  await expedite(deps, run);
 }
 
 /** Does what follows from a run's `ending`, as often as it takes. */
-export async function carryOutEnding(parts: Parts, run: Run): Promise<void> {
-  const { records } = parts;
+export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> {
+  const { records } = deps;
   if (!run.ending) return;
   if (!run.planComplete) {
     // Whoever is planning it can add nothing any more, and an unfinished plan promises nothing.
     const planStep = await records.targets.beginPlan(run.id);
     const status = run.ending === 'cancelled' ? 'cancelled' : 'stopped';
     if (planStep > 0) {
-      await concludeRun(parts, run, status, { planStep });
+      await concludeRun(deps, run, status, { planStep });
       return;
     }
     // Its plan was completed meanwhile: targets may be under way.
     const now = await records.runs.get(run.id);
     if (!now || isFinal(now.status)) return;
   }
-  if (run.held) await endOpen(parts, run, ({ state, callOff }) => state !== 'following' && !callOff);
-  else await drain(parts, run);
-  if (run.cancelTasks && run.status !== 'blocked') await callOffTasks(parts, run);
-  await finishIfDone(parts, run.id);
+  if (run.held) await endOpen(deps, run, ({ state, callOff }) => state !== 'following' && !callOff);
+  else await endUnstarted(deps, run);
+  if (run.cancelTasks && run.status !== 'blocked') await cancelTasks(deps, run);
+  await finishIfDone(deps, run.id);
 }
 
 /** Has a worker cancel each task that the run has started. One that somebody else had started is left to them. */
-async function callOffTasks(parts: Parts, run: Run): Promise<void> {
-  const { records, clock } = parts;
+async function cancelTasks(deps: EngineDeps, run: Run): Promise<void> {
+  const { records, clock } = deps;
   for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
     const { watch, callOff } = target;
     if (watch?.kind !== 'task' || watch.adopted || callOff) continue;
     const at = clock.now();
-    await records.targets.settle(run, callingOff(target), {
+    await records.targets.settle(run, cancelling(target), {
       from: ['following'],
       dueAt: at,
       at,
     });
   }
-  await handOut(parts, run.account);
+  await dispatch(deps, run.account);
 }

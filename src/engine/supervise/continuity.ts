@@ -20,12 +20,12 @@ export interface Continuity {
 }
 
 /** So often the number is raised; and written down when it was raised by anything. */
-const RAISE_MS = 5_000;
-const WRITE_MS = 1_000;
+const RAISE_INTERVAL_MS = 5_000;
+const WRITE_INTERVAL_MS = 1_000;
 /** What was due so long before the older state was written may have been recorded only after it. */
 const MARGIN_MS = 60_000;
 /** The file remembers so many Redises that the data folder was used with. */
-const MOST_REMEMBERED = 10;
+const MAX_REMEMBERED = 10;
 
 /** Looks once, and from then on every few seconds. */
 export async function openContinuity({
@@ -94,10 +94,10 @@ export async function openContinuity({
   let raisedAt = clock.now();
   const looking = (async () => {
     while (!closing.signal.aborted) {
-      await clock.sleep(WRITE_MS, closing.signal);
+      await clock.sleep(WRITE_INTERVAL_MS, closing.signal);
       if (closing.signal.aborted) return;
       remember();
-      if (clock.now() - raisedAt < RAISE_MS) continue;
+      if (clock.now() - raisedAt < RAISE_INTERVAL_MS) continue;
       raisedAt = clock.now();
       await look().catch((error: unknown) =>
         log.debug({ err: error }, 'Redis could not be asked how far it has come'),
@@ -136,7 +136,7 @@ function write(
   const now = { ...before, [id]: { number: Math.max(number, before[id]?.number ?? 0), at } };
   const newest = Object.entries(now)
     .sort(([, a], [, b]) => b.at - a.at)
-    .slice(0, MOST_REMEMBERED);
+    .slice(0, MAX_REMEMBERED);
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, JSON.stringify(Object.fromEntries(newest)), { mode: 0o600 });
   renameSync(fresh, file);

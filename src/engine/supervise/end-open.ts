@@ -1,18 +1,18 @@
 /** Giving every open target of a run its outcome, as it stands, without waiting for anything. */
 import type { Run, Target } from '../../run/run.ts';
-import { calledOff, ended, inDoubt } from '../act/decide.ts';
-import type { Parts } from '../deps.ts';
+import { cancelled, ended, inDoubt } from '../act/decide.ts';
+import type { EngineDeps } from '../deps.ts';
 import { endPending } from './end-unstarted.ts';
 
 const PAGE = 200;
 /** A target that moved on between reading and writing is read again; so often it does not happen by chance. */
-const MOST_TRIES = 100;
+const MAX_TRIES = 100;
 
 /** Gives an outcome to every target that has none and that `which` holds for. */
-export async function endOpen(parts: Parts, run: Run, which: (target: Target) => boolean): Promise<void> {
-  const { records, clock } = parts;
-  await endPending(parts, run, (target) => cutOff(run, target, clock.now()));
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+export async function endOpen(deps: EngineDeps, run: Run, which: (target: Target) => boolean): Promise<void> {
+  const { records, clock } = deps;
+  await endPending(deps, run, (target) => cutOff(run, target, clock.now()));
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const states = ['acting', 'following', 'waiting'] as const;
     const pages = await Promise.all(states.map((state) => records.targets.inState(run.id, state, PAGE)));
     const open = pages.flat().filter(which);
@@ -38,7 +38,7 @@ function cutOff(
     const detail = `The run was ended before the answer to ${target.intent.operation} was known.`;
     return ended(target, 'failed', 'unknown-effect', detail, now);
   }
-  const end = calledOff(target, ending, now);
+  const end = cancelled(target, ending, now);
   if (target.state !== 'following') return end;
   const lost = target.lostAt === undefined ? undefined : target.detail;
   return { ...end, detail: lost ?? 'It was still under way in the service.' };

@@ -7,14 +7,14 @@
 import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
 import type { Held, Run } from '../../run/run.ts';
-import type { Parts } from '../deps.ts';
+import type { EngineDeps } from '../deps.ts';
 
 export const heldSince = ({ since }: Held): string =>
   `Redis was put back to its state of ${isoMinute(since)}, and what the run did after that is not known`;
 
 /** Holds every run that has not ended, of every account; gives all of them, whichever process came first. */
-export async function holdRuns(parts: Pick<Parts, 'records' | 'log'>, held: Held): Promise<Run[]> {
-  const { records, log } = parts;
+export async function holdRuns(deps: Pick<EngineDeps, 'records' | 'log'>, held: Held): Promise<Run[]> {
+  const { records, log } = deps;
   const found: Run[] = [];
   for (const account of await records.runs.activeAccounts()) {
     for (const run of await records.runs.active(account)) {

@@ -1,26 +1,26 @@
 /**
- * The steward: once a second, and whenever a window of the budget ends or a sweep is due, looks after every account that has
+ * The supervisor: once a second, and whenever a window of the budget ends or a sweep is due, looks after every account that has
  * runs under way.
  *
  * It follows what is in flight, hands out what is due, ends what is late, and picks up what a dead process left behind.
- * One process is an account's steward at a time, by a lease that runs out seconds after its holder dies. Everything it
- * does is safe to do twice, so a steward that was asleep too long harms nothing.
+ * One process is an account's supervisor at a time, by a lease that runs out seconds after its holder dies. Everything it
+ * does is safe to do twice, so a supervisor that was asleep too long harms nothing.
  */
 import { messageOf } from '../../errors.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
-import type { Parts } from '../deps.ts';
-import { handOut } from '../finish-run.ts';
+import type { EngineDeps } from '../deps.ts';
+import { dispatch } from '../finish-run.ts';
 import { Follower } from '../follow/follow.ts';
-import { FIRST_PROBE_MS, PROBE_MS, probeAccount } from './block.ts';
-import { stewardLease } from './lease.ts';
-import { tend } from './maintain-run.ts';
+import { FIRST_PROBE_DELAY_MS, PROBE_INTERVAL_MS, probeAccount } from './block.ts';
+import { supervisorLease } from './lease.ts';
+import { maintainRun } from './maintain-run.ts';
 
-const TICK_MS = 1_000;
+const TICK_INTERVAL_MS = 1_000;
 const LEASE_MS = 6_000;
 
-/** What a steward knows of an account besides the records; a successor starts without it and loses nothing. */
-export interface Charge {
+/** What a supervisor knows of an account besides the records; a successor starts without it and loses nothing. */
+export interface AccountState {
   follower: Follower;
   /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
   known?: true;
@@ -31,8 +31,8 @@ export interface Charge {
   replans: Map<string, { firstAt: number; lastAt: number }>;
 }
 
-export class Steward {
-  private readonly charges = new Map<string, Charge>();
+export class Supervisor {
+  private readonly charges = new Map<string, AccountState>();
   /** The rounds under way, by account. */
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
@@ -41,16 +41,16 @@ export class Steward {
   /** When this process began to plan runs, lately. */
   private readonly begun = new Map<string, number>();
 
-  constructor(private readonly parts: Parts) {}
+  constructor(private readonly deps: EngineDeps) {}
 
   start(): void {
-    this.lookedAt ??= this.parts.clock.now();
+    this.lookedAt ??= this.deps.clock.now();
     this.loop ??= this.run();
   }
 
   /** A run is planned here: when it is met among those under way, it was not begun elsewhere. */
   begins(run: string): void {
-    this.begun.set(run, this.parts.clock.now());
+    this.begun.set(run, this.deps.clock.now());
   }
 
   /** When it last got round to its accounts; its start before the first time. */
@@ -63,22 +63,22 @@ export class Steward {
     this.stopping.abort();
     await this.loop;
     await Promise.all(this.rounds.values());
-    const { records, owner, log } = this.parts;
+    const { records, owner, log } = this.deps;
     for (const account of this.charges.keys()) {
-      await records.locks.giveBack(stewardLease(account), owner).catch((error: unknown) => {
+      await records.locks.giveBack(supervisorLease(account), owner).catch((error: unknown) => {
         log.warn({ account, err: error }, 'a lease was not given back; it runs out by itself');
       });
     }
   }
 
   private async run(): Promise<void> {
-    const { clock, log } = this.parts;
+    const { clock, log } = this.deps;
     while (!this.stopping.signal.aborted) {
       try {
         await this.tick();
         this.lookedAt = clock.now();
       } catch (error) {
-        log.warn({ err: error }, 'the steward could not look after its accounts for a moment');
+        log.warn({ err: error }, 'the supervisor could not look after its accounts for a moment');
       }
       await clock.sleep(this.untilNextMs(), this.stopping.signal);
     }
@@ -86,35 +86,35 @@ export class Steward {
 
   /** How long until something is to be done: whatever waits for a window is sent at its beginning. */
   private untilNextMs(): number {
-    const now = this.parts.clock.now();
+    const now = this.deps.clock.now();
     const moments = [...this.charges.values()].flatMap(({ windowEndsAt = 0, follower }) => [
       windowEndsAt,
       ...follower.sweepsAt,
     ]);
     const coming = moments.filter((moment) => moment > now).map((moment) => moment - now);
-    return Math.min(TICK_MS, ...coming);
+    return Math.min(TICK_INTERVAL_MS, ...coming);
   }
 
   private async tick(): Promise<void> {
-    const { records, owner, serves } = this.parts;
+    const { records, owner, serves } = this.deps;
     const active = await records.runs.activeAccounts();
     await this.layDown(active);
-    for (const [id, at] of this.begun) if (this.parts.clock.now() - at > LEASE_MS) this.begun.delete(id);
+    for (const [id, at] of this.begun) if (this.deps.clock.now() - at > LEASE_MS) this.begun.delete(id);
     for (const account of active) {
       if (!serves(account)) continue;
-      if (!(await records.locks.take(stewardLease(account), owner, LEASE_MS))) {
+      if (!(await records.locks.take(supervisorLease(account), owner, LEASE_MS))) {
         this.charges.delete(account);
         continue;
       }
       const charge = this.charges.get(account) ?? this.takeOn(account);
       // Not after the round: each moment into a window is one that it ends later.
       const { windowEndsAt } = charge;
-      if (windowEndsAt !== undefined && this.parts.clock.now() >= windowEndsAt)
-        charge.windowEndsAt = await handOut(this.parts, account);
+      if (windowEndsAt !== undefined && this.deps.clock.now() >= windowEndsAt)
+        charge.windowEndsAt = await dispatch(this.deps, account);
       // A round that takes longer than a tick goes on; only the lease is renewed meanwhile.
       if (this.rounds.has(account)) continue;
       const round = this.lookAfter(account, charge)
-        .then(() => records.accounts.attended(account, this.parts.clock.now()))
+        .then(() => records.accounts.attended(account, this.deps.clock.now()))
         .catch((error: unknown) => this.tell(error, account, 'an account had to wait'))
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
@@ -123,17 +123,17 @@ export class Steward {
 
   /** Gives the accounts back that have no runs any more. */
   private async layDown(active: readonly string[]): Promise<void> {
-    const { records, owner } = this.parts;
+    const { records, owner } = this.deps;
     for (const account of this.charges.keys()) {
       if (active.includes(account) || this.rounds.has(account)) continue;
       this.charges.delete(account);
-      await records.locks.giveBack(stewardLease(account), owner);
+      await records.locks.giveBack(supervisorLease(account), owner);
     }
   }
 
-  private takeOn(account: string): Charge {
-    const charge: Charge = {
-      follower: new Follower(this.parts, account, this.stopping.signal),
+  private takeOn(account: string): AccountState {
+    const charge: AccountState = {
+      follower: new Follower(this.deps, account, this.stopping.signal),
       probedAt: undefined,
       replans: new Map(),
     };
@@ -141,8 +141,8 @@ export class Steward {
     return charge;
   }
 
-  private async lookAfter(account: string, charge: Charge): Promise<void> {
-    const { records, log } = this.parts;
+  private async lookAfter(account: string, charge: AccountState): Promise<void> {
+    const { records, log } = this.deps;
     const runs = await records.runs.active(account);
     for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
     if (!charge.known) this.tellTakenOver(runs);
@@ -158,37 +158,37 @@ export class Steward {
       .round(runs.filter(({ status }) => status === 'running'))
       .catch((error: unknown) => this.tell(error, account, 'what is in flight could not be followed'));
     for (const run of runs) {
-      await tend(this.parts, run, runs, charge).catch((error: unknown) =>
+      await maintainRun(this.deps, run, runs, charge).catch((error: unknown) =>
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
       );
     }
-    charge.windowEndsAt = await handOut(this.parts, account);
+    charge.windowEndsAt = await dispatch(this.deps, account);
   }
 
   private tell(error: unknown, account: string, what: string): void {
     if (this.stopping.signal.aborted) return;
-    this.parts.log.warn({ account, err: error }, `${what}: ${messageOf(error)}`);
+    this.deps.log.warn({ account, err: error }, `${what}: ${messageOf(error)}`);
   }
 
   private tellTakenOver(runs: readonly Run[]): void {
     for (const { id, status, counts } of runs) {
       if (status === 'queued' || this.begun.has(id)) continue;
       const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
-      this.parts.log.info(facts, 'takes over a run that was begun elsewhere');
+      this.deps.log.info(facts, 'takes over a run that was begun elsewhere');
     }
   }
 
   /** Asks a refused account whether it lets us in again: soon after the refusal, then once a minute. */
-  private async probe(account: string, charge: Charge, anyBlocked: boolean): Promise<void> {
-    const { records, clock } = this.parts;
+  private async probe(account: string, charge: AccountState, anyBlocked: boolean): Promise<void> {
+    const { records, clock } = this.deps;
     const blocked = await records.accounts.blocked(account);
     if (!blocked && !anyBlocked) {
       charge.probedAt = undefined;
       return;
     }
-    const first = (blocked?.since ?? 0) + FIRST_PROBE_MS;
-    if (clock.now() < (charge.probedAt === undefined ? first : charge.probedAt + PROBE_MS)) return;
+    const first = (blocked?.since ?? 0) + FIRST_PROBE_DELAY_MS;
+    if (clock.now() < (charge.probedAt === undefined ? first : charge.probedAt + PROBE_INTERVAL_MS)) return;
     charge.probedAt = clock.now();
-    await probeAccount(this.parts, account, this.stopping.signal);
+    await probeAccount(this.deps, account, this.stopping.signal);
   }
 }

@@ -32,7 +32,7 @@ import {
 import { findSync } from './find-sync.ts';
 import { createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
 
-export interface Trace<Id extends OnceId = OnceId> {
+export interface Probe<Id extends OnceId = OnceId> {
   /** What is looked for, for the docs; one sentence. */
   looksFor: string;
   /** What is left unknown, for the docs; nothing when the trace is sure. */
@@ -41,7 +41,7 @@ export interface Trace<Id extends OnceId = OnceId> {
 }
 
 /** A trace of something that is sent and leaves none. */
-const noTrace = (what: string) => ({
+const noProbe = (what: string) => ({
   looksFor: 'Nothing: the account shows no trace of it.',
   unknown: 'Always, once its answer is lost.',
   find: async (): Promise<Found> => ({ is: 'unknown', detail: `The account does not show whether ${what}.` }),
@@ -57,7 +57,7 @@ const backup = (operation: OnceId, type: 'download' | 'upload' | 'migrate') => (
 const notShown = 'When one that was created since does not show them.';
 const made = (what: string, by: string) => `${what} created since with the same ${by}.`;
 
-export const traces: { [Id in OnceId]: Trace<Id> } = {
+export const probes: { [Id in OnceId]: Probe<Id> } = {
   syncSite: {
     looksFor: 'A sync of the site that is running, or a snapshot or last sync since.',
     unknown: 'When the service does not show when it last synced the site.',
@@ -295,8 +295,8 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
       }
     },
   },
-  resendTeamMemberInvitation: noTrace('the invitation was sent again'),
-  resendSenderEmailVerification: noTrace('the verification was sent again'),
+  resendTeamMemberInvitation: noProbe('the invitation was sent again'),
+  resendSenderEmailVerification: noProbe('the verification was sent again'),
   rotateSenderEmailDkim: {
     looksFor: 'A DKIM value other than the one shown directly before the request.',
     unknown: 'When none was shown then, or none is now.',
@@ -312,9 +312,9 @@ export const traces: { [Id in OnceId]: Trace<Id> } = {
 };
 
 /** Finds out what became of a lost change that is not harmless to repeat. Only reads. Errors are the client's. */
-export const findTrace = <Id extends OnceId>(
+export const probeEffect = <Id extends OnceId>(
   operation: Id,
   looking: Looking,
   input: Input<Id>,
   intent: Intent,
-): Promise<Found> => (traces[operation] as Trace<Id>).find(looking, input, intent);
+): Promise<Found> => (probes[operation] as Probe<Id>).find(looking, input, intent);

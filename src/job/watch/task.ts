@@ -23,12 +23,12 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
     const task = await taskOf(api, watch.taskId);
     if (!task) return lost;
     const verdict = judge(watch, task);
-    return verdict.is === 'failed' ? inWords(verdict, task) : verdict;
+    return verdict.is === 'failed' ? withStepError(verdict, task) : verdict;
   },
   async explain(api, watch, end) {
     // What somebody cancelled went wrong nowhere.
     const task = end.reason === 'task-cancelled' ? undefined : await taskOf(api, watch.taskId);
-    return task ? inWords(end, task) : end;
+    return task ? withStepError(end, task) : end;
   },
 };
 
@@ -45,7 +45,7 @@ async function taskOf(api: Api, task_id: string) {
 }
 
 /** A bad end with where the task went wrong, as far as the service says it. */
-function inWords<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
+function withStepError<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
   const [error] = (details?.sites ?? []).flatMap((site) => stepErrorOf(site) ?? []);
   if (!error) return end;
   const { step, aborted, says } = error;

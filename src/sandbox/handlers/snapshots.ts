@@ -1,6 +1,6 @@
 /** The snapshots of a site (spec 4.19). */
 import type { ListQuery } from '../../contract/list.ts';
-import { momentsOf } from '../list/moments.ts';
+import { timestampsOf } from '../list/moments.ts';
 import { notFound } from '../refusal.ts';
 import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
 import { DAY } from '../world/service-time.ts';
@@ -41,7 +41,7 @@ export const showSiteSnapshot: Handler<'showSiteSnapshot'> = ({ world, params })
  */
 function defaultWindow(query: ListQuery, now: number): (snapshot: Snapshot) => boolean {
   const { gte, lte } = query.filters?.['created_at'] ?? {};
-  const from = gte === undefined ? now - WINDOW_MS : momentsOf(String(gte), 'UTC').first;
-  const until = lte === undefined ? now : momentsOf(String(lte), 'UTC').last;
+  const from = gte === undefined ? now - WINDOW_MS : timestampsOf(String(gte), 'UTC').first;
+  const until = lte === undefined ? now : timestampsOf(String(lte), 'UTC').last;
   return ({ createdAt }) => createdAt >= from && createdAt <= until;
 }

@@ -5,7 +5,7 @@ import type { Ask, Handler } from '../handlers/handler.ts';
 import { handlers } from '../handlers/table.ts';
 import { Refusal } from '../refusal.ts';
 import type { Replica } from '../world/replica.ts';
-import { settle } from '../world/settle.ts';
+import { advance } from '../world/settle.ts';
 import type { World } from '../world/world.ts';
 import type { Account } from './account.ts';
 import { contractFaults } from './answer-check.ts';
@@ -113,7 +113,7 @@ function perform(service: Service, { route, asksForDescription, itemsMove, ...se
   const given = withinRow(operation, () => {
     const input = readInput(route.operation, route.params, sent);
     const now = service.now();
-    settle(service.world, now);
+    advance(service.world, now);
     const ask = { operation, world: service.world, now, params: route.params, itemsMove, ...input };
     if (operation.list) return listed(service.replica, handler, ask);
     return changing(service, handler, ask, route.operation);

@@ -7,7 +7,7 @@ export const JOURNAL_PATH = '/__sandbox/journal';
 
 /** How many requests, and as many effects, are shown when it is not said, and at most. */
 const USUAL = 1_000;
-const MOST = 10_000;
+const MAX_ENTRIES = 10_000;
 
 /**
  * Shows a stretch of the journal: the newest entries, or with `requests_after` and `effects_after` those that follow a
@@ -27,7 +27,7 @@ export function showJournal(
   const stretchOf = (name: string): Stretch => {
     const after = numberIn(query, name);
     return {
-      limit: Math.min(numberIn(query, 'limit') ?? USUAL, MOST),
+      limit: Math.min(numberIn(query, 'limit') ?? USUAL, MAX_ENTRIES),
       ...(after !== undefined && { after }),
     };
   };

@@ -1,6 +1,6 @@
 /** Turns the filters of a query into one test of an item. */
 import type { Filter, List, ListQuery, Operator } from '../../contract/list.ts';
-import { momentsOf } from './moments.ts';
+import { timestampsOf } from './moments.ts';
 import { compareVersion } from './versions.ts';
 
 /** What an item has in a field; of several values it is enough that one matches. Moments are milliseconds. */
@@ -64,7 +64,7 @@ function comparison(filter: Filter, operator: Comparison, asked: string, timezon
   const holds = comparisons[operator];
   if (filter.kind === 'version') return (value) => holds(compareVersion(String(value), asked));
   if (filter.kind === 'timestamp') {
-    const { first, last } = momentsOf(asked, timezone);
+    const { first, last } = timestampsOf(asked, timezone);
     const bound = operator === 'lte' || operator === 'gt' ? last : first;
     return (value) => holds(Number(value) - bound);
   }

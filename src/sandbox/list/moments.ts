@@ -17,7 +17,7 @@ export function requireTimezone(name: string): void {
  *
  * So `created_at:lte=2026-11-21` includes that day (our choice; the spec shows no plain days for timestamps).
  */
-export function momentsOf(value: string, timezone: string): { first: number; last: number } {
+export function timestampsOf(value: string, timezone: string): { first: number; last: number } {
   if (/(Z|[+-]\d{2}:\d{2})$/i.test(value)) {
     const at = Date.parse(value);
     return { first: at, last: at };

@@ -3,7 +3,7 @@
  * did to the first happens again when it is old enough. What happens by itself happens in both.
  */
 import { createAgenda } from './agenda.ts';
-import { settle } from './settle.ts';
+import { advance } from './settle.ts';
 import type { World } from './world.ts';
 
 export interface Replica {
@@ -21,10 +21,10 @@ export function openReplica(world: World, lagMs: number): Replica {
   const catchUp = (until: number) => {
     for (let next = pending[0]; next && next.at <= until; next = pending[0]) {
       pending.shift();
-      settle(copy, next.at);
+      advance(copy, next.at);
       next.act(copy);
     }
-    settle(copy, until);
+    advance(copy, until);
   };
   return {
     repeat(at, act) {

@@ -11,7 +11,7 @@ import { applyUpdates, runUpdates } from './update-runs.ts';
 import type { World } from './world.ts';
 
 /** Brings the world up to `now`; called before anybody looks at it or changes it. */
-export function settle(world: World, now: number): void {
+export function advance(world: World, now: number): void {
   for (let entry = world.agenda.take(now); entry; entry = world.agenda.take(now)) {
     perform(world, entry.due, entry.at);
   }

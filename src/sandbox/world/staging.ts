@@ -37,7 +37,7 @@ const LIVES_FOR = 14 * DAY;
 const PAUSED_AFTER = 3 * DAY;
 const REMOVED_AFTER = 7 * DAY;
 /** How many days after its making a copy expires at the latest, however often it is extended. */
-export const LONGEST_LIFE_DAYS = 30;
+export const MAX_LIFE_DAYS = 30;
 
 /** The versions of PHP that a copy can run on. */
 export const PHP_VERSIONS: readonly string[] = ['7.4', '8.0', '8.1', '8.2', '8.3', '8.4'];
@@ -116,12 +116,12 @@ export function resume(world: World, staging: StagingSite, at: number): void {
  * @throws {Refusal} 422 when that is no number of days, or beyond the longest life.
  */
 export function extend(world: World, staging: StagingSite, days: number, at: number): void {
-  if (days < 1 || days > LONGEST_LIFE_DAYS) {
-    throw cannot('invalid_days', `A staging site is extended by 1 to ${LONGEST_LIFE_DAYS} days.`);
+  if (days < 1 || days > MAX_LIFE_DAYS) {
+    throw cannot('invalid_days', `A staging site is extended by 1 to ${MAX_LIFE_DAYS} days.`);
   }
   const expiresAt = Math.max(staging.expiresAt, at) + days * DAY;
-  if (expiresAt > staging.createdAt + LONGEST_LIFE_DAYS * DAY) {
-    throw cannot('staging_expiry_limit', `A staging site lives for ${LONGEST_LIFE_DAYS} days at most.`);
+  if (expiresAt > staging.createdAt + MAX_LIFE_DAYS * DAY) {
+    throw cannot('staging_expiry_limit', `A staging site lives for ${MAX_LIFE_DAYS} days at most.`);
   }
   const status = staging.status === 'suspended' ? 'active' : staging.status;
   Object.assign(staging, { status, expiresAt, updatedAt: at });

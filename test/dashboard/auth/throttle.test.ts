@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { MAX_FAILED, MAX_FAILED_OVERALL, Throttle } from '../../../src/dashboard/auth/login-throttle.ts';
+import { LoginThrottle, MAX_FAILED, MAX_FAILED_OVERALL } from '../../../src/dashboard/auth/login-throttle.ts';
 import { heldClock } from '../../support/held-clock.ts';
 
-const fail = (throttle: Throttle, address: string, times: number): void => {
+const fail = (throttle: LoginThrottle, address: string, times: number): void => {
   for (let count = 0; count < times; count += 1) throttle.count(address);
 };
 
 test('one address that guesses does not keep others out', () => {
-  const throttle = new Throttle(heldClock());
+  const throttle = new LoginThrottle(heldClock());
 
   fail(throttle, '192.0.2.1', MAX_FAILED);
 
@@ -16,7 +16,7 @@ test('one address that guesses does not keep others out', () => {
 });
 
 test('all addresses of one IPv6 network count as one, and those of IPv4 do not, however they are written', () => {
-  const throttle = new Throttle(heldClock());
+  const throttle = new LoginThrottle(heldClock());
 
   fail(throttle, '2001:db8:1:2::1', MAX_FAILED);
   fail(throttle, '::ffff:192.0.2.1', MAX_FAILED);
@@ -28,7 +28,7 @@ test('all addresses of one IPv6 network count as one, and those of IPv4 do not, 
 
 test('while many addresses guess, each has one attempt a minute, and its first is always read', async () => {
   const clock = heldClock();
-  const throttle = new Throttle(clock);
+  const throttle = new LoginThrottle(clock);
 
   const slowedDown = Array.from({ length: MAX_FAILED_OVERALL + 5 }, (_, at) =>
     throttle.count(`192.0.2.${at}`),

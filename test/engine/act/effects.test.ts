@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { Follower } from '../../../src/engine/follow/follow.ts';
-import { tend } from '../../../src/engine/supervise/maintain-run.ts';
+import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
@@ -215,7 +215,7 @@ describe('a process that lacks what a run needs', () => {
     const ignorant = { ...parts, registry: { get: () => undefined, names: () => [] } };
     const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
 
-    await tend(ignorant, waited, [waited], {
+    await maintainRun(ignorant, waited, [waited], {
       follower: new Follower(ignorant, 'default', new AbortController().signal),
       probedAt: undefined,
       replans: new Map(),

@@ -124,7 +124,7 @@ describe('a job that surveys the account before it judges', () => {
     related: ['listClients'],
     target: ({ id, url }) => ({ id, label: url }),
     requestsPerTarget: 0,
-    async survey({ all, previousAt, earlier }) {
+    async prepare({ all, previousAt, earlier }) {
       const clients = new Map<string, object>();
       for await (const client of all('listClients', {})) clients.set(client.id, client);
       const before: string[] = [];
@@ -132,10 +132,10 @@ describe('a job that surveys the account before it judges', () => {
       return { clients, previousAt, before };
     },
     relate: (site, { clients }) => ({ client: clients.get(site.client?.id ?? '') }),
-    judge: (site) => (site.locked ? { is: 'left-out', why: 'It is locked' } : { is: 'target' }),
-    *besides({ survey: { clients, previousAt, before } }) {
+    evaluate: (site) => (site.locked ? { is: 'excluded', why: 'It is locked' } : { is: 'target' }),
+    *extraTargets({ prepared: { clients, previousAt, before } }) {
       const why = previousAt === undefined ? 'There was no run before.' : `Before: ${before.at(-1)}.`;
-      yield { is: 'unfit', id: 'clients', label: `${clients.size} clients`, why };
+      yield { is: 'ineligible', id: 'clients', label: `${clients.size} clients`, why };
     },
     act: async () => ({ is: 'done', reason: 'already-done' }),
     reconcile: async () => ({ is: 'absent' }),
@@ -165,7 +165,7 @@ describe('a job that surveys the account before it judges', () => {
   test('cannot change anything while it plans', async () => {
     const meddling: AnyJob = {
       ...surveying,
-      survey: ({ api }: Parameters<NonNullable<typeof surveying.survey>>[0]) =>
+      prepare: ({ api }: Parameters<NonNullable<typeof surveying.prepare>>[0]) =>
         api.syncSite({ site_id: 'site-0001' }),
     };
     await worldWith([meddling], 1);

@@ -189,7 +189,7 @@ describe('a plan that cannot be made', () => {
     const { work } = createEngine({
       ...partsOf(world.caretaker),
       registry: createRegistry(
-        registry.names().flatMap((name) => ({ ...registry.get(name), judge: broken }) as AnyJob),
+        registry.names().flatMap((name) => ({ ...registry.get(name), evaluate: broken }) as AnyJob),
       ),
     });
     const working = work(50);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer, Input } from '../../../src/contract/operations.ts';
 import { effectIdsIn, type OnceId } from '../../../src/job/reconcile/find-effect.ts';
-import { findTrace, traces } from '../../../src/job/reconcile/probes.ts';
+import { probeEffect, probes } from '../../../src/job/reconcile/probes.ts';
 import { type OpenAccount, openAccount } from '../../support/account.ts';
 import { inputs } from '../../support/operation-inputs.ts';
 
@@ -24,14 +24,14 @@ async function lookAround<Id extends OnceId>(id: Id) {
   await account.pass(5 * MINUTE);
   const note = await notes[id]?.(account, input as never);
   const intent = { operation: id, at: account.now(), ...(note === undefined ? {} : { note }) };
-  const before = await findTrace(id, account.looking, input, intent);
+  const before = await probeEffect(id, account.looking, input, intent);
   const answer: Answer<Id> = await account.call(id, input);
-  const after = await findTrace(id, account.looking, input, intent);
+  const after = await probeEffect(id, account.looking, input, intent);
   return { before, answer: answer as { task?: { id: string } }, after };
 }
 
-const all = Object.keys(traces) as OnceId[];
-const traceless = all.filter((id) => traces[id].looksFor.startsWith('Nothing'));
+const all = Object.keys(probes) as OnceId[];
+const traceless = all.filter((id) => probes[id].looksFor.startsWith('Nothing'));
 /** The id under which an invitation was changed is gone: the test below it. */
 const leaving = all.filter((id) => !traceless.includes(id) && id !== 'updateTeamMember');
 
@@ -69,7 +69,7 @@ test('an e-mail that went to some of its recipients is unknown: sending it again
     body: { send_email: { ...send_email, recipients: [...send_email.recipients, 'b@x.example'] } },
   };
 
-  expect(await findTrace('sendReportEmail', account.looking, more, intent)).toEqual({
+  expect(await probeEffect('sendReportEmail', account.looking, more, intent)).toEqual({
     is: 'unknown',
     detail: '1 of 2 recipients are in the report.',
   });
@@ -84,7 +84,7 @@ test('an e-mail that another run sent a moment before is not taken for the one w
   await account.pass(1_000);
 
   const intent = { operation: 'sendReportEmail', at: account.now() };
-  expect(await findTrace('sendReportEmail', account.looking, input, intent)).toEqual({
+  expect(await probeEffect('sendReportEmail', account.looking, input, intent)).toEqual({
     is: 'unknown',
     detail: 'Another run sent the report at about the time of the request.',
   });
@@ -97,7 +97,7 @@ test('a task that does not say for what it is may be ours: nobody can tell', asy
   const intent = { operation: 'startSiteBackupDownload', at: account.now() };
   account.sandbox.startTask({ type: 'download', input: [], takesMs: MINUTE });
 
-  expect(await findTrace('startSiteBackupDownload', account.looking, input, intent)).toMatchObject({
+  expect(await probeEffect('startSiteBackupDownload', account.looking, input, intent)).toMatchObject({
     is: 'unknown',
   });
 });
@@ -110,7 +110,7 @@ test('a note created since that does not show its content may be ours: it is not
   await account.call('createSiteNote', input);
   account.sandbox.hide('listSiteNotes', 'content');
 
-  expect(await findTrace('createSiteNote', account.looking, input, intent)).toEqual({
+  expect(await probeEffect('createSiteNote', account.looking, input, intent)).toEqual({
     is: 'unknown',
     detail: 'Something of this kind was created since, and does not show for what.',
   });

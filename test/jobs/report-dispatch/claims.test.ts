@@ -128,7 +128,7 @@ describe('a run that ended before it knew', () => {
     });
     const run = await world.fire(aReportPolicy());
     await gate.reached;
-    await world.caretaker.engine.abandon(run.id);
+    await world.caretaker.engine.forceEnd(run.id);
     gate.open();
     return run;
   }

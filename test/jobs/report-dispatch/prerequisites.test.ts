@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { needsOf, snapshotsLack, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Item } from '../../../src/contract/operations.ts';
-import type { Reading } from '../../../src/job/job.ts';
+import type { JobApi } from '../../../src/job/job.ts';
 
 const ready = { status: 'verified', domain: { dkim: { verified: true }, return_path: { verified: true } } };
 const reports = { id: 's-1', email: 'reports@a.example', ...ready };
@@ -20,7 +20,7 @@ const account = (templates: object[], senders: object[], own?: string) =>
         report_template: { email: { subject: 'Hi', sender_email: own === undefined ? null : { id: own } } },
       }),
     },
-  }) as unknown as Reading;
+  }) as unknown as JobApi;
 const monthly = { id: 't-1', name: 'Monthly' };
 
 describe('a template', () => {
@@ -107,7 +107,7 @@ describe('snapshots of the days', () => {
           ...(asked.length === 1 ? { meta: { pagination: { totalPages: 1 } } } : {}),
         };
       },
-    } as unknown as Reading['api'];
+    } as unknown as JobApi['api'];
     expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
       found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 to 2026-10-30.',
     });
@@ -132,7 +132,7 @@ describe('snapshots of the days', () => {
     const says = { code: 'backups_disabled', message: 'Backups are disabled.' };
     const api = {
       listSiteSnapshots: () => Promise.reject(new RejectedError('listSiteSnapshots', 422, says)),
-    } as unknown as Reading['api'];
+    } as unknown as JobApi['api'];
     expect(await snapshotsOf(api, 's', october, 'UTC')).toEqual({ lacks: 'Backups are disabled.' });
   });
 });

@@ -71,7 +71,7 @@ function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
   });
 }
 
-/** Copies are listed for the survey, for the candidates, and a third time before one is changed. */
+/** Copies are listed for the prepared, for the candidates, and a third time before one is changed. */
 const beforeLookingAgain = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
 
 describe('a stale copy', () => {
@@ -543,7 +543,7 @@ describe('a copy of which too little is known', () => {
     ],
   ) => {
     const { id, ...seen } = { ...copy, ...changes };
-    const survey = {
+    const prepared = {
       copies: new Map([['c', { id: 'c', ...seen }]]),
       sites: new Map(sites.map((site) => [site.id, site])),
       latest: new Set<string>(),
@@ -553,14 +553,14 @@ describe('a copy of which too little is known', () => {
     const asked = stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options });
     const facts = {
       options: asked,
-      survey,
+      prepared,
       now,
       serviceNow: now,
       from: 'listStagingSites' as const,
       retry: false,
     };
-    const occasion = { policy: 'cleanup', at: now, timezone: 'UTC' };
-    return stagingCleanup.judge?.({ id }, { ...facts, occasion });
+    const runContext = { policy: 'cleanup', at: now, timezone: 'UTC' };
+    return stagingCleanup.evaluate?.({ id }, { ...facts, runContext });
   };
 
   test.each([
@@ -581,24 +581,24 @@ describe('a copy of which too little is known', () => {
   test('that was not there when the account was surveyed is left out', () => {
     expect(judge({})).toMatchObject({ is: 'target' });
     expect(judge({ id: 'new' })).toMatchObject({
-      is: 'left-out',
+      is: 'excluded',
       why: 'It appeared while the plan was made',
     });
   });
 
   test('is left alone in a status that we do not know, and the run says so', () => {
     expect(judge({ status: 'migrating' })).toEqual({
-      is: 'unfit',
+      is: 'ineligible',
       why: 'It is left alone while its status is migrating.',
     });
-    expect(judge({ status: 'initializing' })).toMatchObject({ is: 'unfit' });
+    expect(judge({ status: 'initializing' })).toMatchObject({ is: 'ineligible' });
   });
 
   test('is not deleted when its live site is not in the account, unless nobody is to be told', () => {
     const why = 'Its live site s is not in the account, so its deletion could be announced to nobody.';
-    expect(judge({}, {}, [])).toEqual({ is: 'unfit', why });
+    expect(judge({}, {}, [])).toEqual({ is: 'ineligible', why });
     expect(judge({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
-    expect(judge({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'unfit' });
+    expect(judge({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'ineligible' });
   });
 
   test('is deleted only when the tags of its live site were shown, and none of them keeps it', () => {
@@ -606,7 +606,7 @@ describe('a copy of which too little is known', () => {
       judge({}, { unless_tagged: ['keep'] }, [{ id: 's', url: 'https://s.example', ...(tags && { tags }) }]);
 
     expect(tagged([])).toMatchObject({ is: 'target' });
-    expect(tagged([{ id: '8', name: 'Keep' }])).toMatchObject({ is: 'left-out' });
+    expect(tagged([{ id: '8', name: 'Keep' }])).toMatchObject({ is: 'excluded' });
     expect(() => tagged()).toThrow('The service does not show site.tags.');
     // A tag without its name is known by its id, or may be the one that keeps the copy.
     expect(tagged([{ id: '7' }])).toMatchObject({ is: 'target' });

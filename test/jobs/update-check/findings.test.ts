@@ -1,6 +1,6 @@
 /** What is kept of much that is to be told, and what is changed only when there is no doubt. */
 import { expect, test } from 'vitest';
-import { effectOn, type Looked, scheduleEnd } from '../../../jobs/update-check/findings.ts';
+import { type ExaminedSchedule, effectOn, scheduleEnd } from '../../../jobs/update-check/findings.ts';
 import type { UpdateSchedule } from '../../../jobs/update-check/history.ts';
 import type { UpdateRun } from '../../../jobs/update-check/runs.ts';
 
@@ -29,7 +29,7 @@ const aRun = (night: number, came: UpdateRun['sites'][number]['came'][]): Update
   changedAt: NIGHT - night * DAY + 60_000,
   sites: came.map((one, index) => ({ id: `site-${index}`, came: one, versions: 'Shop 9.1 → 9.2' })),
 });
-const looked = (runs: UpdateRun[], changes: Partial<UpdateSchedule> = {}): Looked => ({
+const looked = (runs: UpdateRun[], changes: Partial<UpdateSchedule> = {}): ExaminedSchedule => ({
   schedule: { ...schedule, ...changes },
   since: NIGHT - 60 * DAY,
   untold: 0,

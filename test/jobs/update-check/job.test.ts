@@ -235,7 +235,7 @@ describe('a run of a schedule', () => {
 
     const called = await world.fire(policyWith());
     await until(world, async () => (await targetsOf(called))[id]?.state === 'following');
-    const cancelled = await world.caretaker.engine.abandon(called.id);
+    const cancelled = await world.caretaker.engine.forceEnd(called.id);
     await client().call('cancelTask', { task_id: task }, PERSON);
     const next = await check();
 
