@@ -17,7 +17,7 @@ export interface Checkout {
   dir: string;
   /** Replaces `src/cli/main.ts`: the body of its `main(argv)`. */
   writeMain(body: string): Promise<void>;
-  /** Runs one of `scripts/*.mjs`, to its end. */
+  /** Runs `src/cli/bin.mjs` or one of `scripts/*.mjs`, to its end. */
   run(script: string, args?: string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
   remove(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function makeCheckout(): Promise<Checkout> {
         join(dir, 'src/cli/main.ts'),
         `export async function main(_argv: string[]): Promise<number> {\n${body}\n}\n`,
       ),
-    run: (script, args = [], env = {}) => runToEnd(join(dir, 'scripts', script), args, env),
+    run: (script, args = [], env = {}) => runToEnd(join(dir, script === 'bin.mjs' ? 'src/cli' : 'scripts', script), args, env),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
 }

@@ -582,7 +582,7 @@ describe('an answer that is lost', () => {
         },
         target: { id: 'site-1', label: 'https://one.example' },
         options: aReportPolicy({ period: 'last_month' }).options,
-        occasion: { policy: 'reports', at: intent.at, timezone: 'UTC' },
+        runContext: { policy: 'reports', at: intent.at, timezone: 'UTC' },
         memo: { ...mailing, ...memo },
         now: intent.at,
       } as unknown as Acting<never, never>,

@@ -535,7 +535,7 @@ describe('a copy of which too little is known', () => {
     updated_at: '2026-11-01T06:00:00Z',
     expires_at: '2026-11-15T06:00:00Z',
   };
-  const judge = (
+  const evaluate = (
     changes: object,
     options: object = {},
     sites: { id: string; url: string; tags?: { id: string; name?: string }[] }[] = [
@@ -573,37 +573,39 @@ describe('a copy of which too little is known', () => {
     ['expires_at', {}],
     ['site_id', { grace: 0 }],
   ])('is judged by nothing as long as its %s is not shown (%j)', (field, options) => {
-    expect(() => judge({ [field]: undefined }, options)).toThrow(
+    expect(() => evaluate({ [field]: undefined }, options)).toThrow(
       `The service does not show staging.${field}.`,
     );
   });
 
   test('that was not there when the account was surveyed is left out', () => {
-    expect(judge({})).toMatchObject({ is: 'target' });
-    expect(judge({ id: 'new' })).toMatchObject({
+    expect(evaluate({})).toMatchObject({ is: 'target' });
+    expect(evaluate({ id: 'new' })).toMatchObject({
       is: 'excluded',
       why: 'It appeared while the plan was made',
     });
   });
 
   test('is left alone in a status that we do not know, and the run says so', () => {
-    expect(judge({ status: 'migrating' })).toEqual({
+    expect(evaluate({ status: 'migrating' })).toEqual({
       is: 'ineligible',
       why: 'It is left alone while its status is migrating.',
     });
-    expect(judge({ status: 'initializing' })).toMatchObject({ is: 'ineligible' });
+    expect(evaluate({ status: 'initializing' })).toMatchObject({ is: 'ineligible' });
   });
 
   test('is not deleted when its live site is not in the account, unless nobody is to be told', () => {
     const why = 'Its live site s is not in the account, so its deletion could be announced to nobody.';
-    expect(judge({}, {}, [])).toEqual({ is: 'ineligible', why });
-    expect(judge({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
-    expect(judge({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'ineligible' });
+    expect(evaluate({}, {}, [])).toEqual({ is: 'ineligible', why });
+    expect(evaluate({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
+    expect(evaluate({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'ineligible' });
   });
 
   test('is deleted only when the tags of its live site were shown, and none of them keeps it', () => {
     const tagged = (tags?: { id: string; name?: string }[]) =>
-      judge({}, { unless_tagged: ['keep'] }, [{ id: 's', url: 'https://s.example', ...(tags && { tags }) }]);
+      evaluate({}, { unless_tagged: ['keep'] }, [
+        { id: 's', url: 'https://s.example', ...(tags && { tags }) },
+      ]);
 
     expect(tagged([])).toMatchObject({ is: 'target' });
     expect(tagged([{ id: '8', name: 'Keep' }])).toMatchObject({ is: 'excluded' });
