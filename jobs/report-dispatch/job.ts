@@ -5,6 +5,7 @@
  * Reports do not tell their template, so by default any report on the same site and days that a recipient has had
  * counts as sent (`tell_apart_by`).
  */
+
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
 import {
@@ -33,6 +34,7 @@ import {
 } from './recipients.ts';
 import { adoptMail, send, tell } from './send-report.ts';
 import { Memo, type Step, withReport } from './state.ts';
+import { mailWatch } from './watch-mail.ts';
 
 type Report = Item<'listReports'>;
 
@@ -195,6 +197,7 @@ export const reportDispatch = defineJob({
     };
   },
 
+  watches: [mailWatch],
   requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
 
   async act(acting): Promise<Answer<Memo>> {

@@ -2,14 +2,14 @@
 
 import type { Answer, Item } from '../../src/contract/operations.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { EarlierMail, End, JobApi, Reason } from '../../src/job/job.ts';
+import type { End, JobApi, Reason } from '../../src/job/job.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { completed } from '../../src/job/shown.ts';
 import { scrub } from '../../src/secrets.ts';
 import { shownAlone } from './claims.ts';
 import { type MailFacts, mailValue } from './mail-text.ts';
 import { boundsOf, type Period, sayPeriod } from './period.ts';
-import { mailTo, missOf, newMailTo } from './watch-mail.ts';
+import { type EarlierMail, mailTo, missOf, newMailTo } from './watch-mail.ts';
 
 type Site = Item<'listSites'>;
 type Report = Item<'listReports'>;

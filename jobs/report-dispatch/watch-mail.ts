@@ -5,11 +5,27 @@
 
 import { isoTime, timeOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import type { Api, EarlierMail, Watch } from '../../src/job/job.ts';
+import type { Api, Watch } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
 
-type MailWatch = Extract<Watch, { kind: 'mail' }>;
+/** A mail as it stood before another one went to the same address. */
+export interface EarlierMail {
+  email: string;
+  sent_at?: string | null | undefined;
+  status?: string | undefined;
+}
+
+/** What a watch of this kind holds. */
+export interface MailWatch extends Watch {
+  kind: 'mail';
+  reportId: string;
+  /** When the report was made, in milliseconds since 1970: lists of reports know no other moment. */
+  madeAt: number;
+  recipients: readonly string[];
+  /** What had been sent to some of them before: that says nothing of the mail that is followed. */
+  before?: readonly EarlierMail[];
+}
 type Report = Item<'listReports'>;
 type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
 
@@ -17,6 +33,8 @@ type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
 const FRESH_MS = 6 * 3_600_000;
 
 export const mailWatch: WatchKind<MailWatch, Report> = {
+  name: 'mail',
+  label: (watch) => `The mail of the report ${watch.reportId}`,
   sweep: {
     operation: 'listReports',
     query: (watches, from) => ({

@@ -16,9 +16,10 @@ import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
+import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
-export type { EarlierMail, Finding, Intent, Watch } from '../run/run.ts';
+export type { Finding, Intent, Watch } from '../run/run.ts';
 
 /** How a target ended. Findings are what a person should know besides the reason, one line each. */
 export type End = {
@@ -242,6 +243,8 @@ export interface Job<
   aggregateIds?: readonly string[];
   /** Requests one target usually costs, besides following; `plan` predicts with it. */
   requestsPerTarget: number | ((options: Options) => number);
+  /** Kinds of work in the service that this job follows besides tasks and syncs. */
+  watches?: readonly AnyWatchKind[];
   /** Does one step of the work on one target. */
   act(acting: Acting<Options, Memo>): Promise<Answer<Memo>>;
   /** Finds out whether the effect of an intent without a result happened. Only reads. */

@@ -1,17 +1,27 @@
 import type { AnyJob } from './job.ts';
+import { syncWatch } from './watch/sync.ts';
+import { taskWatch } from './watch/task.ts';
+import type { AnyWatchKind } from './watch/watch.ts';
 
-/** The jobs there are, by name; `app` fills it from `jobs/` and hands it to whoever needs one. */
+/** The jobs there are, by name, and what they bring; `app` fills it from `jobs/` and hands it to whoever needs one. */
 export interface Registry {
   get(name: string): AnyJob | undefined;
   names(): string[];
+  /** The kinds of work that can be followed, by name: tasks, syncs, and those that jobs bring. */
+  watches: ReadonlyMap<string, AnyWatchKind>;
 }
 
-/** A registry of these jobs. A name taken twice is a mistake of the programmer and throws at once. */
+/** A registry of these jobs. A name that is taken twice is an error of the programmer and throws at once. */
 export function createRegistry(jobs: readonly AnyJob[]): Registry {
   const byName = new Map<string, AnyJob>();
-  for (const job of jobs) {
-    if (byName.has(job.name)) throw new Error(`Two jobs are called "${job.name}".`);
-    byName.set(job.name, job);
-  }
-  return { get: (name) => byName.get(name), names: () => [...byName.keys()].sort() };
+  for (const job of jobs) add(byName, job.name, job, 'jobs');
+  const watches = new Map<string, AnyWatchKind>();
+  const brought = jobs.flatMap((job) => job.watches ?? []);
+  for (const kind of [taskWatch, syncWatch, ...brought]) add(watches, kind.name, kind, 'kinds of watch');
+  return { get: (name) => byName.get(name), names: () => [...byName.keys()].sort(), watches };
+}
+
+function add<T>(all: Map<string, T>, name: string, one: T, what: string): void {
+  if (all.has(name)) throw new Error(`Two ${what} are called "${name}".`);
+  all.set(name, one);
 }

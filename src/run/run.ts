@@ -101,8 +101,10 @@ export interface Intent {
   made?: true;
 }
 
-/** What is followed in the service on behalf of a target. */
-export type Watch = WatchedWork & {
+/** Work in the service that is followed on behalf of a target. The other fields are those of its kind (`job/watch`). */
+export interface Watch {
+  /** The name of the watch kind. */
+  kind: string;
   /** No later than this work can have begun, in milliseconds since 1970. */
   since: number;
   /** `since` by the service's clock, as far as that was known when the work was first followed. */
@@ -111,25 +113,9 @@ export type Watch = WatchedWork & {
   adopted?: true;
   /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */
   until?: number;
-};
-type WatchedWork =
-  | { kind: 'task'; taskId: string }
-  | { kind: 'sync'; siteId: string; snapshotId?: string }
-  | {
-      kind: 'mail';
-      reportId: string;
-      /** When the report was made, in milliseconds since 1970: lists of reports know no other moment. */
-      madeAt: number;
-      recipients: readonly string[];
-      /** What had been sent to some of them before: that says nothing of the mail that is followed. */
-      before?: readonly EarlierMail[];
-    };
-
-/** A mail as it stood before another one went to the same address. */
-export interface EarlierMail {
-  email: string;
-  sent_at?: string | null | undefined;
-  status?: string | undefined;
+  /** What messages call it: `The task 42`. Set by the engine when it begins to follow. */
+  label?: string;
+  readonly [fact: string]: unknown;
 }
 
 /** Something a person should know about a target besides how it ended. */

@@ -43,7 +43,8 @@ export async function makeCheckout(): Promise<Checkout> {
         join(dir, 'src/cli/main.ts'),
         `export async function main(_argv: string[]): Promise<number> {\n${body}\n}\n`,
       ),
-    run: (script, args = [], env = {}) => runToEnd(join(dir, script === 'bin.mjs' ? 'src/cli' : 'scripts', script), args, env),
+    run: (script, args = [], env = {}) =>
+      runToEnd(join(dir, script === 'bin.mjs' ? 'src/cli' : 'scripts', script), args, env),
     remove: () => rm(dir, { recursive: true, force: true }),
   };
 }

@@ -176,7 +176,7 @@ class Step {
       const last = detail === undefined ? '' : ` The last time: ${detail}`;
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${attempts} times.${last}` };
     }
-    return noted(job, await job.act(this.acting(job)));
+    return encodeState(job, await job.act(this.acting(job)));
   }
 
   /**
@@ -187,7 +187,7 @@ class Step {
     const { watch } = this.target;
     this.dropIntent();
     try {
-      if (watch?.kind === 'task') await this.call('cancelTask', { task_id: watch.taskId } as never);
+      if (watch) await this.deps.registry.watches.get(watch.kind)?.cancel?.(this.jobApi().api, watch);
     } catch (error) {
       if (!(error instanceof RejectedError || error instanceof GoneError)) throw error;
     }
@@ -202,7 +202,7 @@ class Step {
     if (found.is === 'unknown') {
       return { is: 'failed', reason: 'unknown-effect', ...(found.detail ? { detail: found.detail } : {}) };
     }
-    if (found.is !== 'absent') return noted(job, found);
+    if (found.is !== 'absent') return encodeState(job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
@@ -214,12 +214,16 @@ class Step {
     return undefined;
   }
 
+  private jobApi() {
+    return readingOf(this.client, this.options(), (operation, input, note) =>
+      this.call(operation, input, note),
+    );
+  }
+
   private acting(job: AnyJob): Acting<unknown> {
     const { id, label, memo, ended, intent } = this.target;
     return {
-      ...readingOf(this.client, this.options(), (operation, input, note) =>
-        this.call(operation, input, note),
-      ),
+      ...this.jobApi(),
       serviceTime: async (at) =>
         (at === intent?.at ? intent.serviceAt : undefined) ?? this.client.serviceTime(at, this.options()),
       effects: this.effects(),
@@ -338,7 +342,7 @@ class Step {
     const facts = { run: this.run.id, target: this.target.id };
     if (decision.unforeseen !== undefined)
       log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
-    const target = this.withServiceSince(decision.target);
+    const target = this.withWatchFacts(decision.target);
     const settled = await records.targets.settle(this.run, target, {
       from: ['acting'],
       spent: this.spent.take(),
@@ -350,19 +354,23 @@ class Step {
     return settled ? target : undefined;
   }
 
-  /** Notes with work that begins to be followed when that was by the service's clock. */
-  private withServiceSince(target: Target): Target {
+  /** Notes with work that begins to be followed what its kind calls it, and when that was by the service's clock. */
+  private withWatchFacts(target: Target): Target {
     const { watch } = target;
-    if (target.state !== 'following' || !watch || watch.serviceSince) return target;
+    if (target.state !== 'following' || !watch || watch.label !== undefined) return target;
+    const kind = this.deps.registry.watches.get(watch.kind);
+    if (!kind) throw new Error(`The job ${this.run.job} follows work of the unknown kind "${watch.kind}".`);
     const { intent } = this.target;
-    const withServiceTime = watch.since === intent?.at ? intent.serviceAt : undefined;
-    const serviceSince = withServiceTime ?? this.client.knownServiceTime(watch.since);
-    return serviceSince ? { ...target, watch: { ...watch, serviceSince } } : target;
+    const noted = watch.since === intent?.at ? intent.serviceAt : undefined;
+    const serviceSince = watch.serviceSince ?? noted ?? this.client.knownServiceTime(watch.since);
+    const id = kind.id?.(watch);
+    const facts = { label: kind.label(watch), ...(serviceSince ? { serviceSince } : {}) };
+    return { ...target, ...(id === undefined ? {} : { taskId: id }), watch: { ...watch, ...facts } };
   }
 }
 
 /** An answer with its memo as it is written down. */
-function noted(job: AnyJob, answer: Answer): Answer<string> {
+function encodeState(job: AnyJob, answer: Answer): Answer<string> {
   if (answer.is === 'next') return { is: 'next', memo: memoOf(job, answer.memo).memo ?? 'null' };
   if (answer.is !== 'following' || answer.next === undefined) return answer as Answer<string>;
   return { ...answer, next: memoOf(job, answer.next).memo ?? 'null' };

@@ -85,19 +85,12 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
 /** A target whose work now runs in the service: the intent has its result, the watch says what to look for. */
 function followed(target: Target, watch: Watch, next: string | undefined): Target {
   const rest = answered(target);
-  const taskId = taskIdOf(watch);
   return {
     ...rest,
     state: 'following',
     watch,
-    ...(taskId === undefined ? {} : { taskId }),
     ...(next === undefined ? {} : { goesOn: true, begun: true, memo: next }),
   };
-}
-
-function taskIdOf(watch: Watch): string | undefined {
-  if (watch.kind === 'task') return watch.taskId;
-  return watch.kind === 'sync' ? watch.snapshotId : undefined;
 }
 
 /** A target whose step is over and has left a memo for the next. */
@@ -187,11 +180,8 @@ export function ended(
 }
 
 /** What followed work was at when its time was up. */
-export const stillUnderWay = (watch: Watch): string => {
-  if (watch.kind === 'task') return `The task ${watch.taskId} was still under way.`;
-  if (watch.kind === 'mail') return `The mail of the report ${watch.reportId} was still under way.`;
-  return 'The sync was still under way.';
-};
+export const stillUnderWay = ({ label = 'The work in the service' }: Watch): string =>
+  `${label} was still under way.`;
 
 /** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
 export function timedOut(target: Target, now: number): Target {

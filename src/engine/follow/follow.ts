@@ -13,8 +13,7 @@ import { ContractError } from '../../contract/answers.ts';
 import type { Input } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Api } from '../../job/job.ts';
-import { watchKind, watchKinds } from '../../job/watch/kinds.ts';
-import type { Lost, Verdict } from '../../job/watch/watch.ts';
+import type { AnyWatchKind, Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -63,11 +62,11 @@ interface Looked {
 
 /** Follows one account's work for as long as its process holds the lease. */
 export class Follower {
-  private readonly nextSweepAt = new Map<Watch['kind'], number>();
+  private readonly nextSweepAt = new Map<string, number>();
   private readonly looked = new Map<string, Looked>();
   /** When requests were sent for looks, in the last minute. */
   private lookRequests: number[] = [];
-  private readonly covered = new Map<Watch['kind'], Covered>();
+  private readonly covered = new Map<string, Covered>();
   /** Requests sent and not yet counted on a run. */
   private readonly uncounted = new Spending();
 
@@ -78,8 +77,15 @@ export class Follower {
     private readonly stopping: AbortSignal,
   ) {}
 
+  /** @throws when no job of this process brings the kind: another process may know it. */
+  private kindOf(name: string): AnyWatchKind {
+    const kind = this.deps.registry.watches.get(name);
+    if (!kind) throw new Error(`No job here follows work of the kind "${name}".`);
+    return kind;
+  }
+
   /** When the last sweep of a kind that came to its end began; long ago when there was none. */
-  sweptAt(kind: Watch['kind']): number {
+  sweptAt(kind: string): number {
     return this.covered.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
   }
 
@@ -91,7 +97,7 @@ export class Follower {
   /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
   async round(runs: readonly Run[]): Promise<void> {
     const now = this.deps.clock.now();
-    const due = (Object.keys(watchKinds) as Watch['kind'][]).filter(
+    const due = [...this.deps.registry.watches.keys()].filter(
       (kind) => now >= (this.nextSweepAt.get(kind) ?? 0),
     );
     if (due.length === 0) return;
@@ -103,7 +109,7 @@ export class Follower {
     }
   }
 
-  private async roundOf(kind: Watch['kind'], followed: readonly Followed[]): Promise<void> {
+  private async roundOf(kind: string, followed: readonly Followed[]): Promise<void> {
     const { clock, records } = this.deps;
     const now = clock.now();
     const usual = await records.accounts.usualMs(this.account, kind);
@@ -123,7 +129,7 @@ export class Follower {
       await this.conclude(late.map(({ one }) => ({ one, verdict: { is: 'running' } })));
       await this.look(rest, usual, options);
     } catch (error) {
-      await this.excuse(error, kind);
+      await this.handleRoundError(error, kind);
     } finally {
       await records.runs.countRequests(mostConcerned(followed), this.uncounted.take());
     }
@@ -131,12 +137,12 @@ export class Follower {
 
   /** Goes through the list; gives what it did not settle, and whether it was seen there. */
   private async sweep(
-    kind: Watch['kind'],
+    kind: string,
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
     const { client } = this.deps.link(this.account);
-    const { sweep, keyOf, keyOfItem, judge, movedAt } = watchKind(kind);
+    const { sweep, keyOf, keyOfItem, judge, movedAt } = this.kindOf(kind);
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
@@ -194,7 +200,7 @@ export class Follower {
    * The service's moment up to which earlier sweeps have shown everything for these watches; nothing when there is a watch
    * among them that the last one did not cover although its work had begun by then.
    */
-  private seenTo(kind: Watch['kind'], followed: readonly Followed[]): number | undefined {
+  private seenTo(kind: string, followed: readonly Followed[]): number | undefined {
     const covered = this.covered.get(kind);
     const missed = (one: Followed) =>
       covered && !covered.names.has(nameOf(one)) && one.watch.since < covered.at;
@@ -203,7 +209,7 @@ export class Follower {
 
   /** The service's time since which a sweep must show everything for these watches. */
   private async sweepFrom(
-    kind: Watch['kind'],
+    kind: string,
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<string> {
@@ -274,7 +280,7 @@ export class Follower {
   }
 
   private async explain(api: Api, { watch }: Followed, verdict: Verdict): Promise<Verdict> {
-    const { explain } = watchKind(watch.kind);
+    const { explain } = this.kindOf(watch.kind);
     if (!explain || verdict.is !== 'failed') return verdict;
     try {
       return await explain(api, watch, verdict);
@@ -317,7 +323,7 @@ export class Follower {
   private async lookAt(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
     try {
       const since = await this.begun(watch, options);
-      return await watchKind(watch.kind).look(api, watch, since);
+      return await this.kindOf(watch.kind).look(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
       if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
@@ -387,7 +393,7 @@ export class Follower {
   }
 
   /** What ends a round without being anybody's failure. */
-  private async excuse(error: unknown, kind: Watch['kind']): Promise<void> {
+  private async handleRoundError(error: unknown, kind: string): Promise<void> {
     if (error instanceof BudgetSpentError || this.stopping.aborted) return;
     if (error instanceof AccountRefusedError) return blockAccount(this.deps, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;

@@ -51,7 +51,7 @@ async function cancelTasks(deps: EngineDeps, run: Run): Promise<void> {
   const { records, clock } = deps;
   for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
     const { watch, callOff } = target;
-    if (watch?.kind !== 'task' || watch.adopted || callOff) continue;
+    if (!watch || watch.adopted || callOff || !deps.registry.watches.get(watch.kind)?.cancel) continue;
     const at = clock.now();
     await records.targets.settle(run, cancelling(target), {
       from: ['following'],

@@ -11,10 +11,18 @@ import type { Api } from '../job.ts';
 import { lastSyncFailed } from '../reconcile/find-sync.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
-type SyncWatch = Extract<Watch, { kind: 'sync' }>;
+/** What a watch of this kind holds. */
+export interface SyncWatch extends Watch {
+  kind: 'sync';
+  siteId: string;
+  snapshotId?: string;
+}
 type Site = Item<'listSites'>;
 
 export const syncWatch: WatchKind<SyncWatch, Site> = {
+  name: 'sync',
+  label: () => 'The sync',
+  id: (watch) => watch.snapshotId,
   sweep: {
     operation: 'listSites',
     query: (_watches, from) => ({ filters: { last_sync_at: { gte: from } }, sort: 'last_sync_at,desc' }),

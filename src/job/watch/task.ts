@@ -6,11 +6,18 @@ import type { Api, End } from '../job.ts';
 import { stepErrorOf } from '../step-error.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 
-type TaskWatch = Extract<Watch, { kind: 'task' }>;
+/** What a watch of this kind holds. */
+export interface TaskWatch extends Watch {
+  kind: 'task';
+  taskId: string;
+}
 type Task = Item<'listTasks'>;
 type Shown = Answer<'showTask'>['task'];
 
 export const taskWatch: WatchKind<TaskWatch, Task> = {
+  name: 'task',
+  label: (watch) => `The task ${watch.taskId}`,
+  id: (watch) => watch.taskId,
   sweep: {
     operation: 'listTasks',
     query: (_watches, from) => ({ filters: { updated_at: { gte: from } }, sort: 'updated_at,desc' }),
@@ -24,6 +31,9 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
     if (!task) return lost;
     const verdict = judge(watch, task);
     return verdict.is === 'failed' ? withStepError(verdict, task) : verdict;
+  },
+  async cancel(api, watch) {
+    await api.cancelTask({ task_id: watch.taskId });
   },
   async explain(api, watch, end) {
     // What somebody cancelled went wrong nowhere.

@@ -18,6 +18,12 @@ export interface Lost {
 
 /** How one kind of work is followed. */
 export interface WatchKind<W extends Watch, I> {
+  /** What watches of this kind have as `kind`: unique among all jobs. */
+  name: string;
+  /** What messages call the work: `The task 42`. */
+  label(watch: W): string;
+  /** The id by which people find the work in the service; nothing while it is not known. */
+  id?(watch: W): string | undefined;
   /** The list call whose pages show what ended since the oldest of `watches` began, however many they are. */
   sweep: {
     operation: 'listTasks' | 'listSites' | 'listReports' | 'listStagingSites';
@@ -33,9 +39,15 @@ export interface WatchKind<W extends Watch, I> {
   judge(watch: W, item: I, since: TimeBounds): Verdict;
   /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
   look(api: Api, watch: W, since: TimeBounds): Promise<Verdict | Lost>;
+  /** Ends the work in the service, for a cancelled run. Absent where the service offers no way. One request. */
+  cancel?(api: Api, watch: W): Promise<void>;
   /** A bad end with what the service says of it, where the list shows only that it came. One request. */
   explain?(api: Api, watch: W, end: End): Promise<End>;
 }
+
+/** A kind of watch whose items and facts the reader does not know. */
+// biome-ignore lint/suspicious/noExplicitAny: the facts of a watch go with its kind, which only its own functions know.
+export type AnyWatchKind = WatchKind<any, any>;
 
 /** The reason of a good end: followed work that somebody else had started was adopted. */
 export const doneAs = (watch: Watch): Verdict => ({ is: 'done', reason: watch.adopted ? 'adopted' : 'done' });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../src/engine/engine.ts';
 import { Follower } from '../../../src/engine/follow/follow.ts';
 import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
+import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, type Gate, partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
@@ -212,7 +213,7 @@ describe('a process that lacks what a run needs', () => {
     world = await startWorld({ sites: 2, work: false });
     const run = await world.fire(aPolicy());
     const parts = partsOf(await world.another({ work: false }));
-    const ignorant = { ...parts, registry: { get: () => undefined, names: () => [] } };
+    const ignorant = { ...parts, registry: createRegistry([]) };
     const waited = { ...run, createdAt: run.createdAt - 3_600_000 };
 
     await maintainRun(ignorant, waited, [waited], {
@@ -235,7 +236,7 @@ describe('a process that lacks what a run needs', () => {
     await until(world, () => syncs().length === 3);
     await first.stop();
     const parts = partsOf(await world.another({ work: false }));
-    const older = await lookOn({ ...parts, registry: { get: () => undefined, names: () => [] } });
+    const older = await lookOn({ ...parts, registry: createRegistry([]) });
     const meanwhile = await world.targets(run);
     const second = world.caretaker.engine.work(50);
 

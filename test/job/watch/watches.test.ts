@@ -4,14 +4,10 @@ import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { TimeBounds } from '../../../src/clock.ts';
 import type { Item } from '../../../src/contract/operations.ts';
 import type { Api } from '../../../src/job/job.ts';
-import { watchKind, watchKinds } from '../../../src/job/watch/kinds.ts';
-import type { Watch } from '../../../src/run/run.ts';
+import { type SyncWatch, syncWatch } from '../../../src/job/watch/sync.ts';
+import { type TaskWatch, taskWatch } from '../../../src/job/watch/task.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { type HeldClock, heldClock } from '../../support/held-clock.ts';
-
-type SyncWatch = Extract<Watch, { kind: 'sync' }>;
-type TaskWatch = Extract<Watch, { kind: 'task' }>;
-type MailWatch = Extract<Watch, { kind: 'mail' }>;
 
 const SINCE = Date.parse('2026-11-21T02:00:00Z');
 const at = (seconds: number) => new Date(SINCE + seconds * 1_000).toISOString();
@@ -21,7 +17,7 @@ const exactly = (ms: number): TimeBounds => ({ earliest: ms, latest: ms });
 describe('a task', () => {
   const watch: TaskWatch = { kind: 'task', taskId: 't-1', since: SINCE };
   const judge = (status: string, of: TaskWatch = watch) =>
-    watchKinds.task.judge(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
+    taskWatch.judge(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
 
   test('is done when it is completed, and adopted when somebody else had started it', () => {
     expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
@@ -58,7 +54,7 @@ describe('a task', () => {
     const api = {
       showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }),
     } as unknown as Api;
-    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toEqual({
+    expect(await taskWatch.look(api, watch, exactly(SINCE))).toEqual({
       is: 'failed',
       reason: 'task-failed',
       detail: 'The step update_plugin failed.',
@@ -75,7 +71,7 @@ describe('a task', () => {
       const details = { sites: [{ steps: [{ type: 'upload', status, error }] }] };
       const api = { showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }) };
       const end = { is: 'failed', reason } as const;
-      expect(await watchKinds.task.explain?.(api as unknown as Api, watch, end)).toEqual({
+      expect(await taskWatch.explain?.(api as unknown as Api, watch, end)).toEqual({
         ...end,
         ...(detail === undefined ? {} : { detail }),
       });
@@ -85,18 +81,18 @@ describe('a task', () => {
   test('that somebody cancelled, or that the service no longer knows, is not explained', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
     const failed = { is: 'failed', reason: 'task-failed' } as const;
-    expect(await watchKinds.task.explain?.(api, watch, failed)).toEqual(failed);
+    expect(await taskWatch.explain?.(api, watch, failed)).toEqual(failed);
     const cancelled = { is: 'failed', reason: 'task-cancelled' } as const;
-    expect(await watchKinds.task.explain?.({} as Api, watch, cancelled)).toEqual(cancelled);
+    expect(await taskWatch.explain?.({} as Api, watch, cancelled)).toEqual(cancelled);
   });
 
   test('that the service does not know any more is lost, and its target is not called gone', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
-    expect(await watchKinds.task.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
+    expect(await taskWatch.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
   test('is matched by its id, in one list of all that changed since', () => {
-    const { sweep, keyOf, keyOfItem } = watchKinds.task;
+    const { sweep, keyOf, keyOfItem } = taskWatch;
     expect(sweep.query([watch], at(-90))).toEqual({
       filters: { updated_at: { gte: at(-90) } },
       sort: 'updated_at,desc',
@@ -111,7 +107,7 @@ describe('a sync', () => {
   const { snapshotId: _none, ...withoutSnapshot } = watch;
   type Shown = Pick<Item<'listSites'>, 'sync' | 'backups'>;
   const judge = (site: Shown, of: SyncWatch = watch) =>
-    watchKinds.sync.judge(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
+    syncWatch.judge(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
   const snapshot = (status: string, id = 'snap-1') =>
     ({ enabled: true, latest_snapshot: { id, status, created_at: at(1) } }) as Shown['backups'];
   const over = {
@@ -177,11 +173,11 @@ describe('a sync', () => {
   });
 
   test('is matched by its site, in one list of all sites synced since', () => {
-    expect(watchKinds.sync.sweep.query([watch], at(-30))).toEqual({
+    expect(syncWatch.sweep.query([watch], at(-30))).toEqual({
       filters: { last_sync_at: { gte: at(-30) } },
       sort: 'last_sync_at,desc',
     });
-    expect(watchKinds.sync.keyOf(watch)).toBe('s');
+    expect(syncWatch.keyOf(watch)).toBe('s');
   });
 });
 
@@ -209,7 +205,7 @@ describe('a sync that is looked at alone', () => {
   } as unknown as Api;
   const lookWith = (by: Api, watch: Partial<SyncWatch>) => {
     const { since = clock.now() } = watch;
-    return watchKinds.sync.look(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
+    return syncWatch.look(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
   };
   const look = (watch: Partial<SyncWatch>) => lookWith(api, watch);
 
@@ -310,78 +306,7 @@ describe('a sync that is looked at alone', () => {
   });
 });
 
-describe('the mail of a report', () => {
-  const watch: MailWatch = {
-    kind: 'mail',
-    reportId: 'r-1',
-    madeAt: SINCE - 60_000,
-    recipients: ['Anna@client.example', 'ben@client.example'],
-    since: SINCE,
-  };
-  type Mail = { email: string; status: string; sent_at?: string };
-  const report = (...mails: Mail[]) => ({ id: 'r-1', email: { recipients: mails } }) as Item<'listReports'>;
-  const mail = (email: string, status: string, sent_at = at(0)): Mail => ({ email, status, sent_at });
-  const judge = (mails: Mail[], of: MailWatch = watch) =>
-    watchKinds.mail.judge(of, report(...mails), exactly(SINCE));
-  const [anna, ben] = ['anna@client.example', 'ben@client.example'] as const;
-
-  test('is done when it has been delivered to everybody, however their addresses are written', () => {
-    expect(judge([mail(anna, 'delivered'), mail(ben, 'opened')])).toEqual({ is: 'done', reason: 'done' });
-  });
-
-  test('goes on until it is known of everybody', () => {
-    expect(judge([mail(anna, 'bounced'), mail(ben, 'sent')])).toEqual({ is: 'running' });
-    expect(judge([mail(anna, 'delivered')])).toEqual({ is: 'running' });
-    expect(judge([mail(anna, 'delivered'), mail(ben, 'deferred')])).toEqual({ is: 'running' });
-  });
-
-  test.each([
-    ['bounced', 'the mail bounced'],
-    ['failed', 'the mail could not be sent'],
-    ['spam', 'the mail was taken for spam'],
-  ])('has failed, with the address, when it is %s', (status, says) => {
-    expect(judge([mail(anna, 'delivered'), mail(ben, status)])).toEqual({
-      is: 'failed',
-      reason: 'undelivered',
-      detail: `${ben}: ${says}.`,
-    });
-  });
-
-  test('that is sent again is not judged by what became of it before', () => {
-    const before = [{ email: anna, status: 'bounced', sent_at: at(-3_600) }];
-    const again = { ...watch, before, recipients: [anna] };
-    expect(judge([mail(anna, 'bounced', at(-3_600))], again)).toEqual({ is: 'running' });
-    expect(judge([mail(anna, 'bounced', at(1))], again)).toMatchObject({ is: 'failed' });
-  });
-
-  test('of which nothing is shown is unclear', () => {
-    expect(watchKinds.mail.judge(watch, { id: 'r-1' } as Item<'listReports'>, exactly(SINCE))).toEqual({
-      is: 'unclear',
-    });
-  });
-
-  test('is lost with its report', async () => {
-    const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
-    expect(await watchKinds.mail.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
-  });
-
-  test('is matched by its report, in one list of all made since the oldest; old reports are looked at alone', () => {
-    const old = { ...watch, reportId: 'r-0', madeAt: SINCE - 30 * 86_400_000 };
-    const { sweep, keyOf, keyOfItem } = watchKinds.mail;
-    expect(sweep.query([watch, old], at(-5))).toEqual({
-      filters: { created_at: { gte: at(-60) } },
-      sort: 'created_at,desc',
-    });
-    expect(keyOf(watch)).toBe(keyOfItem(report()));
-  });
-});
-
 test('the service’s time of the last change is what a sweep is continued from', () => {
-  expect(watchKinds.task.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
-  expect(watchKinds.sync.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
-});
-
-test('each kind of watch is found by its name', () => {
-  expect(watchKind('task')).toBe(watchKinds.task);
-  expect(watchKind('sync')).toBe(watchKinds.sync);
+  expect(taskWatch.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
+  expect(syncWatch.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
 });
