@@ -57,7 +57,7 @@ export function overview(
         budgets.map(async ({ account, budget }): Promise<AccountView> => {
           const [{ limit, remaining, failingSince }, requests] = await Promise.all([
             budget.state(),
-            budget.letGo(),
+            budget.granted(),
           ]);
           const failing = failingSince === undefined ? {} : { failingSince };
           return { account, limit, left: remaining, requests, ...failing };

@@ -1,54 +1,54 @@
 /**
  * The requests per minute that an account has, shared by every process through one small hash in Redis.
  *
- * The service counts in fixed windows and tells after each answer how many requests are left and in how many seconds
- * the window ends (spec 8). We keep our own count of the window, lowered at once by every request that is let go and
- * corrected by every answer, so that other consumers of the account are seen too. When a window ends, the numbers of
- * the next one are unknown: a single request, the scout, goes ahead and everybody else waits for its answer. A change
- * of limit, a clock that differs, or somebody who drained the window thus costs one request, not one a process. Each
- * request has a ticket of the window it was let go in, so that an answer that comes late is not taken for a scout's.
+ * The service counts in fixed windows. Each answer reports how many requests are left and in how many seconds the window ends
+ * (spec 8). We keep our own count of the window: every request that is granted lowers it at once, and every answer corrects it,
+ * so that other clients of the account are seen too. When a window ends, the numbers of the next one are unknown: a single
+ * request, the scout, goes ahead, and everybody else waits for its answer. A change of limit, a clock that differs, or somebody
+ * who used up the window thus costs one request in all, not one for each process. Each request has a ticket of the window it was
+ * granted in, so that an answer that comes late is not taken for the scout's. docs/budget.md shows a window.
  */
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import { CaretakerError } from '../errors.ts';
-import { runScript } from '../redis/script.ts';
-import { Alone } from './alone.ts';
-import { LEARN, ROOM, TAKE } from './scripts.ts';
-import { type BudgetUsage, othersPerMinute, spentIn } from './usage.ts';
-import { type Priority, priorities, type Ticket, type WindowNews } from './words.ts';
+import { LocalFallback } from './local-fallback.ts';
+import type { RequestClass } from './request-class.ts';
+import { type SharedLimits, SharedWindow } from './shared-window.ts';
+import type { Decision, Ticket, WindowReport } from './ticket.ts';
+import { type BudgetUsage, countOf, failureOf, grantedIn, isInProgress, usageOf } from './usage.ts';
 
 export interface BudgetOptions {
-  /** What the account is allowed as long as the service has not told its own figure, which counts from then on. */
+  /** The limit of the account, until the service has reported its own, which counts from then on. */
   requestsPerMinute: number;
   /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
   reserve: number;
   /**
-   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on with what
-   * is its part of the account when all share alike. Default `stop`.
+   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on with an equal
+   * part of the account's limit. Default `stop`.
    */
   whenRedisIsDown?: 'stop' | 'share';
-  /** What this process is called in `usage`. */
+  /** The name of this process in `usage`. */
   process?: string;
-  /** Where the service is asked: that it did not answer at another address says nothing of this one. */
+  /** Where the service is asked: that it did not answer at another address means nothing for this one. */
   address?: string | undefined;
 }
 
 export interface BudgetState {
   limit: number;
-  /** Of the window as last seen, the reserve included; all of the limit once that window is over. */
+  /** Of the window as last seen, including the reserve; the whole limit once that window is over. */
   remaining: number;
   /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
   resetsAt: number;
   /** Since when nobody got a usable answer; nothing while the service answers. */
   failingSince?: number;
-  /** When it was last seen to fail since then. */
+  /** When it last failed since then. */
   failedAt?: number;
-  /** How many new actions may still be sent in this window, as far as one can tell; when it is over, in the next one. */
-  room: number;
+  /** How many requests of the class `action` may still be sent in this window; when it is over, in the next one. An estimate. */
+  availableForActions: number;
 }
 
-/** The budget has nothing left for this priority until `until`: come back then; it is nobody's failure. */
+/** The budget has nothing left for this class of requests until `until`: not a failure, come back then. */
 export class BudgetSpentError extends CaretakerError {
   readonly code = 'BUDGET_SPENT';
   constructor(
@@ -63,45 +63,31 @@ export interface Budget {
   /**
    * Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason.
    *
-   * Whoever takes must `learn` afterwards, whatever became of the request: others may be waiting for what it tells.
+   * Whoever takes must call `learn` afterwards, whatever became of the request: others may be waiting for its report.
    */
-  take(priority: Priority, signal?: AbortSignal): Promise<Ticket>;
+  take(requestClass: RequestClass, signal?: AbortSignal): Promise<Ticket>;
   /**
-   * Takes one request if it can be had at once or nearly so.
+   * Takes one request if it is granted at once or after a short wait.
    *
-   * @throws {BudgetSpentError} when it cannot: no slot and no connection is held while waiting for a window.
+   * @throws {BudgetSpentError} when it is not: no slot and no connection is held while waiting for a window.
    */
-  takeNow(priority: Priority): Promise<Ticket>;
+  takeNow(requestClass: RequestClass): Promise<Ticket>;
   /**
-   * Corrects the count by what an answer said, or frees the scout's place when nothing was found out (`undefined`): the
-   * request was not sent after all, or given up.
+   * Corrects the count by what an answer reported. Without a report the request was not sent after all, or given up; if it was
+   * the scout, the next request goes ahead.
    */
-  learn(ticket: Ticket, news: WindowNews | undefined): Promise<void>;
+  learn(ticket: Ticket, report: WindowReport | undefined): Promise<void>;
   state(): Promise<BudgetState>;
-  /** How many requests were let go for each priority, by every process; starts over when nothing was asked for an hour. */
-  letGo(): Promise<Record<Priority, number>>;
-  /** Who uses the window under way, and what others use. */
+  /** How many requests each class was granted, by every process; starts over when nothing was asked for an hour. */
+  granted(): Promise<Record<RequestClass, number>>;
+  /** Who uses the window in progress, and what other clients use. */
   usage(): Promise<BudgetUsage>;
 }
 
-/**
- * The share of what may be spent that is each one's own in every window: the others leave it what it may still ask for of
- * that, as `kept_from` in `scripts.ts` reckons. What is left is given to all before the window ends.
- */
-const shares: Record<Priority, number> = { person: 0.12, control: 0.02, follow: 0.06, action: 0.05 };
-/** Who comes without notice: what they used before says nothing of when they come again. */
-const sudden: readonly Priority[] = ['person', 'control'];
-const SHARES = JSON.stringify(
-  priorities.map((priority) => [priority, shares[priority], sudden.includes(priority)]),
-);
-
-const WINDOW_MS = 60_000;
-/** How long everybody waits for a scout before another one goes. */
-const SCOUT_MS = 10_000;
 /** A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back by then. */
-const SHORT_MS = 400;
-/** An answer of Redis that took longer was given for another moment: Redis was away meanwhile. */
-const STALE_MS = 2_000;
+const MAX_SHORT_WAIT_MS = 400;
+/** An answer of Redis that took longer was given for another time: Redis was away meanwhile. */
+const MAX_DECISION_AGE_MS = 2_000;
 
 /**
  * Opens the budget of one account. `clock` must agree between the processes that share it.
@@ -112,124 +98,99 @@ export function openBudget(
   redis: Redis | Cluster,
   clock: Clock,
   account: string,
-  { requestsPerMinute, reserve, whenRedisIsDown = 'stop', process = 'unnamed', address = '' }: BudgetOptions,
+  { whenRedisIsDown = 'stop', process = 'unnamed', address = '', ...limits }: BudgetOptions,
 ): Budget {
-  const key = `{caretaker}:budget:${account}`;
-  const uses = `${key}:use:`;
-  const at = createHash('sha256').update(address).digest('hex').slice(0, 12);
-  const alone = new Alone(clock, { requestsPerMinute, reserve });
-  /** What the connection says; a process that has only just begun to connect is not cut off. */
-  const isAway = () => ['reconnecting', 'close', 'end'].includes(redis.status);
-  const common = () => [clock.now(), requestsPerMinute, reserve, WINDOW_MS, SHARES];
-
-  /** `waitMs` is 0 when a request may go, else the time after which to ask again; `awayMs` for those who leave. */
-  const ask = async (priority: Priority, signal?: AbortSignal): Promise<Asked> => {
-    for (;;) {
-      if (whenRedisIsDown === 'share' && isAway()) return alone.ask();
-      const askedAt = clock.now();
-      const asking = runScript(redis, TAKE, [key, uses], [...common(), SCOUT_MS, priority, process, at]);
-      const heard = whenRedisIsDown === 'share' ? unlessClosed(redis, asking) : asking;
-      const answer = (await unlessAborted(heard, signal)) as
-        | [number, number, number, number, number?]
-        | undefined;
-      if (!answer) continue;
-      // It stands for a request that goes now, not when Redis went away; one too many is counted, which harms nobody.
-      if (clock.now() - askedAt > STALE_MS) continue;
-      const [waitMs, window, awayMs, processes, failing] = answer;
-      alone.processes = processes;
-      return { waitMs, awayMs, ticket: { window, ...(failing ? { amidOutage: true } : {}) } };
-    }
-  };
-
+  const digest = createHash('sha256').update(address).digest('hex').slice(0, 12);
+  const window = new SharedWindow(redis, account, { ...limits, process, address: digest });
+  const decisions = new Decisions(redis, clock, window, { ...limits, whenRedisIsDown });
   return {
-    async take(priority, signal) {
+    async take(requestClass, signal) {
       for (;;) {
         signal?.throwIfAborted();
-        const { waitMs, ticket } = await ask(priority, signal);
+        const { waitMs, ticket } = await decisions.next(requestClass, signal);
         if (waitMs === 0) return ticket;
         await clock.sleep(waitMs, signal);
       }
     },
-    async takeNow(priority) {
-      const giveUpAt = clock.now() + SHORT_MS;
+    async takeNow(requestClass) {
+      const giveUpAt = clock.now() + MAX_SHORT_WAIT_MS;
       for (;;) {
-        const { waitMs, awayMs, ticket } = await ask(priority);
+        const { waitMs, retryAfterMs, ticket } = await decisions.next(requestClass);
         if (waitMs === 0) return ticket;
         const now = clock.now();
-        if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + awayMs);
+        if (now + waitMs > giveUpAt) throw new BudgetSpentError(account, now + retryAfterMs);
         await clock.sleep(waitMs);
       }
     },
-    async learn({ window }, news) {
-      alone.learn(news);
-      // Redis would hear of it when it is back, and take it for news of another window.
-      if (isAway() && whenRedisIsDown === 'share') return;
-      if (isAway()) throw new Error('Redis is away');
-      const given = (value: number | undefined) => value ?? '';
-      await runScript(
-        redis,
-        LEARN,
-        [key],
-        [
-          clock.now(),
-          news?.kind ?? 'none',
-          given(news?.limit),
-          given(news?.remaining),
-          given(news?.resetMs),
-          WINDOW_MS,
-          window,
-          at,
-        ],
-      );
-    },
+    learn: (ticket, report) => decisions.learn(ticket, report),
     async state() {
-      const [hash, room] = await Promise.all([
-        redis.hgetall(key),
-        runScript(redis, ROOM, [key, uses], [...common(), 'action']),
+      const [fields, availableForActions] = await Promise.all([
+        window.fields(),
+        window.available(clock.now(), 'action'),
       ]);
-      const limit = Number(hash['limit'] ?? requestsPerMinute);
-      const resetsAt = Number(hash['resets'] ?? 0);
-      return {
-        limit,
-        remaining: clock.now() >= resetsAt ? limit : Number(hash['remaining']),
-        resetsAt,
-        ...(hash['failing'] && hash['failing-at'] === at
-          ? { failingSince: Number(hash['failing']), failedAt: Number(hash['failed']) }
-          : {}),
-        room: Number(room),
-      };
+      const failure = failureOf(fields, digest);
+      return { ...countOf(fields, limits.requestsPerMinute, clock.now()), ...failure, availableForActions };
     },
-    async letGo() {
-      const counts = await redis.hmget(key, ...priorities.map((priority) => `let-go:${priority}`));
-      const pairs = priorities.map((priority, index) => [priority, Number(counts[index] ?? 0)] as const);
-      return Object.fromEntries(pairs) as Record<Priority, number>;
-    },
+    granted: async () => grantedIn(await window.fields()),
     async usage() {
-      const hash = await redis.hgetall(key);
+      const fields = await window.fields();
       const now = clock.now();
-      const limit = Number(hash['limit'] ?? requestsPerMinute);
-      const resetsAt = Number(hash['resets'] ?? 0);
-      const others = othersPerMinute(hash, limit, now);
-      const known = hash['known'] === '1' && now < resetsAt;
-      const spent = known ? spentIn(hash, limit, await redis.hgetall(`${uses}${hash['window']}`)) : undefined;
-      return {
-        limit,
-        reserved: Math.round(limit * reserve),
-        ...(spent ? { window: { remaining: Number(hash['remaining']), resetsAt, ...spent } } : {}),
-        ...(others === undefined ? {} : { othersPerMinute: others }),
-      };
+      const granted = isInProgress(fields, now) ? await window.granted(fields['window']) : undefined;
+      return usageOf(fields, granted, limits, now);
     },
   };
 }
 
-interface Asked {
-  waitMs: number;
-  awayMs: number;
-  ticket: Ticket;
+/** Decides about requests: in Redis, or in this process while Redis is away and the settings allow it. */
+class Decisions {
+  private readonly fallback: LocalFallback;
+
+  constructor(
+    private readonly redis: Redis | Cluster,
+    private readonly clock: Clock,
+    private readonly window: SharedWindow,
+    private readonly options: SharedLimits & { whenRedisIsDown: 'stop' | 'share' },
+  ) {
+    this.fallback = new LocalFallback(clock, options);
+  }
+
+  async next(requestClass: RequestClass, signal?: AbortSignal): Promise<Decision> {
+    for (;;) {
+      if (this.hasFallback && this.isRedisAway) return this.fallback.take();
+      const askedAt = this.clock.now();
+      const asking = this.window.take(askedAt, requestClass);
+      const answer = await unlessAborted(
+        this.hasFallback ? unlessClosed(this.redis, asking) : asking,
+        signal,
+      );
+      if (!answer) continue;
+      // It holds for a request that is sent now, not when Redis went away; counting one too many harms nobody.
+      if (this.clock.now() - askedAt > MAX_DECISION_AGE_MS) continue;
+      this.fallback.processes = answer.processes;
+      return answer;
+    }
+  }
+
+  async learn(ticket: Ticket, report: WindowReport | undefined): Promise<void> {
+    this.fallback.learn(report);
+    // Redis would receive it when it is back, and take it for a report of another window.
+    if (this.isRedisAway && this.hasFallback) return;
+    if (this.isRedisAway) throw new Error('Redis is away');
+    await this.window.learn(this.clock.now(), ticket, report);
+  }
+
+  private get hasFallback(): boolean {
+    return this.options.whenRedisIsDown === 'share';
+  }
+
+  /** As the connection shows it; a process that has only just begun to connect is not cut off. */
+  private get isRedisAway(): boolean {
+    return ['reconnecting', 'close', 'end'].includes(this.redis.status);
+  }
 }
 
-/** What `asking` gives, or nothing when the connection closes before: its command is sent again when Redis is back. */
-function unlessClosed(redis: Redis | Cluster, asking: Promise<unknown>): Promise<unknown> {
+/** The result of `asking`, or nothing when the connection closes before: its command is sent again when Redis is back. */
+function unlessClosed<T>(redis: Redis | Cluster, asking: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const leave = () => resolve(undefined);
     redis.once('close', leave);
@@ -237,7 +198,7 @@ function unlessClosed(redis: Redis | Cluster, asking: Promise<unknown>): Promise
   });
 }
 
-/** What `asking` gives, unless the signal aborts before: nobody can be made to wait for a Redis that is away. */
+/** The result of `asking`, unless the signal aborts before: nobody has to wait for a Redis that is away. */
 function unlessAborted<T>(asking: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return asking;
   return new Promise((resolve, reject) => {

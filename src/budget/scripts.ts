@@ -1,182 +1,263 @@
 /**
- * The decisions about a window, each atomic in Redis.
+ * The decisions about a window of the budget, each one atomic in Redis. docs/budget.md draws a window and explains the phases by
+ * the names of the functions here; test/budget/model.ts is the same in TypeScript, and a test compares the two step by step.
  *
- * The hash of an account (KEYS[1]) holds:
+ * The hash of an account (KEYS[1]) holds times in ms since 1970, durations in ms, and:
  *
- * - `window`, its number, which grows; `limit`, only once the service told it; `remaining`; `resets` (ms since 1970) and
- *   `length` (ms it had left when it was first seen); `known`, 1 once an answer of this window was seen; `scout`, until when
- *   somebody is finding out; `ours`, what all our processes sent in it;
- * - `past-others`, `past-ended`: what others spent in the window before, as far as we saw; `processes`, how many of ours sent
- *   something in it; `follows`, 1 when this window began as that one ended; `cycle`, how long such a window was (ms);
- * - `asked:person`, ...: when a class last wanted something; `let-go:person`, ...: how many requests it was let go in all;
- * - `slack`, ms that `X-RateLimit-Reset` proved to be rounded down by; `failing`, since when the service has answered nobody with
- *   anything but a failure, while that is so, `failed`, when that was seen last, and `failing-at`, a digest of the address that was asked.
+ * - the window: `window`, its number, which grows; `limit`, once the service has reported it; `remaining`; `resets`, when it ends;
+ *   `length`, what was left of it when it was first seen; `known`, 1 once an answer has shown it; `scout`, until when a request is
+ *   on its way to find that out; `ours`, how many requests all our processes sent in it;
+ * - the window before: `past-others`, what other clients spent in it, as far as answers showed; `past-ended`; `processes`, how many
+ *   of ours sent something in it; `contiguous`, 1 when this window began as that one ended; `full-length`, how long such a window was;
+ * - the classes: `asked:<class>`, when it last asked for a request; `granted:<class>`, how many requests it was granted in all;
+ * - the service: `rounding`, by how much `X-RateLimit-Reset` was seen to be rounded down; `failing`, since when nobody has got a
+ *   usable answer, while that is so; `failed`, when that was last seen; `failing-at`, a digest of the address that was asked.
  *
- * What was let go in a window, by class and by process (`@name`), stands in a hash of its own (KEYS[2] and the window's
- * number), which is gone soon after. All keys share the one hash tag, so that they are where the scripts run on a Cluster too.
+ * What was granted in a window, by class and by process (`@<process>`), is in a hash of its own (KEYS[2] and the window's number),
+ * which expires soon after. All keys share one hash tag, so that a Cluster keeps them where the scripts run.
+ *
+ * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
-/**
- * What both readers know. ARGV: now, default limit, reserve share, default length in ms, the classes, most urgent first, with
- * the share that is theirs at most and whether they come without notice, as JSON `[[class, share, sudden], ...]`.
- *
- * `kept_from` is what a class leaves to the others: what each may still ask for, and no more than its share. That is the whole
- * share for the more urgent who lately wanted something; half of it for those who did not, and for the less urgent who did. Of
- * who comes without notice it is all that he has not used. Of the others, what they used in the window before tells: half
- * as much again for the time that is left. It gives both sums; the second one shrinks with the time. Towards the end of the window
- * all of it melts away, soon enough that everything gets used.
- */
+
+/** What every script reads first: its arguments, and the window as it was last seen. */
 const WINDOW = `
-local now, default_limit, reserve = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local default_length, classes = tonumber(ARGV[4]), cjson.decode(ARGV[5])
-local h = redis.call('HMGET', KEYS[1], 'limit', 'remaining', 'resets', 'known', 'scout', 'window', 'length', 'processes')
-local limit, remaining = tonumber(h[1]) or default_limit, tonumber(h[2]) or default_limit
-local resets, known, scout = tonumber(h[3]) or 0, h[4] == '1', tonumber(h[5]) or 0
-local window, length, processes = tonumber(h[6]) or 0, tonumber(h[7]) or default_length, tonumber(h[8]) or 1
-local reserved = math.floor(limit * reserve + 0.5)
-local over, left = now >= resets or not known, resets - now
-local melts_from, melts_to = math.max(length * 0.2, 3000), math.max(length * 0.03, 1200)
+local args = cjson.decode(ARGV[1])
+local hash, usage_prefix, now = KEYS[1], KEYS[2], args.now
 
-local function used_in(number, class) return tonumber(redis.call('HGET', KEYS[2] .. number, class) or 0) end
-local function kept_from(class, begun)
-  local sudden, steady, urgent = 0, 0, true
-  for _, entry in ipairs(classes) do
-    local other, share = entry[1], entry[2] * (limit - reserved)
-    if other == class then urgent = false
+local function read(field) return redis.call('HGET', hash, field) end
+local function write(...) redis.call('HSET', hash, ...) end
+
+local stored = redis.call('HMGET', hash,
+  'window', 'limit', 'remaining', 'resets', 'length', 'known', 'scout', 'processes', 'rounding')
+local window = {
+  number = tonumber(stored[1]) or 0,
+  limit = tonumber(stored[2]) or args.default_limit,
+  remaining = tonumber(stored[3]) or args.default_limit,
+  resets = tonumber(stored[4]) or 0,
+  length = tonumber(stored[5]) or args.default_length,
+  known = stored[6] == '1',
+  scout_until = tonumber(stored[7]) or 0,
+  processes = tonumber(stored[8]) or 1,
+  rounding = tonumber(stored[9]) or 0,
+}
+local left = window.resets - now
+`;
+
+/** What a class has to leave to the others, and how that is released towards the end of the window. */
+const RESERVATIONS = `
+local reserve = math.floor(window.limit * args.reserve + 0.5)
+local spendable = window.remaining - reserve
+local ramp_start, ramp_end = math.max(window.length * 0.2, 3000), math.max(window.length * 0.03, 1200)
+
+-- How much of the reservations holds: all of it until ramp_start ms before the window ends, nothing from ramp_end on.
+local function release_ramp()
+  return math.max(0, math.min(1, (left - ramp_end) / (ramp_start - ramp_end)))
+end
+
+local function used_in(number, class)
+  return tonumber(redis.call('HGET', usage_prefix .. number, class)) or 0
+end
+
+local function asked_recently(class)
+  return now - (tonumber(read('asked:' .. class)) or 0) <= 2 * window.length
+end
+
+-- What another class may still ask for. more_urgent: than the class that asks; in_progress: in this window, else in the next one.
+local function reserved_for(other, more_urgent, in_progress)
+  local recent = asked_recently(other.name)
+  if not more_urgent and not recent then return 0 end
+  local share = other.share * (window.limit - reserve)
+  local guaranteed = more_urgent and recent and share or share / 2
+  local unused = math.max(0, guaranteed - (in_progress and used_in(window.number, other.name) or 0))
+  if other.bursty then return unused end
+  -- What it used in the window before, and half as much again, for the time that is left.
+  local used_before = used_in(in_progress and window.number - 1 or window.number, other.name)
+  local time_left = in_progress and left / window.length or 1
+  local expected = used_before > 0 and 1 + used_before * 1.5 * time_left or guaranteed * time_left
+  return math.min(unused, expected)
+end
+
+-- Two sums: the bursty part stays as it is, the predictable part shrinks as time passes.
+local function reserved_for_others(class, in_progress)
+  local bursty, predictable, more_urgent = 0, 0, true
+  for _, other in ipairs(args.classes) do
+    if other.name == class then
+      more_urgent = false
+    elseif other.bursty then
+      bursty = bursty + reserved_for(other, more_urgent, in_progress)
     else
-      local lately = now - tonumber(redis.call('HGET', KEYS[1], 'asked:' .. other) or 0) <= 2 * length
-      local most = urgent and lately and share or share / 2
-      local open = math.max(0, most - (begun and used_in(window, other) or 0))
-      if entry[3] and (urgent or lately) then sudden = sudden + open
-      elseif urgent or lately then
-        local before = used_in(begun and window - 1 or window, other)
-        local time = begun and left / length or 1
-        steady = steady + math.min(open, before > 0 and 1 + before * 1.5 * time or most * time)
-      end
+      predictable = predictable + reserved_for(other, more_urgent, in_progress)
     end
   end
-  return math.floor(sudden), math.floor(steady)
+  return math.floor(bursty), math.floor(predictable)
 end
-local function melt(left) return math.max(0, math.min(1, (left - melts_to) / (melts_from - melts_to))) end
 `;
 
-/**
- * ARGV: as above, then scout ms, class, process, the address. Gives 0 to go, else ms to wait; the number of the window; how long
- * it is worth to wait elsewhere; how many processes share the account; and 1 while nobody gets an answer at the address.
- */
-export const TAKE = `${WINDOW}
-local scout_ms, class, process = tonumber(ARGV[6]), ARGV[7], ARGV[8]
-local failing_at = redis.call('HGET', KEYS[1], 'failing-at')
-redis.call('HSET', KEYS[1], 'asked:' .. class, now)
-
-local function let_go(number)
-  redis.call('HINCRBY', KEYS[1], 'ours', 1)
-  redis.call('HINCRBY', KEYS[1], 'let-go:' .. class, 1)
-  local use = KEYS[2] .. number
-  redis.call('HINCRBY', use, class, 1)
-  redis.call('HINCRBY', use, '@' .. process, 1)
-  redis.call('PEXPIRE', use, default_length * 3)
-  return {0, number, 0, processes, failing_at == ARGV[9] and 1 or 0}
+/** Grants a request of a class, or gives the time to wait for one. The last lines are the decision. */
+export const TAKE = `${WINDOW}${RESERVATIONS}
+local function reply(decision)
+  decision.window, decision.processes = window.number, window.processes
+  return cjson.encode(decision)
 end
 
-if over then
-  if now < scout then
-    return {math.ceil(math.min(scout - now, 40)), window, math.ceil(math.min(scout - now, 1000)), processes}
-  end
-  if known then
-    local ours = tonumber(redis.call('HGET', KEYS[1], 'ours') or 0)
-    processes = 0
-    for _, name in ipairs(redis.call('HKEYS', KEYS[2] .. window)) do
-      if string.sub(name, 1, 1) == '@' then processes = processes + 1 end
-    end
-    processes = math.max(processes, 1)
-    redis.call('HSET', KEYS[1], 'past-others', math.max(0, limit - remaining - ours), 'past-ended', resets,
-      'processes', processes, 'follows', now - resets < 2000 and 1 or 0)
-  end
-  -- Another scout of a window that nobody knows yet looks for the same: either answer will do.
-  if known or window == 0 then
-    window = window + 1
-    redis.call('HSET', KEYS[1], 'ours', 0)
-  end
-  redis.call('HSET', KEYS[1], 'window', window, 'remaining', limit - 1, 'resets', now + default_length, 'known', 0,
-    'scout', now + scout_ms, 'length', default_length)
-  redis.call('PEXPIRE', KEYS[1], default_length * 60)
-  return let_go(window)
+local function wait(ms, retry_after)
+  return reply({ wait = math.ceil(ms), retry_after = math.ceil(retry_after) })
 end
 
-local spare = remaining - reserved
-if spare < 1 then return {math.ceil(left), window, math.ceil(left), processes} end
-local sudden, steady = kept_from(class, true)
-local kept = sudden + steady
-if spare - 1 < kept * melt(left) then
-  local until_enough = left - melts_to - (spare - 1) / kept * (melts_from - melts_to)
-  if steady > 0 and spare - 1 > sudden then
-    until_enough = math.min(until_enough, left - (spare - 1 - sudden) / steady * left)
-  end
-  local wait = math.max(math.ceil(math.min(until_enough, left)), 1)
-  return {wait, window, wait, processes}
+local function grant()
+  redis.call('HINCRBY', hash, 'ours', 1)
+  redis.call('HINCRBY', hash, 'granted:' .. args.class, 1)
+  local usage = usage_prefix .. window.number
+  redis.call('HINCRBY', usage, args.class, 1)
+  redis.call('HINCRBY', usage, '@' .. args.process, 1)
+  redis.call('PEXPIRE', usage, args.default_length * 3)
+  return reply({ wait = 0, retry_after = 0, during_outage = read('failing-at') == args.address })
 end
-redis.call('HSET', KEYS[1], 'remaining', remaining - 1)
-return let_go(window)
+
+-- Who asked recently is left more of the window by the others.
+local function remember_request()
+  write('asked:' .. args.class, now)
+end
+
+local function window_is_over()
+  return left <= 0 or not window.known
+end
+
+local function scout_is_out()
+  return now < window.scout_until
+end
+
+-- Its answer is usually a matter of milliseconds.
+local function wait_for_scout()
+  local scout_left = window.scout_until - now
+  return wait(math.min(scout_left, 40), math.min(scout_left, 1000))
+end
+
+-- What is worth keeping of the window that has ended.
+local function close_window()
+  local processes, ours = 0, tonumber(read('ours')) or 0
+  for _, field in ipairs(redis.call('HKEYS', usage_prefix .. window.number)) do
+    if string.sub(field, 1, 1) == '@' then processes = processes + 1 end
+  end
+  window.processes = math.max(processes, 1)
+  write('past-others', math.max(0, window.limit - window.remaining - ours), 'past-ended', window.resets,
+    'processes', window.processes, 'contiguous', -left < 2000 and 1 or 0)
+end
+
+-- The request becomes the scout. A scout that replaces another one looks for the same window: either answer will do.
+local function open_window()
+  if window.known or window.number == 0 then
+    window.number = window.number + 1
+    write('ours', 0)
+  end
+  write('window', window.number, 'remaining', window.limit - 1, 'resets', now + args.default_length, 'known', 0,
+    'scout', now + args.scout_timeout, 'length', args.default_length)
+  redis.call('PEXPIRE', hash, args.default_length * 60)
+end
+
+-- How long until the reservations of the others leave a request to this class: 0 when they do so now.
+local function ms_until_released()
+  local bursty, predictable = reserved_for_others(args.class, true)
+  local reservations, free = bursty + predictable, spendable - 1
+  if free >= reservations * release_ramp() then return 0 end
+  local by_ramp = left - ramp_end - free / reservations * (ramp_start - ramp_end)
+  local by_time = left
+  if predictable > 0 and free > bursty then by_time = left - (free - bursty) / predictable * left end
+  return math.max(math.ceil(math.min(by_ramp, by_time, left)), 1)
+end
+
+remember_request()
+if window_is_over() then
+  if scout_is_out() then return wait_for_scout() end
+  if window.known then close_window() end
+  open_window()
+  return grant()
+end
+if spendable < 1 then return wait(left, left) end
+local release = ms_until_released()
+if release > 0 then return wait(release, release) end
+write('remaining', window.remaining - 1)
+return grant()
 `;
 
-/** ARGV: as above, then class. Gives how many requests that class may still send in this window, or in the next. */
-export const ROOM = `${WINDOW}
-local class = ARGV[6]
--- Somebody has to go ahead into a new window, however little it seems to have.
-if now >= resets then
-  local sudden, steady = kept_from(class, false)
-  return math.max(1, math.floor(limit - reserved - sudden - steady))
+/** How many requests a class may still send in this window, or in the next one when this one is over. */
+export const AVAILABLE = `${WINDOW}${RESERVATIONS}
+if left <= 0 then
+  local bursty, predictable = reserved_for_others(args.class, false)
+  -- However little it seems to have, one request has to go ahead into a new window.
+  return math.max(1, math.floor(window.limit - reserve - bursty - predictable))
 end
-local sudden, steady = kept_from(class, true)
-return math.floor(math.max(0, remaining - reserved - (sudden + steady) * melt(left)))
+local bursty, predictable = reserved_for_others(args.class, true)
+return math.floor(math.max(0, spendable - (bursty + predictable) * release_ramp()))
 `;
 
-/** ARGV: now, answered|limited|failed|none, limit, remaining, reset ms (each may be empty), default length ms, the window's number, the address. */
-export const LEARN = `
-local now, what, length = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6])
-local said_limit, said_remaining, said_reset = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local h = redis.call('HMGET', KEYS[1], 'remaining', 'resets', 'known', 'slack', 'window', 'length', 'follows')
-local remaining, resets, known = tonumber(h[1]) or 0, tonumber(h[2]) or 0, h[3] == '1'
-local slack, current = tonumber(h[4]) or 0, tonumber(ARGV[7]) == tonumber(h[5])
-local half = (tonumber(h[6]) or length) / 2
-local told = said_remaining and said_reset
+/** Corrects the window by what an answer reported. The last lines are the decision. */
+export const LEARN = `${WINDOW}
+local has_numbers = args.remaining and args.reset
+-- A window has at least a moment left: 0 seconds are rounded down, and it may end up to a second later than reported.
+local found_rounding = args.reset == 0 and window.rounding == 0
+if found_rounding then window.rounding = 1000 end
+local ends = now + (args.reset or args.default_length) + window.rounding
+local is_current, tolerance = args.window == window.number, window.length / 2
 
--- Since when nobody got a usable answer: the service is away, or a part of it.
-if what == 'failed' then
-  if redis.call('HGET', KEYS[1], 'failing-at') ~= ARGV[8] then redis.call('HDEL', KEYS[1], 'failing') end
-  redis.call('HSETNX', KEYS[1], 'failing', now)
-  redis.call('HSET', KEYS[1], 'failed', now, 'failing-at', ARGV[8])
+-- Since when nobody has got a usable answer at this address.
+local function record_health()
+  if args.kind == 'failed' then
+    if read('failing-at') ~= args.address then redis.call('HDEL', hash, 'failing') end
+    redis.call('HSETNX', hash, 'failing', now)
+    write('failed', now, 'failing-at', args.address)
+  elseif args.kind ~= 'unknown' then
+    redis.call('HDEL', hash, 'failing', 'failed', 'failing-at')
+  end
 end
-if what == 'answered' or what == 'limited' then redis.call('HDEL', KEYS[1], 'failing', 'failed', 'failing-at') end
-if what == 'none' or (what == 'failed' and not told) then
-  -- A scout that found out nothing: the next one may go at once.
-  if current and not known then redis.call('HSET', KEYS[1], 'scout', 0) end
-  return
-end
--- No window has 0 seconds left, unless they are rounded down: it may be a second longer than is said.
-local rounded_down = said_reset == 0 and slack == 0
-if rounded_down then slack = 1000 end
-local ends = now + (said_reset or length) + slack
--- The answer to a request of an earlier window counts only when it is plainly about this one.
-if not current and not (known and said_reset and math.abs(ends - resets) <= half) then return end
 
-if said_limit then redis.call('HSET', KEYS[1], 'limit', said_limit) end
-if rounded_down then redis.call('HSET', KEYS[1], 'slack', slack) end
-if not known and said_reset then
-  redis.call('HSET', KEYS[1], 'length', math.max(ends - now, 1000))
+local function reports_nothing()
+  return args.kind == 'unknown' or (args.kind == 'failed' and not has_numbers)
+end
+
+-- A scout that found out nothing: the next request may go ahead at once.
+local function release_scout()
+  if is_current and not window.known then write('scout', 0) end
+end
+
+-- The answer to a request of an earlier window counts only when it clearly reports this one.
+local function is_about_this_window()
+  return is_current or (window.known and args.reset and math.abs(ends - window.resets) <= tolerance)
+end
+
+local function record_service()
+  if args.limit then write('limit', args.limit) end
+  if found_rounding then write('rounding', window.rounding) end
+end
+
+local function record_length()
+  if window.known or not args.reset then return end
+  local length = math.max(ends - now, 1000)
+  write('length', length)
   -- Any other window may have begun long before it was first seen.
-  if h[7] == '1' then redis.call('HSET', KEYS[1], 'cycle', math.max(ends - now, 1000)) end
+  if read('contiguous') == '1' then write('full-length', length) end
 end
-if what == 'limited' then
-  redis.call('HSET', KEYS[1], 'remaining', 0, 'known', 1, 'scout', 0, 'resets', ends)
-elseif not told then
-  -- An answer without the headers: our own count is all there is.
-  redis.call('HSET', KEYS[1], 'known', 1, 'scout', 0)
-elseif not known or ends > resets + half then
-  redis.call('HSET', KEYS[1], 'remaining', said_remaining, 'resets', ends, 'known', 1, 'scout', 0)
-elseif ends >= resets - half then
-  -- Earlier, it would be an answer of the window before, which says nothing of this one.
-  redis.call('HSET', KEYS[1], 'remaining', math.min(remaining, said_remaining),
-    'resets', rounded_down and ends or math.min(resets, ends))
+
+local function correct_count()
+  if args.kind == 'limited' then
+    write('remaining', 0, 'resets', ends, 'known', 1, 'scout', 0)
+  elseif not has_numbers then
+    -- Our own count is all there is.
+    write('known', 1, 'scout', 0)
+  elseif not window.known or ends > window.resets + tolerance then
+    -- A window that has just begun.
+    write('remaining', args.remaining, 'resets', ends, 'known', 1, 'scout', 0)
+  elseif ends >= window.resets - tolerance then
+    -- The same window: what was granted since that answer is missing in it. One that ends earlier is the window before.
+    write('remaining', math.min(window.remaining, args.remaining),
+      'resets', found_rounding and ends or math.min(window.resets, ends))
+  end
 end
+
+record_health()
+if reports_nothing() then return release_scout() end
+if not is_about_this_window() then return end
+record_service()
+record_length()
+correct_count()
 `;

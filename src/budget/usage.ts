@@ -1,5 +1,6 @@
-/** What the hashes of a budget tell of who uses it. Pure. */
-import { type Priority, priorities } from './words.ts';
+/** What the stored fields of a budget (see `scripts.ts`) show: what is left, who uses it, whether the service answers. Pure. */
+import { type RequestClass, requestClasses } from './request-class.ts';
+import type { Fields, SharedLimits } from './shared-window.ts';
 
 /** Who uses the window. */
 export interface BudgetUsage {
@@ -10,57 +11,101 @@ export interface BudgetUsage {
   window?: {
     remaining: number;
     resetsAt: number;
-    classes: Record<Priority, number>;
+    classes: Record<RequestClass, number>;
     /** By the names of the processes, those that spent most first. */
     processes: Record<string, number>;
-    /** What other consumers of the account have spent in it, at least. */
+    /** What other clients of the account have spent in it, at least. */
     others: number;
   };
-  /** How many requests other consumers spend a minute, estimated; nothing when nobody has looked lately. */
+  /** How many requests other clients spend a minute, estimated; nothing when nobody has looked recently. */
   othersPerMinute?: number;
 }
 
-type Hash = Record<string, string>;
+/** The limit and what is left of it: all of it once the window is over. */
+export function countOf(fields: Fields, defaultLimit: number, now: number) {
+  const limit = Number(fields['limit'] ?? defaultLimit);
+  const resetsAt = Number(fields['resets'] ?? 0);
+  return { limit, remaining: now >= resetsAt ? limit : Number(fields['remaining']), resetsAt };
+}
 
-/** What was spent in a window: by class, by process (`@name`), and by others. */
-export function spentIn(
-  window: Hash,
-  limit: number,
-  use: Hash,
-): Pick<NonNullable<BudgetUsage['window']>, 'classes' | 'processes' | 'others'> {
-  const classes = priorities.map((priority) => [priority, Number(use[priority] ?? 0)] as const);
-  const processes = Object.entries(use)
+/** Since when the service has given no usable answer at this address. */
+export function failureOf(
+  fields: Fields,
+  address: string,
+): { failingSince: number; failedAt: number } | undefined {
+  if (!fields['failing'] || fields['failing-at'] !== address) return undefined;
+  return { failingSince: Number(fields['failing']), failedAt: Number(fields['failed']) };
+}
+
+/** How many requests each class was granted in all. */
+export const grantedIn = (fields: Fields): Record<RequestClass, number> =>
+  byClass(fields, (requestClass) => `granted:${requestClass}`);
+
+/** Whether an answer has shown the window, and it is not over. */
+export const isInProgress = (fields: Fields, now: number): boolean =>
+  fields['known'] === '1' && now < Number(fields['resets'] ?? 0);
+
+/** Who uses the window; `granted` is what was granted in it by class and by process, while it is in progress. */
+export function usageOf(
+  fields: Fields,
+  granted: Fields | undefined,
+  { requestsPerMinute, reserve }: SharedLimits,
+  now: number,
+): BudgetUsage {
+  const { limit, remaining, resetsAt } = countOf(fields, requestsPerMinute, now);
+  const others = othersPerMinute(fields, limit, now);
+  return {
+    limit,
+    reserved: Math.round(limit * reserve),
+    ...(granted ? { window: { remaining, resetsAt, ...spentIn(fields, limit, granted) } } : {}),
+    ...(others === undefined ? {} : { othersPerMinute: others }),
+  };
+}
+
+/** What was spent in a window: by class, by process, and by other clients. */
+function spentIn(fields: Fields, limit: number, granted: Fields) {
+  const processes = Object.entries(granted)
     .filter(([field]) => field.startsWith('@'))
     .map(([field, count]) => [field.slice(1), Number(count)] as const)
     .sort(([, a], [, b]) => b - a);
   return {
-    classes: Object.fromEntries(classes) as Record<Priority, number>,
+    classes: byClass(granted, (requestClass) => requestClass),
     processes: Object.fromEntries(processes),
-    others: othersIn(window, limit),
+    others: othersIn(fields, limit),
   };
 }
 
+function byClass(
+  fields: Fields,
+  fieldOf: (requestClass: RequestClass) => string,
+): Record<RequestClass, number> {
+  const counts = requestClasses.map((name) => [name, Number(fields[fieldOf(name)] ?? 0)] as const);
+  return Object.fromEntries(counts) as Record<RequestClass, number>;
+}
+
 /**
- * What others spent in the window under way, as far as our answers showed: all that is gone and that we did not send. A
- * request of ours that is still on its way counts as ours already, so that this is never too much.
+ * What other clients spent in the window in progress, as far as answers showed: all that is gone and that we did not send. Our
+ * requests without an answer yet count as ours already, so that this is never too much.
  */
-const othersIn = (window: Hash, limit: number): number =>
-  Math.max(0, limit - Number(window['remaining'] ?? limit) - Number(window['ours'] ?? 0));
+const othersIn = (fields: Fields, limit: number): number =>
+  Math.max(0, limit - Number(fields['remaining'] ?? limit) - Number(fields['ours'] ?? 0));
 
 const MINUTE_MS = 60_000;
-/** What was seen longer ago says nothing of now. */
-const LATELY_MS = 5 * MINUTE_MS;
+/** A window that ended longer ago shows nothing about now. */
+const RECENT_MS = 5 * MINUTE_MS;
 
 /**
- * How many requests others spend a minute: as in the window before, or as in the one under way when they spent more in
- * it already. Nothing when neither was seen lately.
+ * How many requests other clients spend a minute: as in the window before, or as in the one in progress when they have spent
+ * more in it already. Nothing when neither was seen recently.
  */
-export function othersPerMinute(window: Hash, limit: number, now: number): number | undefined {
-  const scale = (count: number) => Math.round((count * MINUTE_MS) / Number(window['cycle'] ?? MINUTE_MS));
-  const lately = (endedAt: string | undefined) => endedAt !== undefined && now - Number(endedAt) < LATELY_MS;
-  const past = lately(window['past-ended']) ? scale(Number(window['past-others'] ?? 0)) : undefined;
+function othersPerMinute(fields: Fields, limit: number, now: number): number | undefined {
+  const perMinute = (count: number) =>
+    Math.round((count * MINUTE_MS) / Number(fields['full-length'] ?? MINUTE_MS));
+  const isRecent = (endedAt: string | undefined) =>
+    endedAt !== undefined && now - Number(endedAt) < RECENT_MS;
+  const past = isRecent(fields['past-ended']) ? perMinute(Number(fields['past-others'] ?? 0)) : undefined;
   const present =
-    window['known'] === '1' && lately(window['resets']) ? scale(othersIn(window, limit)) : undefined;
+    fields['known'] === '1' && isRecent(fields['resets']) ? perMinute(othersIn(fields, limit)) : undefined;
   if (past === undefined || present === undefined) return past ?? present;
   return Math.max(past, present);
 }

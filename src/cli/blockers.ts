@@ -75,12 +75,12 @@ export class Blockers {
     if (now - this.lookedAt < POLL_INTERVAL_MS) return;
     this.lookedAt = now;
     const { budget, client } = this.caretaker.link(run.account);
-    const { failingSince, failedAt, limit, resetsAt, room } = await budget.state();
+    const { failingSince, failedAt, limit, resetsAt, availableForActions } = await budget.state();
     if (resetsAt > this.window.resetsAt + REPORT_AFTER_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     const { watchedSince } = this;
     const seen = { failingSince, failedAt, watchedSince };
-    this.tell(blockerOf({ now, ...seen, limit, spent: room < 1, resetsAt, own }), now, run);
+    this.tell(blockerOf({ now, ...seen, limit, spent: availableForActions < 1, resetsAt, own }), now, run);
     this.tellSlow(client.waitingSince(), now, run);
     await this.lookForLost(run, now);
   }

@@ -4,7 +4,8 @@
  */
 import type { Readable } from 'node:stream';
 import type { Budget } from '../budget/budget.ts';
-import type { Priority, Ticket, WindowNews } from '../budget/words.ts';
+import type { RequestClass } from '../budget/request-class.ts';
+import type { Ticket, WindowReport } from '../budget/ticket.ts';
 import { type Clock, type TimeBounds, timeOf } from '../clock.ts';
 import { ContractError, type Drift, isForeign, meaningOf, readAnswer } from '../contract/answers.ts';
 import { checkInput } from '../contract/input.ts';
@@ -32,13 +33,13 @@ import {
 } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { encodeQuery } from './query.ts';
-import { hasRateHeaders, newsOf } from './rate-headers.ts';
+import { hasRateHeaders, windowReportOf } from './rate-headers.ts';
 import { errorOf, isDefinite, isLost, isSomebodyElses, parsed, unreadable } from './reply-meaning.ts';
 import { type Exchanged, ServiceClock } from './service-clock.ts';
 
 /** How a call is made. */
 export interface CallOptions {
-  priority: Priority;
+  requestClass: RequestClass;
   /**
    * What to do when the budget has nothing left: `wait` for the next window, or `leave` with a `BudgetSpentError`,
    * for callers that hold a worker's slot. The default is to wait.
@@ -121,17 +122,17 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   const connection = new Connection(account);
   const serviceClock = new ServiceClock();
 
-  const take = ({ priority, whenSpent, signal }: CallOptions): Promise<Ticket> => {
+  const take = ({ requestClass, whenSpent, signal }: CallOptions): Promise<Ticket> => {
     signal?.throwIfAborted();
-    return whenSpent === 'leave' ? budget.takeNow(priority) : budget.take(priority, signal);
+    return whenSpent === 'leave' ? budget.takeNow(requestClass) : budget.take(requestClass, signal);
   };
 
   /**
    * An answer is there whether or not the budget can be told of it: it is not lost with that, and does not wait for it. Whoever
    * takes a request over the same connection afterwards finds it told.
    */
-  const learn = (ticket: Ticket, news: WindowNews | undefined): void => {
-    budget.learn(ticket, news).catch((error: unknown) => {
+  const learn = (ticket: Ticket, report: WindowReport | undefined): void => {
+    budget.learn(ticket, report).catch((error: unknown) => {
       log.warn({ account: account.name, err: error }, 'the budget could not be told of an answer');
     });
   };
@@ -145,7 +146,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   async function sendOnce(exchange: Exchange, options: CallOptions): Promise<TimedReply> {
     const ticket = await take(options);
     // What is not sent, or given up, says nothing of the service.
-    let news: WindowNews | undefined;
+    let report: WindowReport | undefined;
     const sent = { at: 0 };
     try {
       const leaveBy = await options.beforeSend?.();
@@ -155,21 +156,21 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
       let late = false;
       const isLate = leaveBy === undefined ? undefined : () => (late = clock.now() > leaveBy);
       const reply = await connection.exchange({ ...exchange, isLate }).catch((error: unknown) => {
-        if (error instanceof UnavailableError && !late) news = { kind: 'failed' };
+        if (error instanceof UnavailableError && !late) report = { kind: 'failed' };
         throw error;
       });
       const leadsNowhere = connection.redirectionOf(exchange, reply) === undefined;
-      news = newsOf(reply, leadsNowhere);
+      report = windowReportOf(reply, leadsNowhere);
       const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
       if (hasRateHeaders(reply)) connection.recognise();
       // What stands before the service has a clock of its own.
-      if (hasRateHeaders(reply) || (news.kind !== 'failed' && !isPage(reply)))
+      if (hasRateHeaders(reply) || (report.kind !== 'failed' && !isPage(reply)))
         serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
       return { ...reply, exchanged };
     } finally {
       underWay.delete(sent);
-      if (news) unanswered = news.kind === 'failed' ? unanswered + 1 : 0;
-      learn(ticket, news);
+      if (report) unanswered = report.kind === 'failed' ? unanswered + 1 : 0;
+      learn(ticket, report);
     }
   }
 
@@ -181,7 +182,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
     const operation = operationOf(id);
     const { target, ...body } = requestOf(operation, input);
     // A PDF may be made only when it is asked for.
-    const waits = options.priority === 'person' && operation.answers !== 'pdf';
+    const waits = options.requestClass === 'person' && operation.answers !== 'pdf';
     const limit = waits ? { answerWithinMs: PERSON_WAITS_MS } : {};
     let path = connection.pathOf(target);
     for (let redirects = 0; ; ) {
@@ -260,7 +261,7 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
         // Whoever gave up wants to hear that, not how the answer broke off.
         options.signal?.throwIfAborted();
         // The service is away: whoever asks comes back by himself, but for a person.
-        const away = unanswered > READ_TRIES && options.priority !== 'person';
+        const away = unanswered > READ_TRIES && options.requestClass !== 'person';
         if (away || !mayAskAgain(id, error, options) || tries === READ_TRIES) throw error;
         await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
       }
@@ -287,7 +288,11 @@ export function openClient({ account, budget, clock, log, onDrift }: ClientOptio
   async function ask(onRequest: OnRequest): Promise<boolean> {
     const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
     try {
-      await call('listTags', { perPage: 1 }, { priority: 'control', whenSpent: 'leave', onRequest, signal });
+      await call(
+        'listTags',
+        { perPage: 1 },
+        { requestClass: 'control', whenSpent: 'leave', onRequest, signal },
+      );
       return true;
     } catch (error) {
       if (refusals.some((refusal) => error instanceof refusal)) return true;
@@ -362,11 +367,11 @@ function unlessAborted(answer: Promise<boolean>, signal: AbortSignal | undefined
 /** The answers of the service that say no: it is there, and looked at what was asked. */
 const refusals = [AccountRefusedError, RejectedError, GoneError, ConflictError];
 
-function mayAskAgain(id: OperationId, error: unknown, { priority }: CallOptions): boolean {
+function mayAskAgain(id: OperationId, error: unknown, { requestClass }: CallOptions): boolean {
   if (operationOf(id).effect !== undefined) return false;
   if (error instanceof ContractError) return true;
   if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
-  return !(priority === 'person' && isOverdue(error));
+  return !(requestClass === 'person' && isOverdue(error));
 }
 
 /** The path with its parameters filled in, the query, and the body. */

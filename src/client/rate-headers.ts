@@ -1,5 +1,5 @@
 /** What the rate headers of an answer say (spec 8), and that it is the service which answered. */
-import type { WindowNews } from '../budget/words.ts';
+import type { WindowReport } from '../budget/ticket.ts';
 import { meaningOf } from '../contract/answers.ts';
 import type { Reply } from './http.ts';
 
@@ -15,7 +15,7 @@ export const hasRateHeaders = ({ header }: Reply): boolean =>
  * What a reply says of the window; `X-RateLimit-Reset` is seconds left, not a moment. `leadsNowhere`: a redirect of it is not
  * followed.
  */
-export function newsOf(reply: Reply, leadsNowhere: boolean): WindowNews {
+export function windowReportOf(reply: Reply, leadsNowhere: boolean): WindowReport {
   const { status } = reply;
   const isUseless = status >= 500 || (leadsNowhere && meaningOf(status) === 'redirected');
   const [limit, remaining, reset] = rateHeaders.map((name) => countIn(reply.values(name)));

@@ -1,5 +1,5 @@
 /** What the dashboard is given by whoever starts it. */
-import type { Priority } from '../budget/words.ts';
+import type { RequestClass } from '../budget/request-class.ts';
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Log } from '../log.ts';
@@ -42,7 +42,7 @@ export interface AccountView {
   /** Since when the service has given nobody a usable answer; nothing while it does. */
   failingSince?: number;
   /** Requests let go so far, by who waited for them. */
-  requests: Record<Priority, number>;
+  requests: Record<RequestClass, number>;
 }
 
 export interface DashboardOptions {

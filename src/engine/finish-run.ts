@@ -40,9 +40,14 @@ export async function afterTargets(
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
   if (!deps.serves(account)) return undefined;
-  const { failingSince, failedAt = 0, room, resetsAt } = await deps.link(account).budget.state();
+  const {
+    failingSince,
+    failedAt = 0,
+    availableForActions,
+    resetsAt,
+  } = await deps.link(account).budget.state();
   if (failingSince === undefined) {
-    const allotted = await records.targets.allot(account, clock.now(), room);
+    const allotted = await records.targets.allot(account, clock.now(), availableForActions);
     await Promise.all(allotted.map((one) => release(deps, one, 'all')));
     return resetsAt > clock.now() ? resetsAt : undefined;
   }

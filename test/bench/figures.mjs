@@ -52,7 +52,7 @@ async function saturation() {
     const waits = [];
     while (performance.now() - begun < 4 * RATE.windowMs) {
       const asked = performance.now();
-      await client.call('listTags', { perPage: 1 }, { priority: 'person' });
+      await client.call('listTags', { perPage: 1 }, { requestClass: 'person' });
       waits.push((performance.now() - asked) / 1_000);
       // Never in step with the windows.
       const left = begun + 4 * RATE.windowMs - performance.now();

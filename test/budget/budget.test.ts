@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Budget, BudgetSpentError, openBudget } from '../../src/budget/budget.ts';
-import type { Priority } from '../../src/budget/words.ts';
+import type { RequestClass } from '../../src/budget/request-class.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
@@ -31,10 +31,10 @@ async function begin(budget: Budget, remaining = 19, resetMs = 60_000, limit = 2
 }
 
 /** Takes what can be had at once; gives how much that was. */
-async function takeAll(budget: Budget, priority: Priority): Promise<number> {
+async function takeAll(budget: Budget, requestClass: RequestClass): Promise<number> {
   for (let taken = 0; ; taken += 1) {
     try {
-      await budget.takeNow(priority);
+      await budget.takeNow(requestClass);
     } catch (error) {
       if (error instanceof BudgetSpentError) return taken;
       throw error;
@@ -592,26 +592,26 @@ describe('what the budget knows', () => {
       limit: 200,
       remaining: 200,
       resetsAt: 0,
-      room: 163,
+      availableForActions: 163,
     });
   });
 
   test('the room is what actions may still send; when the window is over, what they may in the next one', async () => {
     const { budget, clock } = open({ reserve: 0.25 });
     await begin(budget, 59, 60_000, 100);
-    expect((await budget.state()).room).toBe(24);
+    expect((await budget.state()).availableForActions).toBe(24);
     await takeAll(budget, 'person');
-    expect((await budget.state()).room).toBe(0);
+    expect((await budget.state()).availableForActions).toBe(0);
 
     await clock.advance(60_000);
 
-    expect((await budget.state()).room).toBe(64);
+    expect((await budget.state()).availableForActions).toBe(64);
     expect((await budget.state()).remaining).toBe(100);
   });
 
   test('there is always room for one request into a new window, however large the reserve', async () => {
     const { budget } = open({ perMinute: 1, reserve: 0.9 });
-    expect((await budget.state()).room).toBe(1);
+    expect((await budget.state()).availableForActions).toBe(1);
     await budget.takeNow('action');
   });
 
@@ -636,14 +636,14 @@ describe('what the budget knows', () => {
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);
     const ticket = await begin(budget);
-    expect(ticket.amidOutage).toBeUndefined();
+    expect(ticket.duringOutage).toBeUndefined();
     await budget.learn(ticket, { kind: 'failed' });
 
-    expect((await budget.take('person')).amidOutage).toBe(true);
-    expect((await moved.take('person')).amidOutage).toBeUndefined();
+    expect((await budget.take('person')).duringOutage).toBe(true);
+    expect((await moved.take('person')).duringOutage).toBeUndefined();
 
     await budget.learn(ticket, answered(10, 50_000));
-    expect((await budget.take('person')).amidOutage).toBeUndefined();
+    expect((await budget.take('person')).duringOutage).toBeUndefined();
   });
 
   test('that the service failed at another address says nothing of this one', async () => {

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
-import type { Priority } from '../../src/budget/words.ts';
+import type { RequestClass } from '../../src/budget/request-class.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { type Clock, shiftedClock } from '../../src/clock.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -53,8 +53,8 @@ async function processes(
   });
 }
 
-const ask = (client: Client, priority: Priority, signal?: AbortSignal) =>
-  client.call('listTags', { perPage: 1 }, { priority, ...(signal ? { signal } : {}) });
+const ask = (client: Client, requestClass: RequestClass, signal?: AbortSignal) =>
+  client.call('listTags', { perPage: 1 }, { requestClass, ...(signal ? { signal } : {}) });
 
 /** Stops any number of callers. */
 function stopper(): AbortController {
@@ -64,9 +64,9 @@ function stopper(): AbortController {
 }
 
 /** Asks again and again, until the signal. */
-async function keepAsking(client: Client, priority: Priority, signal: AbortSignal): Promise<void> {
+async function keepAsking(client: Client, requestClass: RequestClass, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await ask(client, priority, signal).catch((error: unknown) => {
+    await ask(client, requestClass, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }
@@ -205,8 +205,8 @@ test('a person is answered at once while four processes want more than there is'
   // Nothing is left for actions, and the window goes on for most of a minute.
   await vi.waitFor(
     async () => {
-      const { room, resetsAt } = await watched.state();
-      expect(room).toBeLessThan(3);
+      const { availableForActions, resetsAt } = await watched.state();
+      expect(availableForActions).toBeLessThan(3);
       expect(resetsAt - clock.now()).toBeGreaterThan(WINDOW_MS / 2);
     },
     { timeout: 10_000, interval: 1 },

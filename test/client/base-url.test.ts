@@ -41,7 +41,7 @@ const saidOf = (call: Promise<unknown>) =>
     () => expect.unreachable('the call went well'),
     (error: Error) => error,
   );
-const listTags = (baseUrl: string) => clientOf(baseUrl).call('listTags', {}, { priority: 'person' });
+const listTags = (baseUrl: string) => clientOf(baseUrl).call('listTags', {}, { requestClass: 'person' });
 const page = (status: number): Respond => {
   return (_request, response) =>
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Welcome</h1>');
@@ -96,13 +96,13 @@ test('a page from something in between during an outage is an outage', async () 
 
 test('an item that is not there is gone, whatever is said of it in JSON', async () => {
   respond = (_request, response) => sendJson(response, 404, {});
-  const call = clientOf(service.url).call('showTag', { tag_id: '7' }, { priority: 'person' });
+  const call = clientOf(service.url).call('showTag', { tag_id: '7' }, { requestClass: 'person' });
   expect(await saidOf(call)).toMatchObject({ code: 'GONE' });
 });
 
 test('a change that meets a web page may have happened', async () => {
   respond = page(200);
-  const call = clientOf(service.url).call('deleteTag', { tag_id: '7' }, { priority: 'action' });
+  const call = clientOf(service.url).call('deleteTag', { tag_id: '7' }, { requestClass: 'action' });
   expect(await saidOf(call)).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
 });
 

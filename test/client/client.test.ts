@@ -16,7 +16,7 @@ let sandbox: Sandbox;
 let budget: Budget;
 let client: Client;
 const clock = fastClock(100);
-const now = { priority: 'person' } as const;
+const now = { requestClass: 'person' } as const;
 
 beforeEach(async () => {
   await redis.flushall();
@@ -169,7 +169,7 @@ describe('an answer that says no', () => {
   test('429 lets go at once of those that hold a slot', async () => {
     sandbox.account.useUpRequests(200);
     const error = await errorOf(
-      client.call('syncSite', { site_id: 'site-0001' }, { priority: 'action', whenSpent: 'leave' }),
+      client.call('syncSite', { site_id: 'site-0001' }, { requestClass: 'action', whenSpent: 'leave' }),
     );
     expect(error).toMatchObject({ code: 'BUDGET_SPENT' });
     expect(sandbox.journal.effectsOf('syncSite')).toEqual([]);

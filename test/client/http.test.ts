@@ -44,8 +44,8 @@ afterEach(async () => {
 });
 
 const listTags = (options: Partial<CallOptions> = {}) =>
-  client.call('listTags', {}, { priority: 'person', ...options });
-const syncSite = () => client.call('syncSite', { site_id: 'a' }, { priority: 'person' });
+  client.call('listTags', {}, { requestClass: 'person', ...options });
+const syncSite = () => client.call('syncSite', { site_id: 'a' }, { requestClass: 'person' });
 
 describe('a service with several addresses', () => {
   const failed = (code: string, syscall: string) => Object.assign(new Error(code), { code, syscall });
@@ -144,7 +144,7 @@ describe('a process that is held up', () => {
     const account = { name: 'agency', baseUrl: service.url, token: TOKEN };
     const own = openClient({ account, budget, clock: held, log: keptLog() });
     const options = {
-      priority: 'person',
+      requestClass: 'person',
       async beforeSend() {
         // When the request has been handed over, and before the connection is there.
         setImmediate(() => held.leap(60_000));
@@ -304,7 +304,7 @@ describe('rate headers', () => {
 
 describe('a PDF', () => {
   const PDF = `%PDF-1.7\n${'a page '.repeat(5_000)}\n%%EOF\n`;
-  const download = () => client.download('downloadReport', { report_id: 'r' }, { priority: 'person' });
+  const download = () => client.download('downloadReport', { report_id: 'r' }, { requestClass: 'person' });
   const text = async () => Buffer.concat(await (await download()).toArray()).toString();
   const answerWith = (body: Buffer, headers: Record<string, string> = {}) => {
     answer = (_request, response) =>

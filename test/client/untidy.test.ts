@@ -35,10 +35,11 @@ afterEach(async () => {
   await service.stop();
 });
 
-const listTags = () => client.call('listTags', {}, { priority: 'person' });
-const syncSite = () => client.call('syncSite', { site_id: 'a' }, { priority: 'person' });
-const deleteTag = () => client.call('deleteTag', { tag_id: '7' }, { priority: 'person' });
-const createTag = () => client.call('createTag', { body: { tag: { name: 'vip' } } }, { priority: 'person' });
+const listTags = () => client.call('listTags', {}, { requestClass: 'person' });
+const syncSite = () => client.call('syncSite', { site_id: 'a' }, { requestClass: 'person' });
+const deleteTag = () => client.call('deleteTag', { tag_id: '7' }, { requestClass: 'person' });
+const createTag = () =>
+  client.call('createTag', { body: { tag: { name: 'vip' } } }, { requestClass: 'person' });
 
 const errorOf = (call: Promise<unknown>): Promise<Error> =>
   call.then(

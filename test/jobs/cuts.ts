@@ -28,7 +28,7 @@ export interface Scenario {
   times?: number;
 }
 
-const person = { priority: 'person' } as const;
+const person = { requestClass: 'person' } as const;
 const reports = () => ({
   job: 'report-dispatch',
   options: reportDispatch.options.parse({

@@ -108,7 +108,7 @@ function accountOf({ caretaker, clock, sandbox }: World): Account {
   const { client } = caretaker.link('default');
   return {
     sandbox,
-    call: (id, input) => client.call(id, input, { priority: 'person' }),
+    call: (id, input) => client.call(id, input, { requestClass: 'person' }),
     pass: (ms) => clock.sleep(ms),
   };
 }

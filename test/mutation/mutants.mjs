@@ -20,7 +20,18 @@ const swapped = {
 };
 const methods = { some: 'every', every: 'some', min: 'max', max: 'min', findLast: 'find', flatMap: 'map' };
 /** Fields whose values are codes that somebody decides by. */
-const codes = new Set(['is', 'reason', 'outcome', 'state', 'status', 'kind', 'step', 'severity', 'priority']);
+const codes = new Set([
+  'is',
+  'reason',
+  'outcome',
+  'state',
+  'status',
+  'kind',
+  'step',
+  'severity',
+  'priority',
+  'requestClass',
+]);
 
 /** All mutants of a source text: where, what stands there instead, and what that is called. */
 export function mutantsOf(source) {

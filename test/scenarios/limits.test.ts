@@ -78,7 +78,7 @@ describe('safety limits', () => {
       limits: { ...limits, concurrency: 1, stopAfterFailures: { count: 3 } },
     });
     const { client } = world.caretaker.link('default');
-    const listed = await client.call('listSites', { sort: 'created_at,asc' }, { priority: 'person' });
+    const listed = await client.call('listSites', { sort: 'created_at,asc' }, { requestClass: 'person' });
     for (const { id } of listed.sites.slice(0, failing))
       world.sandbox.site(id).failNextSync('The disk is full.');
 

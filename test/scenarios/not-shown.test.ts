@@ -64,10 +64,10 @@ describe('a staging copy', () => {
     const { tag } = await client.call(
       'createTag',
       { body: { tag: { name: 'keep' } } },
-      { priority: 'person' },
+      { requestClass: 'person' },
     );
     const assigned = { tag_id: tag.id, body: { site_ids: [site] } };
-    await client.call('assignTag', assigned, { priority: 'person' });
+    await client.call('assignTag', assigned, { requestClass: 'person' });
     now.sandbox.hide('listSites', 'tags');
 
     const { targets, effects } = await fired(now, cleanup({ unless_tagged: ['keep'] }));
@@ -79,7 +79,7 @@ describe('a staging copy', () => {
   test('stays when no view shows the tags that may keep it', async () => {
     const { now, copy } = await withCopy();
     const client = now.caretaker.link('default').client;
-    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { priority: 'person' });
+    await client.call('createTag', { body: { tag: { name: 'keep' } } }, { requestClass: 'person' });
     now.sandbox.hide('listSites', 'tags');
     now.sandbox.hide('showSite', 'tags');
 
@@ -216,7 +216,7 @@ describe('an update check', () => {
     world = await startWorld({ sites: 1 });
     const { sandbox, caretaker } = world;
     const { client } = caretaker.link('default');
-    const person = { priority: 'person' } as const;
+    const person = { requestClass: 'person' } as const;
     const { auto_update_schedules } = await client.call('listAutoUpdateSchedules', {}, person);
     for (const { id } of auto_update_schedules)
       await client.call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, person);

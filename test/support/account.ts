@@ -11,11 +11,11 @@ import type { Account } from './operation-inputs.ts';
 import { keptLog } from './quiet.ts';
 
 const free: Budget = {
-  letGo: async () => ({ person: 0, control: 0, follow: 0, action: 0 }),
+  granted: async () => ({ person: 0, control: 0, follow: 0, action: 0 }),
   take: async () => ({ window: 0 }),
   takeNow: async () => ({ window: 0 }),
   learn: async () => {},
-  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, room: 1 }),
+  state: async () => ({ limit: 1, remaining: 1, resetsAt: 0, availableForActions: 1 }),
   usage: async () => ({ limit: 1, reserved: 0 }),
 };
 
@@ -49,7 +49,7 @@ export async function openAccount(): Promise<OpenAccount> {
   const account = { name: 'default', baseUrl: sandbox.url, token: sandbox.token };
   const client = openClient({ account, budget: free, clock, log: keptLog() });
   onTestFinished(() => client.close());
-  const options = { priority: 'person' } as const;
+  const options = { requestClass: 'person' } as const;
   const { effects, giveAway } = ownership();
   return {
     giveAway,

@@ -59,7 +59,7 @@ export async function api(
   return withAccount(options.account, options, settings, async ({ client }) => {
     if (options.output !== undefined) return download(client, word, input, options.output, terminal);
     if (options.all) return printAll(client, word, input, terminal);
-    const answer = await client.call(word, input as Input<typeof word>, { priority: 'person' });
+    const answer = await client.call(word, input as Input<typeof word>, { requestClass: 'person' });
     if (answer === undefined) terminal.say(`${word}: done.`);
     else terminal.json(answer);
     return exit.ok;
@@ -197,7 +197,9 @@ async function printAll(client: Client, id: OperationId, input: object, terminal
   if (!list) return exit.badInput;
   const items: unknown[] = [];
   const pages = allItems(id as ListId, (page) =>
-    client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, { priority: 'person' }),
+    client.call(id, { ...input, ...(list.paged ? page : {}) } as Input<typeof id>, {
+      requestClass: 'person',
+    }),
   );
   for await (const item of pages) items.push(item);
   terminal.json({ [list.key]: items });
@@ -212,7 +214,7 @@ async function download(
   terminal: Terminal,
 ): Promise<number> {
   let size = 0;
-  const stream = await client.download(id, input, { priority: 'person' });
+  const stream = await client.download(id, input, { requestClass: 'person' });
   // Reports are about clients: for nobody but who asked.
   const file = await open(output, 'wx', 0o600);
   await pipeline(

@@ -1,5 +1,5 @@
+import { requestClasses } from '../../budget/request-class.ts';
 import type { BudgetUsage } from '../../budget/usage.ts';
-import { priorities } from '../../budget/words.ts';
 import { isoTime } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import { type GlobalOptions, policiesOf, sayFindings, settingsOf, withCaretaker } from '../context.ts';
@@ -33,7 +33,7 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
       const { client, budget: own } = caretaker.link(name);
       const unasked = (await own.usage()).window
         ? undefined
-        : await client.call('listTags', { perPage: 1 }, { priority: 'person' }).then(
+        : await client.call('listTags', { perPage: 1 }, { requestClass: 'person' }).then(
             () => undefined,
             (error: unknown) => {
               if (error instanceof CaretakerError) return error.message;
@@ -96,8 +96,8 @@ function print(
   if (window) {
     const ends = clockTime(window.resetsAt - Date.now());
     data(`  This window: ${window.remaining} left, ends in ${ends}`);
-    const classes = priorities.filter((priority) => window.classes[priority] > 0);
-    const used = classes.map((priority) => `${priority} ${window.classes[priority]}`).join(', ');
+    const classes = requestClasses.filter((name) => window.classes[name] > 0);
+    const used = classes.map((name) => `${name} ${window.classes[name]}`).join(', ');
     data(`  Used by us: ${used || 'none'}`);
     for (const [process, count] of Object.entries(window.processes))
       data(`    ${count} by ${processName(process)}`);

@@ -302,14 +302,14 @@ async function checkAccount(
     let toldLimit = false;
     const listening: Budget = {
       ...budget,
-      learn(ticket, news) {
-        toldLimit ||= news?.limit !== undefined;
-        return budget.learn(ticket, news);
+      learn(ticket, report) {
+        toldLimit ||= report?.limit !== undefined;
+        return budget.learn(ticket, report);
       },
     };
     const client = openClient({ account, budget: listening, clock, log });
     try {
-      const { meta } = await client.call('listSites', { perPage: 1 }, { priority: 'person' });
+      const { meta } = await client.call('listSites', { perPage: 1 }, { requestClass: 'person' });
       const total = meta?.pagination?.totalItems;
       const sites = total === undefined ? '' : `, ${countOf(total, 'site')}`;
       tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token${sites}` });

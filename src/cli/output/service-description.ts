@@ -1,7 +1,7 @@
 /** What the service says of itself in `/openapi.json` and in its headers, compared with what we believe. */
 import { request } from 'undici';
 import type { Budget } from '../../budget/budget.ts';
-import type { WindowNews } from '../../budget/words.ts';
+import type { WindowReport } from '../../budget/ticket.ts';
 import { type OperationId, operationOf, operations } from '../../contract/operations.ts';
 import { messageOf } from '../../errors.ts';
 import type { Account } from '../../settings/settings.ts';
@@ -23,7 +23,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 /** Compares clocks and contract. Costs one request. */
 export async function checkDescription(account: Account, budget: Budget): Promise<Check[]> {
   const ticket = await budget.take('person');
-  let news: WindowNews = { kind: 'failed' };
+  let report: WindowReport = { kind: 'failed' };
   try {
     const before = Date.now();
     const { statusCode, headers, body } = await request(`${account.baseUrl}/openapi.json`, {
@@ -31,7 +31,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
       headersTimeout: 10_000,
       bodyTimeout: 10_000,
     });
-    if (statusCode < 500) news = { kind: 'answered' };
+    if (statusCode < 500) report = { kind: 'answered' };
     const text = await body.text();
     const now = (before + Date.now()) / 2;
     const clock = checkClock(String(headers['date'] ?? ''), now);
@@ -47,7 +47,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
       { what: 'contract', state: 'warning', says: `its description cannot be read: ${messageOf(error)}` },
     ];
   } finally {
-    await budget.learn(ticket, news);
+    await budget.learn(ticket, report);
   }
 }
 

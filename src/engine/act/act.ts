@@ -93,7 +93,7 @@ export async function act(
 class Step {
   private readonly spent = new Spending();
   /** Whether nobody got an answer when the last call was made. */
-  private amidOutage = false;
+  private duringOutage = false;
   /** What this step has brought about, as the service answered. */
   private brought: readonly Effect[] = [];
 
@@ -159,7 +159,7 @@ class Step {
    */
   private async isOutage(error: unknown): Promise<boolean> {
     if (!(error instanceof UnavailableError && error.sent)) return false;
-    return this.amidOutage || !(await this.client.answers(this.spent.count, this.leaving));
+    return this.duringOutage || !(await this.client.answers(this.spent.count, this.leaving));
   }
 
   private async find(): Promise<Found> {
@@ -275,12 +275,12 @@ class Step {
   private options(): CallOptions {
     let isFirst = true;
     return {
-      priority: this.target.intent ? 'control' : 'action',
+      requestClass: this.target.intent ? 'control' : 'action',
       whenSpent: 'leave',
       signal: this.leaving,
-      onRequest: (operation, { amidOutage = false }) => {
+      onRequest: (operation, { duringOutage = false }) => {
         // A read is sent again when it fails: what it met the first time is not its own doing.
-        if (isFirst) this.amidOutage = amidOutage;
+        if (isFirst) this.duringOutage = duringOutage;
         isFirst = false;
         this.spent.count(operation);
       },

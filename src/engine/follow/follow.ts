@@ -118,7 +118,7 @@ export class Follower {
     // Set before the requests: a round that fails is not repeated at once.
     this.nextSweepAt.set(kind, now + nextSweepAfterMs({ usualMs: usual, agesMs, requestsPerMinute: limit }));
     const options: CallOptions = {
-      priority: 'follow',
+      requestClass: 'follow',
       whenSpent: 'leave',
       signal: this.stopping,
       onRequest: this.uncounted.count,

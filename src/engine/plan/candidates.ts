@@ -51,7 +51,7 @@ export interface Planning {
   earlier: () => AsyncGenerator<EarlierTarget>;
   once: Pick<Once, 'results'>;
   /** Whether a person waits for it or a run does. */
-  priority: 'person' | 'action';
+  requestClass: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
   /** Told of each item that the list gives, before it is judged. */
   onCandidate?: (candidate: unknown) => void;
@@ -232,8 +232,8 @@ export function memoOf(job: AnyJob, memo: unknown): { memo?: string } {
 }
 
 /** How planning calls the service. */
-export const callOptionsOf = ({ priority, onRequest, signal }: Planning): CallOptions => ({
-  priority,
+export const callOptionsOf = ({ requestClass, onRequest, signal }: Planning): CallOptions => ({
+  requestClass,
   onRequest,
   ...(signal ? { signal } : {}),
 });

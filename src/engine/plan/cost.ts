@@ -63,7 +63,7 @@ export async function estimateTargets(
   const id = candidatesOf(job, select);
   const { client } = link(account);
   const found = await countItems(id, (page) =>
-    client.call(id, { ...page, filters: select.filters } as Input<typeof id>, { priority: 'person' }),
+    client.call(id, { ...page, filters: select.filters } as Input<typeof id>, { requestClass: 'person' }),
   );
   return Math.min(found, select.limit ?? found);
 }

@@ -134,7 +134,7 @@ class PlanMaking {
       previousAt: previous,
       earlier: () => earlierTargets(deps, policyOf(run), run),
       once: { results: (keys) => deps.records.once.results(run.account, keys) },
-      priority: 'action',
+      requestClass: 'action',
       onRequest: this.spent.count,
       onCandidate: this.selection.see,
       signal: stopping,

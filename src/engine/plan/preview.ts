@@ -65,7 +65,7 @@ export async function previewPlan(
     previousAt: job.prepare && (await previousAt(deps, policy.name, undefined)),
     earlier: () => earlierTargets(deps, policy, undefined),
     once: { results: (keys) => deps.records.once.results(policy.account, keys) },
-    priority: 'person',
+    requestClass: 'person',
     onRequest: () => {
       planning += 1;
     },

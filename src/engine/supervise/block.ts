@@ -32,7 +32,7 @@ export async function probeAccount(deps: EngineDeps, account: string, signal?: A
     await client.call(
       'listTags',
       { perPage: 1 },
-      { priority: 'control', whenSpent: 'leave', ...(signal ? { signal } : {}) },
+      { requestClass: 'control', whenSpent: 'leave', ...(signal ? { signal } : {}) },
     );
   } catch (error) {
     if (error instanceof AccountRefusedError) return;

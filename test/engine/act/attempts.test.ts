@@ -26,7 +26,7 @@ async function syncing(meanwhile: (send: () => Promise<unknown>) => Promise<unkn
 /** Somebody else asks on the same account; whether there is an answer. */
 async function somebodyElse(): Promise<boolean> {
   const { client } = (await world.another({ work: false })).link('default');
-  return client.call('listTags', {}, { priority: 'person' }).then(
+  return client.call('listTags', {}, { requestClass: 'person' }).then(
     () => true,
     () => false,
   );

@@ -14,11 +14,11 @@ beforeAll(async () => {
   const { tag: made } = await client.call(
     'createTag',
     { body: { tag: { name: 'Premium', color: '#123456' } } },
-    { priority: 'person' },
+    { requestClass: 'person' },
   );
   tag = { id: made.id, name: 'Premium' };
   const site_ids = world.sandbox.siteIds().slice(0, 2);
-  await client.call('assignTag', { tag_id: tag.id, body: { site_ids } }, { priority: 'person' });
+  await client.call('assignTag', { tag_id: tag.id, body: { site_ids } }, { requestClass: 'person' });
 });
 afterAll(() => world.stop());
 

@@ -193,7 +193,7 @@ describe('a call', () => {
     const bare = await client.call(
       'createSite',
       { body: { site: { url: 'https://new.example' } } },
-      { priority: 'person' },
+      { requestClass: 'person' },
     );
 
     const { targets, effects } = await calling(world, 'listSites', download, {
@@ -268,7 +268,7 @@ describe('a call', () => {
     around(client, 'call', async (call, operation, input) => {
       if (first && operation === 'deleteTag' && 'tag_id' in input) {
         first = false;
-        await client.call('deleteTag', { tag_id: input.tag_id }, { priority: 'person' });
+        await client.call('deleteTag', { tag_id: input.tag_id }, { requestClass: 'person' });
       }
       return call();
     });
@@ -283,7 +283,7 @@ describe('a call', () => {
   test('for several things at once fails for a target that was refused there', async () => {
     world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
-    const person = { priority: 'person' } as const;
+    const person = { requestClass: 'person' } as const;
     for (let nth = 0; nth < 10; nth += 1) {
       const { tag } = await client.call('createTag', { body: { tag: { name: `n${nth}` } } }, person);
       await client.call('assignTag', { tag_id: tag.id, body: { site_ids: ['site-0001'] } }, person);
@@ -326,7 +326,7 @@ describe('a call', () => {
     const { tag } = await client.call(
       'createTag',
       { body: { tag: { name: 'care' } } },
-      { priority: 'person' },
+      { requestClass: 'person' },
     );
     world.sandbox.failNext({ operation: 'assignTag' }, 'garbage');
     const assign = {
@@ -345,7 +345,7 @@ describe('a call', () => {
     world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
     const missing = await client
-      .call('showTag', { tag_id: '4711' }, { priority: 'person' })
+      .call('showTag', { tag_id: '4711' }, { requestClass: 'person' })
       .catch((error: unknown) => error);
     const assign = {
       operation: 'assignTag',
@@ -371,7 +371,11 @@ describe('a call', () => {
     await calling(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
 
     const { client } = world.caretaker.link('default');
-    const works = await client.call('listSiteCustomWorks', { site_id: 'site-0001' }, { priority: 'person' });
+    const works = await client.call(
+      'listSiteCustomWorks',
+      { site_id: 'site-0001' },
+      { requestClass: 'person' },
+    );
     const day = new Date(world.clock.now() + (14 - 24) * 3_600_000).toISOString().slice(0, 10);
     expect(works.custom_works.find(({ title }) => title === 'Care')?.performed_on).toBe(day);
   });
@@ -450,7 +454,7 @@ describe('a target whose call', () => {
       const answer = await call();
       if (operation !== 'startSiteBackupDownload') return answer;
       const { task } = answer as { task: { id: string } };
-      await client.call('cancelTask', { task_id: task.id }, { priority: 'person' });
+      await client.call('cancelTask', { task_id: task.id }, { requestClass: 'person' });
       return answer;
     });
 

@@ -196,8 +196,8 @@ test('a report that was deleted is made and sent again', async () => {
   const now = await start({ sites: 1 });
   await now.ended(await now.fire(aReportPolicy()));
   const { client } = now.caretaker.link('default');
-  const { reports } = await client.call('listReports', {}, { priority: 'person' });
-  await client.call('deleteReport', { report_id: reports[0]?.id ?? '' }, { priority: 'person' });
+  const { reports } = await client.call('listReports', {}, { requestClass: 'person' });
+  await client.call('deleteReport', { report_id: reports[0]?.id ?? '' }, { requestClass: 'person' });
 
   const run = await now.ended(await now.fire(aReportPolicy()));
 

@@ -28,7 +28,7 @@ const aFolder = () => {
 
 /** What the account holds and has sent, as anybody who uses the service sees it. */
 const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
-  now.caretaker.link('default').client.call(id, input, { priority: 'person' });
+  now.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
 
 /** An account in which every site has a client of its own, with an address by the site's number; '' is none. */
 async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {

@@ -146,7 +146,7 @@ describe('a site that the service does not sync', () => {
     const { reason, target } = await syncThree((now, first) =>
       beforeSync(now, first, async () => {
         const { client } = now.caretaker.link('default');
-        await client.call('deleteSite', { site_id: first }, { priority: 'person' });
+        await client.call('deleteSite', { site_id: first }, { requestClass: 'person' });
       }),
     );
     expect(reason).toBe('gone');

@@ -129,7 +129,7 @@ describe('a site without Backups', () => {
     const { sites } = await client.call(
       'listSites',
       { filters: { backups: { eq: false } } },
-      { priority: 'person' },
+      { requestClass: 'person' },
     );
     const id = sites[0]?.id ?? '';
     now.sandbox.site(id).lastSynced(30 * HOUR);

@@ -43,7 +43,7 @@ const reasonsOf = (targets: Awaited<ReturnType<typeof clean>>) =>
   Object.fromEntries(Object.values(targets).map(({ id, reason }) => [id, reason]));
 
 const call = <Id extends OperationId>(operation: Id, input: Input<Id>) =>
-  world.caretaker.link('default').client.call(operation, input, { priority: 'person' });
+  world.caretaker.link('default').client.call(operation, input, { requestClass: 'person' });
 
 const notesOf = async (site: number) => {
   const site_id = world.sandbox.siteIds()[site] ?? '';

@@ -13,7 +13,7 @@ import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const PERSON = { priority: 'person' } as const;
+const PERSON = { requestClass: 'person' } as const;
 
 let clock: HeldClock;
 let sandbox: Sandbox;

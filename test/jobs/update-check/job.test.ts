@@ -14,7 +14,7 @@ let world: World;
 afterEach(() => world.stop());
 
 const HOUR = 3_600_000;
-const PERSON = { priority: 'person' } as const;
+const PERSON = { requestClass: 'person' } as const;
 const client = () => world.caretaker.link('default').client;
 const iso = (ms: number) => new Date(ms).toISOString();
 

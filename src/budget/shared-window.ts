@@ -1,0 +1,109 @@
+/** The window of one account, shared by all processes through Redis: runs the scripts with named arguments. Keeps no time. */
+import type { Cluster, Redis } from 'ioredis';
+import { runScript } from '../redis/script.ts';
+import { classRules, type RequestClass, requestClasses } from './request-class.ts';
+import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
+import type { Decision, Ticket, WindowReport } from './ticket.ts';
+
+/** How long a window is, as long as no answer has shown it. */
+const WINDOW_MS = 60_000;
+/** How long everybody waits for a scout before another one goes. */
+const SCOUT_TIMEOUT_MS = 10_000;
+
+const classes = requestClasses.map((name) => ({ name, ...classRules[name] }));
+
+/** As in the settings: see `BudgetOptions`. */
+export interface SharedLimits {
+  requestsPerMinute: number;
+  reserve: number;
+}
+
+interface Asker {
+  /** The name of this process in the usage of a window. */
+  process: string;
+  /** Distinguishes the addresses at which the service is asked; not necessarily the address itself. */
+  address: string;
+}
+
+/** The hashes of an account as they are stored: see `scripts.ts`. */
+export type Fields = Record<string, string>;
+
+export class SharedWindow {
+  private readonly key: string;
+  private readonly usagePrefix: string;
+
+  constructor(
+    private readonly redis: Redis | Cluster,
+    account: string,
+    private readonly options: SharedLimits & Asker,
+  ) {
+    this.key = `{caretaker}:budget:${account}`;
+    this.usagePrefix = `${this.key}:use:`;
+  }
+
+  /** Grants a request or says how long to wait; `processes` is how many share the account. */
+  async take(now: number, requestClass: RequestClass): Promise<Decision & { processes: number }> {
+    const { process, address } = this.options;
+    const reply = await this.run(TAKE, now, {
+      class: requestClass,
+      process,
+      address,
+      scout_timeout: SCOUT_TIMEOUT_MS,
+    });
+    const decided = JSON.parse(String(reply)) as TakeReply;
+    return {
+      waitMs: decided.wait,
+      retryAfterMs: decided.retry_after,
+      ticket: { window: decided.window, ...(decided.during_outage ? { duringOutage: true } : {}) },
+      processes: decided.processes,
+    };
+  }
+
+  /** Corrects the count; without a report, nothing was found out by the request. */
+  async learn(now: number, { window }: Ticket, report: WindowReport | undefined): Promise<void> {
+    await this.run(LEARN, now, {
+      window,
+      kind: report?.kind ?? 'unknown',
+      limit: finite(report?.limit),
+      remaining: finite(report?.remaining),
+      reset: finite(report?.resetMs),
+      address: this.options.address,
+    });
+  }
+
+  /** How many requests a class may still send in this window; when it is over, in the next one. */
+  async available(now: number, requestClass: RequestClass): Promise<number> {
+    return Number(await this.run(AVAILABLE, now, { class: requestClass }));
+  }
+
+  fields(): Promise<Fields> {
+    return this.redis.hgetall(this.key);
+  }
+
+  /** What was granted in a window, by class and by process (`@<process>`). */
+  granted(window: string | undefined): Promise<Fields> {
+    return this.redis.hgetall(`${this.usagePrefix}${window}`);
+  }
+
+  private run(script: string, now: number, args: Record<string, unknown>): Promise<unknown> {
+    const { requestsPerMinute, reserve } = this.options;
+    const common = { now, default_limit: requestsPerMinute, reserve, default_length: WINDOW_MS, classes };
+    return runScript(
+      this.redis,
+      script,
+      [this.key, this.usagePrefix],
+      [JSON.stringify({ ...common, ...args })],
+    );
+  }
+}
+
+interface TakeReply {
+  wait: number;
+  retry_after: number;
+  window: number;
+  processes: number;
+  during_outage?: boolean;
+}
+
+/** JSON has no infinity: a figure of hundreds of digits counts as none. */
+const finite = (value: number | undefined) => (Number.isFinite(value) ? value : undefined);
