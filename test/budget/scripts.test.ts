@@ -49,6 +49,7 @@ const reports: fc.Arbitrary<Report> = fc.record({
       fc.constantFrom(-1_000, 0, 0, 1_000),
       fc.oneof(
         fc.constantFrom(0, 1_000, 60_000),
+        fc.integer({ min: 1, max: 20 }).map((s) => s * 1_000),
         fc.integer({ min: 0, max: 90 }).map((s) => s * 1_000),
       ),
     ),
@@ -62,6 +63,13 @@ const eventTimes = {
   scoutTimeout: ({ window }: State) => window?.scoutUntil ?? 0,
   rampStart: ({ window }: State) => (window ? window.resets - Math.max(window.length * 0.2, 3_000) : 0),
   rampEnd: ({ window }: State) => (window ? window.resets - Math.max(window.length * 0.03, 1_200) : 0),
+  /** When the next class has not asked recently any more. */
+  notRecent: ({ window, asked }: State, now: number) =>
+    Math.min(
+      ...Object.values(asked)
+        .map((at) => at + 2 * (window?.length ?? 0))
+        .filter((at) => at >= now),
+    ),
 };
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -100,7 +108,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('passTo' as const),
-      event: fc.constantFrom('reset', 'reset', 'scoutTimeout', 'rampStart', 'rampEnd'),
+      event: fc.constantFrom('reset', 'reset', 'scoutTimeout', 'rampStart', 'rampEnd', 'notRecent'),
       offsetMs: fc.oneof(fc.constantFrom(-1, 0, 1, 1_999, 2_000), fc.integer({ min: -1_500, max: 1_500 })),
     }),
   },
@@ -135,8 +143,8 @@ class Account {
         this.now += step.ms;
         return;
       case 'passTo':
-        this.now = Math.max(this.now, eventTimes[step.event](this.state) + step.offsetMs);
-        return;
+        this.passTo(eventTimes[step.event](this.state, this.now) + step.offsetMs);
+        break;
       case 'learn':
         this.learn(step);
         break;
@@ -144,6 +152,11 @@ class Account {
         for (let left = step.times; left > 0; left -= 1) this.take(step);
     }
     this.compareStored();
+  }
+
+  /** Never back, and not to what never happens. */
+  private passTo(at: number): void {
+    if (at > this.now && Number.isFinite(at)) this.now = at;
   }
 
   private take(request: { requestClass: RequestClass; process: string; address: string }): void {
