@@ -39,7 +39,10 @@ const figure = (near: fc.Arbitrary<number>, is: fc.Arbitrary<number>): fc.Arbitr
 
 const reports: fc.Arbitrary<Report> = fc.record({
   kind: fc.constantFrom('answered', 'answered', 'answered', 'failed', 'limited'),
-  limit: fc.option(fc.integer({ min: 1, max: 120 }), { nil: undefined, freq: 1 }),
+  limit: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 120 }) },
+  ),
   remaining: fc.option(figure(fc.integer({ min: -12, max: 3 }), fc.integer({ min: 0, max: 120 })), {
     nil: undefined,
     freq: 8,
@@ -80,7 +83,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       requestClass: fc.constantFrom(...requestClasses),
       process: fc.constantFrom(...processes),
       address: fc.constantFrom(...addresses),
-      times: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 40 })),
+      times: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 60 })),
     }),
   },
   {
@@ -115,7 +118,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const settings: fc.Arbitrary<Settings> = fc.record({
-  requestsPerMinute: fc.integer({ min: 1, max: 120 }),
+  // Small enough to be used up, and mostly large enough for every class to have something reserved.
+  requestsPerMinute: fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 40, max: 70 })),
   reserve: fc.constantFrom(0, 0.05, 0.1, 0.25, 0.9),
 });
 
