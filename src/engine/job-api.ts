@@ -1,5 +1,6 @@
 /** The service as jobs read it, over an account's client; and what a run is for, as jobs are told. */
-import type { CallOptions, Client } from '../client/client.ts';
+import type { CallOptions } from '../client/call-options.ts';
+import type { Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
 import type { Input, OperationId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';

@@ -5,7 +5,8 @@
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';
-import type { CallOptions, Client } from '../../client/client.ts';
+import type { CallOptions } from '../../client/call-options.ts';
+import type { Client } from '../../client/client.ts';
 import {
   AccountRefusedError,
   ConflictError,

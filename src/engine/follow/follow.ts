@@ -5,7 +5,7 @@
  * when it looked last; a successor starts with a sweep and loses nothing.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';
-import type { CallOptions } from '../../client/client.ts';
+import type { CallOptions } from '../../client/call-options.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
 import { isoTime, type TimeBounds, timeOf } from '../../clock.ts';

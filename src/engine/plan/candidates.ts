@@ -5,7 +5,8 @@
  * so that a plan of any size passes through memory a page at a time. What the list does not show of a candidate decides
  * nothing: its single view is asked, and when that is silent too, the candidate is recorded as skipped.
  */
-import type { CallOptions, Client } from '../../client/client.ts';
+import type { CallOptions } from '../../client/call-options.ts';
+import type { Client } from '../../client/client.ts';
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { allItems, countItems } from '../../client/pages.ts';
 import { middleOf } from '../../clock.ts';

@@ -1,0 +1,87 @@
+/** Turns a reply into the answer of its operation, or into the error that its status and body mean. */
+import { type TimeBounds, timeOf } from '../clock.ts';
+import { type Drift, isForeign, meaningOf, readAnswer } from '../contract/answers.ts';
+import { type Answer, type OperationId, operationOf } from '../contract/operations.ts';
+import { AccountRefusedError, UnavailableError } from './errors.ts';
+import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
+import { hasRateHeaders } from './rate-headers.ts';
+import { errorOf, isDefinite, isLost, isSomebodyElses, parsed, unreadable } from './reply-meaning.ts';
+import type { TimedReply } from './request-sender.ts';
+import type { ServiceClock } from './service-clock.ts';
+
+export class ReplyReader {
+  constructor(
+    private readonly connection: Connection,
+    private readonly serviceClock: ServiceClock,
+    private readonly account: string,
+    private readonly onDrift: ((drift: Drift) => void) | undefined,
+  ) {}
+
+  /** The reply when it is a success; any other is thrown as the error that it means. */
+  async success(id: OperationId, reply: TimedReply): Promise<TimedReply> {
+    const { status } = reply;
+    const meaning = meaningOf(status);
+    if (meaning === 'ok') return reply;
+    if (meaning === 'refused') {
+      discard(reply);
+      throw new AccountRefusedError(this.account, status === 403 ? 403 : 401);
+    }
+    // Why something was rejected decides what follows; of the others the status is all that matters.
+    const text = await readText(id, reply).catch((error: unknown) => {
+      if (meaning === 'rejected') throw error;
+      return '';
+    });
+    if (isDefinite(status) && isSomebodyElses(reply, text)) throw this.pageError(id, reply);
+    if (isLost(id, reply))
+      throw this.connection.notTheService(id, true, `it answers ${id} with HTTP ${status}`, { status });
+    throw errorOf(id, status, text);
+  }
+
+  /** The value of a successful reply; nothing for an operation that answers none. */
+  async answer<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
+    if (operationOf(id).answer !== undefined)
+      return this.json(id, reply).catch((error: unknown) => Promise.reject(unreadable(id, reply, error)));
+    if (isPage(reply) && isSomebodyElses(reply, await readText(id, reply))) throw this.pageError(id, reply);
+    discard(reply);
+    return undefined as Answer<Id>;
+  }
+
+  pdf(id: OperationId, reply: TimedReply): ReturnType<typeof streamPdf> {
+    if (!isPage(reply)) return streamPdf(id, reply);
+    discard(reply);
+    throw this.pageError(id, reply);
+  }
+
+  private async json<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
+    const { status } = reply;
+    const text = await readText(id, reply);
+    if (isSomebodyElses(reply, text)) throw this.pageError(id, reply);
+    const body = parsed(text);
+    if (body === undefined) {
+      const is = text.trim() === '' ? 'empty' : 'not JSON';
+      throw new UnavailableError(id, true, `its answer is ${is}`, { status });
+    }
+    if (isForeign(id, body) && !hasRateHeaders(reply))
+      throw this.connection.notTheService(id, true, `it answers ${id} with JSON of another kind`, { status });
+    const { value, drift } = readAnswer(id, body);
+    this.connection.recognise();
+    for (const deviation of drift) this.onDrift?.(deviation);
+    this.serviceClock.learnCreation(creationIn(id, value), reply.exchanged);
+    return value;
+  }
+
+  private pageError(id: OperationId, { status }: Reply): Error {
+    return this.connection.notTheService(id, true, `it answers ${id} with a web page (HTTP ${status})`, {
+      status,
+    });
+  }
+}
+
+/** When the service made what was just asked for, where an answer shows it. */
+function creationIn(id: OperationId, value: unknown): TimeBounds | undefined {
+  const { effect, success } = operationOf(id);
+  const { task, ...rest } = (value ?? {}) as Record<string, unknown>;
+  const made = effect === 'once' && task ? task : success === 201 ? Object.values(rest)[0] : undefined;
+  const [first] = Array.isArray(made) ? made : [made];
+  return timeOf((first as { created_at?: string } | undefined)?.created_at);
+}

@@ -1,0 +1,140 @@
+/** Sends the requests of an account: each within its budget, and again after a 429 or a redirect. */
+import type { Budget } from '../budget/budget.ts';
+import type { Ticket, WindowReport } from '../budget/ticket.ts';
+import type { Clock } from '../clock.ts';
+import { meaningOf } from '../contract/answers.ts';
+import { type Operation, pathParameters } from '../contract/operation.ts';
+import { type OperationId, operationOf } from '../contract/operations.ts';
+import type { Log } from '../log.ts';
+import type { CallOptions } from './call-options.ts';
+import { UnavailableError } from './errors.ts';
+import { type Connection, discard, type Exchange, isPage, type Reply } from './http.ts';
+import { encodeQuery } from './query.ts';
+import { hasRateHeaders, windowReportOf } from './rate-headers.ts';
+import type { Exchanged, ServiceClock } from './service-clock.ts';
+
+/** A reply, and when it can have been made. */
+export type TimedReply = Reply & { exchanged: Exchanged };
+
+export interface SenderDeps {
+  account: string;
+  budget: Budget;
+  clock: Clock;
+  log: Pick<Log, 'warn'>;
+}
+
+const MAX_REDIRECTS = 3;
+/** A person waits so long for an answer to begin, and is not kept for two more tries. */
+const PERSON_TIMEOUT_MS = 10_000;
+
+export class RequestSender {
+  /** How many requests in a row got no usable answer. */
+  failuresInARow = 0;
+  /** When each request in progress was sent, in that order. */
+  private readonly inProgress = new Set<{ at: number }>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly serviceClock: ServiceClock,
+    private readonly deps: SenderDeps,
+  ) {}
+
+  /** Since when the oldest request in progress has been without an answer; PDFs do not count. */
+  waitingSince(): number | undefined {
+    return [...this.inProgress][0]?.at;
+  }
+
+  /**
+   * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
+   * Redirects are followed for reads only and never to another origin, each as a request of its own.
+   */
+  async send(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
+    const operation = operationOf(id);
+    const { target, ...body } = requestOf(operation, input);
+    const timeout = timeoutOf(operation, options);
+    let path = this.connection.pathOf(target);
+    for (let redirects = 0; ; ) {
+      const { method } = operation;
+      const exchange = { operation: id, method, path, ...body, ...timeout, signal: options.signal };
+      const reply = await this.sendOnce(exchange, options);
+      const isRedirect = meaningOf(reply.status) === 'redirected';
+      const next = redirects < MAX_REDIRECTS ? this.connection.redirectionOf(exchange, reply) : undefined;
+      if (!isRedirect && reply.status !== 429) return reply;
+      discard(reply);
+      if (isRedirect && next === undefined) throw this.connection.redirected(id, exchange, reply);
+      if (next === undefined) continue;
+      path = next;
+      redirects += 1;
+    }
+  }
+
+  /** One request within the budget, from taking it to reporting what became of it. */
+  private async sendOnce(exchange: Exchange, options: CallOptions): Promise<TimedReply> {
+    const { clock } = this.deps;
+    const ticket = await this.take(options);
+    // Without a report: a request that is not sent, or given up, shows nothing about the service.
+    let report: WindowReport | undefined;
+    const sent = { at: 0 };
+    try {
+      const sendBy = await options.beforeSend?.();
+      options.onRequest?.(exchange.operation, ticket);
+      sent.at = clock.now();
+      if (operationOf(exchange.operation).answers !== 'pdf') this.inProgress.add(sent);
+      let late = false;
+      const isLate = sendBy === undefined ? undefined : () => (late = clock.now() > sendBy);
+      const reply = await this.connection.exchange({ ...exchange, isLate }).catch((error: unknown) => {
+        if (error instanceof UnavailableError && !late) report = { kind: 'failed' };
+        throw error;
+      });
+      const leadsNowhere = this.connection.redirectionOf(exchange, reply) === undefined;
+      report = windowReportOf(reply, leadsNowhere);
+      const exchanged = { sentAt: sent.at, receivedAt: clock.now() };
+      this.learnFromHeaders(reply, report, exchanged);
+      return { ...reply, exchanged };
+    } finally {
+      this.inProgress.delete(sent);
+      if (report) this.failuresInARow = report.kind === 'failed' ? this.failuresInARow + 1 : 0;
+      this.reportToBudget(ticket, report);
+    }
+  }
+
+  private take({ requestClass, whenSpent, signal }: CallOptions): Promise<Ticket> {
+    const { budget } = this.deps;
+    signal?.throwIfAborted();
+    return whenSpent === 'leave' ? budget.takeNow(requestClass) : budget.take(requestClass, signal);
+  }
+
+  private learnFromHeaders(reply: Reply, report: WindowReport, exchanged: Exchanged): void {
+    if (hasRateHeaders(reply)) this.connection.recognise();
+    // Something in front of the service has a clock of its own.
+    if (hasRateHeaders(reply) || (report.kind !== 'failed' && !isPage(reply)))
+      this.serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
+  }
+
+  /**
+   * The answer counts whether or not the budget can be corrected by it: it is not lost with that, and does not wait for it.
+   * Whoever takes a request over the same connection afterwards finds the budget corrected.
+   */
+  private reportToBudget(ticket: Ticket, report: WindowReport | undefined): void {
+    const { budget, log, account } = this.deps;
+    budget.learn(ticket, report).catch((error: unknown) => {
+      log.warn({ account, err: error }, 'the budget could not be told of an answer');
+    });
+  }
+}
+
+/** A person waits only so long; a PDF may be made only when it is asked for, which takes its time. */
+const timeoutOf = (operation: Operation, { requestClass }: CallOptions): Pick<Exchange, 'answerWithinMs'> =>
+  requestClass === 'person' && operation.answers !== 'pdf' ? { answerWithinMs: PERSON_TIMEOUT_MS } : {};
+
+/** The path with its parameters filled in, the query, and the body. */
+function requestOf(operation: Operation, input: object): { target: string; body?: unknown } {
+  const { body, ...rest } = input as Record<string, unknown>;
+  const names = pathParameters(operation.path);
+  const path = names.reduce(
+    (filled, name) => filled.replace(`{${name}}`, encodeURIComponent(String(rest[name]))),
+    operation.path as string,
+  );
+  const query = Object.fromEntries(Object.entries(rest).filter(([name]) => !names.includes(name)));
+  return { target: `${path}${encodeQuery(query)}`, ...(body === undefined ? {} : { body }) };
+}
