@@ -37,10 +37,7 @@ import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from
 
 /** What took longer than this was not looked at in time, or is an exception. */
 const MAX_LEARNT_MS = 30 * 60_000;
-/**
- * Sweeps overlap by so much: what ended at the time of the last thing that was seen, or is shown a little late, is not
- * missed.
- */
+/** Sweeps overlap by so much: what is shown a little late is not missed. */
 const OVERLAP_MS = 10_000;
 /** More of one run cannot be in flight than its concurrency; this bounds what is read. */
 const IN_FLIGHT = 1_000;
@@ -54,16 +51,11 @@ interface Covered {
   seenTo: number;
 }
 
-/** The looks that one target has had. */
-interface Looked {
-  at: number;
-  looks: number;
-}
-
 /** Follows one account's work for as long as its process holds the lease. */
 export class Follower {
   private readonly nextSweepAt = new Map<string, number>();
-  private readonly looked = new Map<string, Looked>();
+  /** How often each target was looked at alone, and when it was last. */
+  private readonly looked = new Map<string, { at: number; looks: number }>();
   /** When requests were sent for looks, in the last minute. */
   private lookRequests: number[] = [];
   private readonly covered = new Map<string, Covered>();
@@ -316,7 +308,7 @@ export class Follower {
     return { api, affordable: looksAffordable({ limit, remaining, spentLastMinute, someLost }) };
   }
 
-  private lookedAt(one: Followed): Looked {
+  private lookedAt(one: Followed): { at: number; looks: number } {
     return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0 };
   }
 
