@@ -62,8 +62,7 @@ function filters({ list }: Operation): string[] {
 const sorts = ({ sorts: fields, defaultSort }: NonNullable<Operation['list']>): string[] =>
   fields.length === 0 ? [] : [`${fields.join(', ')}${defaultSort ? ` (default ${defaultSort})` : ''}`];
 
-const body = ({ body: schema }: Operation): string[] =>
-  schema ? sketch(jsonSchema(schema)).split('\n') : [];
+const body = ({ body: schema }: Operation): string[] => (schema ? sketchOf(schema).split('\n') : []);
 
 function answers({ success, answer, answers: form, errors, list }: Operation): string[] {
   const names = answer instanceof z.ZodObject ? Object.keys(answer.shape).join(', ') : '';
@@ -102,7 +101,7 @@ function columns(rows: [string, string][]): string[] {
 }
 
 interface Shape {
-  type?: string;
+  type?: string | string[];
   format?: string;
   enum?: unknown[];
   const?: unknown;
@@ -116,7 +115,9 @@ interface Shape {
 const jsonSchema = (schema: z.ZodType): Shape =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
 
-/** A JSON Schema as the JSON it allows, with kinds in the place of values. */
+/** The JSON that a schema takes, with kinds in the place of values. */
+export const sketchOf = (schema: z.ZodType): string => sketch(jsonSchema(schema));
+
 function sketch(shape: Shape, indent = ''): string {
   const choices = shape.anyOf ?? shape.oneOf;
   if (choices) return choices.map((one) => sketch(one, indent)).join(' | ');
@@ -131,5 +132,5 @@ function sketch(shape: Shape, indent = ''): string {
     });
     return `{\n${lines.join(',\n')}\n${indent}}`;
   }
-  return shape.format ?? shape.type ?? 'any';
+  return shape.format ?? [shape.type ?? 'any'].flat().join(' | ');
 }

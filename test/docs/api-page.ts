@@ -1,0 +1,376 @@
+/** The page `docs/api.md`, written from `src/contract`: every resource and operation under its section of the specification. */
+import { z } from 'zod';
+import { sketchOf } from '../../src/cli/describe-operation.ts';
+import { isDestructive } from '../../src/contract/destructive.ts';
+import { type Field, type FieldTree, fieldsOf } from '../../src/contract/fields.ts';
+import type { Filter, List } from '../../src/contract/list.ts';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { type Operation, pathParameters } from '../../src/contract/operation.ts';
+import { type OperationId, operations } from '../../src/contract/operations.ts';
+import { ActivityLogEntry } from '../../src/contract/resources/activity-log.ts';
+import { AutoUpdateHistoryEntry } from '../../src/contract/resources/auto-update-history.ts';
+import { AutoUpdateSchedule } from '../../src/contract/resources/auto-update-schedule.ts';
+import { BackupDestination } from '../../src/contract/resources/backup-destination.ts';
+import { PluginBranding, WpLogin } from '../../src/contract/resources/branding.ts';
+import { Client } from '../../src/contract/resources/client.ts';
+import { CustomWork } from '../../src/contract/resources/custom-work.ts';
+import { ManagedAccount } from '../../src/contract/resources/managed-account.ts';
+import { Note, NoteVersion } from '../../src/contract/resources/note.ts';
+import { Report } from '../../src/contract/resources/report.ts';
+import { ReportTemplate, ReportTemplateDetails } from '../../src/contract/resources/report-template.ts';
+import { ScheduledReport, ScheduledReportDetails } from '../../src/contract/resources/scheduled-report.ts';
+import { SenderEmail } from '../../src/contract/resources/sender-email.ts';
+import {
+  BatchError,
+  BatchMeta,
+  CountPair,
+  PageMeta,
+  TaskReference,
+} from '../../src/contract/resources/shared.ts';
+import { ReducedSite, Site, SiteDetails } from '../../src/contract/resources/site.ts';
+import { Snapshot, SnapshotDetails } from '../../src/contract/resources/snapshot.ts';
+import { StagingSite, StagingSiteDetails } from '../../src/contract/resources/staging-site.ts';
+import { Tag } from '../../src/contract/resources/tag.ts';
+import { Task, TaskDetails } from '../../src/contract/resources/task.ts';
+import { TeamMember } from '../../src/contract/resources/team-member.ts';
+import { bare, schemaUnder } from '../../src/contract/schema.ts';
+
+/** A shape of the service, and what its single view adds where that has more. */
+interface Shape {
+  name: string;
+  list: z.ZodObject;
+  single?: z.ZodObject;
+}
+
+const resources: Readonly<Record<string, { title: string; shapes: Shape[] }>> = {
+  '2.1': {
+    title: 'Shared shapes',
+    shapes: [
+      { name: 'Page', list: PageMeta },
+      { name: 'Batch result', list: BatchMeta },
+      { name: 'Batch error', list: BatchError },
+      { name: 'Task reference', list: TaskReference },
+      { name: 'Count pair', list: CountPair },
+    ],
+  },
+  '2.2': { title: 'Client', shapes: [{ name: 'Client', list: Client }] },
+  '2.3': { title: 'Managed account', shapes: [{ name: 'Managed account', list: ManagedAccount }] },
+  '2.4': { title: 'Backup destination', shapes: [{ name: 'Backup destination', list: BackupDestination }] },
+  '2.5': { title: 'Sender email', shapes: [{ name: 'Sender email', list: SenderEmail }] },
+  '2.6': { title: 'Plugin branding', shapes: [{ name: 'Plugin branding', list: PluginBranding }] },
+  '2.7': { title: 'Login-screen branding', shapes: [{ name: 'Login-screen branding', list: WpLogin }] },
+  '2.8': {
+    title: 'Auto update schedule',
+    shapes: [{ name: 'Auto update schedule', list: AutoUpdateSchedule }],
+  },
+  '2.9': {
+    title: 'Auto update history entry',
+    shapes: [{ name: 'Auto update history entry', list: AutoUpdateHistoryEntry }],
+  },
+  '2.10': { title: 'Task', shapes: [{ name: 'Task', list: Task, single: TaskDetails }] },
+  '2.11': { title: 'Report', shapes: [{ name: 'Report', list: Report }] },
+  '2.12': {
+    title: 'Report template',
+    shapes: [{ name: 'Report template', list: ReportTemplate, single: ReportTemplateDetails }],
+  },
+  '2.13': {
+    title: 'Scheduled report',
+    shapes: [{ name: 'Scheduled report', list: ScheduledReport, single: ScheduledReportDetails }],
+  },
+  '2.14': { title: 'Team member', shapes: [{ name: 'Team member', list: TeamMember }] },
+  '2.15': { title: 'Tag', shapes: [{ name: 'Tag', list: Tag }] },
+  '2.16': {
+    title: 'Staging site',
+    shapes: [{ name: 'Staging site', list: StagingSite, single: StagingSiteDetails }],
+  },
+  '2.17': {
+    title: 'Site',
+    shapes: [
+      { name: 'Site', list: Site, single: SiteDetails },
+      { name: 'Reduced site', list: ReducedSite },
+    ],
+  },
+  '2.18': { title: 'Custom work entry', shapes: [{ name: 'Custom work entry', list: CustomWork }] },
+  '2.19': {
+    title: 'Note and note version',
+    shapes: [
+      { name: 'Note', list: Note },
+      { name: 'Note version', list: NoteVersion },
+    ],
+  },
+  '2.20': { title: 'Activity log entry', shapes: [{ name: 'Activity log entry', list: ActivityLogEntry }] },
+  '2.21': { title: 'Snapshot', shapes: [{ name: 'Snapshot', list: Snapshot, single: SnapshotDetails }] },
+};
+
+const sections: Readonly<Record<string, string>> = {
+  '4.2': 'Clients',
+  '4.3': 'Managed accounts',
+  '4.4': 'Backup destinations',
+  '4.5': 'Sender emails',
+  '4.6': 'Branding',
+  '4.7': 'Auto update schedules and history',
+  '4.8': 'Tasks',
+  '4.9': 'Reports',
+  '4.10': 'Report templates',
+  '4.11': 'Scheduled reports',
+  '4.12': 'Team members',
+  '4.13': 'Tags',
+  '4.14': 'Staging sites',
+  '4.15': 'Sites',
+  '4.16': 'Custom works of a site',
+  '4.17': 'Notes of a site',
+  '4.18': 'Activity logs of a site',
+  '4.19': 'Snapshots of a site',
+  '4.20': 'Backup download, upload and migration',
+};
+
+const code = (text: string): string => `\`${text}\``;
+const codes = (names: readonly string[]): string => names.map(code).join(', ');
+const anchor = (section: string): string => `<a id="${section}"></a>`;
+const heading = (section: string, title: string): string => `${anchor(section)}\n\n### ${section} ${title}`;
+
+/** Which resource a schema is, as a link to its section; nothing for a shape without a section. */
+function linkTo(schema: z.core.$ZodType): string | undefined {
+  for (const [section, { shapes }] of Object.entries(resources))
+    for (const { name, list, single } of shapes)
+      if (schema === list || schema === single) return `[${name.toLowerCase()}](#${section})`;
+  return undefined;
+}
+
+function kindOf(field: Field): string {
+  if (field.kind === 'string' && field.values) return codes(field.values);
+  if (field.kind === 'list') return field.of.kind === 'object' ? 'list' : `list of ${kindOf(field.of)}`;
+  return field.kind === 'map' ? `map of ${field.of.kind}` : field.kind;
+}
+
+interface Row {
+  kind: string;
+  notes: string[];
+}
+
+/** Every field with its place: `wp.core.locked`, `tags[].id`. */
+function rowsOf(fields: FieldTree, lenient: z.core.$ZodType, at = ''): [string, Row][] {
+  return Object.entries(fields).flatMap(([name, field]): [string, Row][] => {
+    const path = `${at}${name}`;
+    const schema = schemaUnder(lenient, name) ?? z.unknown();
+    const notes = [
+      ...(field.optional ? ['not in every answer'] : []),
+      ...(field.nullable ? ['may be null'] : []),
+      ...(schema instanceof z.ZodOptional ? [] : ['needed']),
+    ];
+    const suffix = { list: '[]', map: '.<name>' }[field.kind as string] ?? '';
+    const below = rowsOf(fieldsBelow(field), insideOf(schema), `${path}${suffix}.`);
+    return [[path, { kind: kindOf(field), notes }], ...below];
+  });
+}
+
+function fieldsBelow(field: Field): FieldTree {
+  const of = field.kind === 'list' || field.kind === 'map' ? field.of : field;
+  return of.kind === 'object' ? of.fields : {};
+}
+
+/** The schema of what a list or map holds, else the schema itself. */
+function insideOf(schema: z.core.$ZodType): z.core.$ZodType {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodArray) return bare(inner.element);
+  return inner instanceof z.ZodRecord ? bare(inner.valueType) : inner;
+}
+
+function shapeText({ name, list, single = list }: Shape, isOnly: boolean): string {
+  const [listed, alone] = [new Map(rowsOf(fieldsOf(list), list)), new Map(rowsOf(fieldsOf(single), single))];
+  const lines = [...new Map([...listed, ...alone])].map(([path, { kind, notes }]) => {
+    const view = listed.has(path) ? (alone.has(path) ? [] : ['list view only']) : ['single view only'];
+    return `| ${code(path)} | ${kind} | ${[...view, ...notes].join(', ')} |`;
+  });
+  return [...(isOnly ? [] : [`**${name}**\n`]), '| field | type | notes |\n|---|---|---|', ...lines].join(
+    '\n',
+  );
+}
+
+const resourceText = ([section, { title, shapes }]: [string, { title: string; shapes: Shape[] }]): string =>
+  [heading(section, title), ...shapes.map((shape) => shapeText(shape, shapes.length === 1))].join('\n\n');
+
+const effects = {
+  read: 'none: it only reads',
+  repeatable: '`repeatable`: a second identical request changes nothing more',
+  once: '`once`: a second request does it again, so a lost answer is [reconciled](reliability.md#every-change-one-by-one) first',
+};
+
+function operationText(id: OperationId, operation: Operation): string {
+  const { method, path, summary, effect, success, errors, list, body, bodyRequired } = operation;
+  const parameters = [
+    ...pathParameters(path).map((name) => `${code(name)} (path)`),
+    ...Object.entries(operation.query?.shape ?? {}).map(
+      ([name, schema]) => `${code(name)} (query${schema instanceof z.ZodOptional ? ', optional' : ''})`,
+    ),
+    ...(list ? listParameters(list) : []),
+  ];
+  return [
+    `#### ${id}\n`,
+    `${summary} ${code(`${method} ${path}`)}\n`,
+    `- Effect: ${effects[effect ?? 'read']}${isDestructive(id) ? '. **Destructive**' : ''}`,
+    ...(parameters.length > 0 ? [`- Parameters: ${parameters.join(', ')}`] : []),
+    ...(list ? filterLines(list.filters) : []),
+    ...(list && list.sorts.length > 0
+      ? [`- Sort: ${codes(list.sorts)}; default ${code(list.defaultSort ?? '')}`]
+      : []),
+    `- Success: ${success} ${answerText(operation)}`,
+    `- Errors: ${errors.join(', ')}`,
+    ...(body
+      ? [
+          `- Body, ${bodyRequired ? 'required' : 'optional'}:\n\n  \`\`\`text\n${indented(sketchOf(body))}\n  \`\`\``,
+        ]
+      : []),
+  ].join('\n');
+}
+
+const indented = (text: string): string => text.replace(/^/gm, '  ');
+
+const listParameters = ({ paged, timezone, sorts }: List): string[] => [
+  ...(paged ? [code('page'), code('perPage')] : []),
+  ...(timezone ? [code('timezone')] : []),
+  ...(sorts.length > 0 ? [code('sort'), code('filters')] : []),
+];
+
+const filterLines = (filters: List['filters']): string[] =>
+  Object.keys(filters).length === 0
+    ? []
+    : ['- Filters:', ...Object.entries(filters).map(([name, filter]) => `  - ${filterText(name, filter)}`)];
+
+const filterText = (name: string, { kind, values, operators }: Filter): string =>
+  `${code(name)} ${codes(operators)}: ${values ? codes(values) : kind}`;
+
+function answerText({ answer, answers, success }: Operation): string {
+  if (answers === 'pdf') return 'with a PDF';
+  if (success === 204 || answer === undefined) return 'without a body';
+  const whole = linkTo(answer);
+  if (whole) return `with a ${whole}`;
+  if (!(answer instanceof z.ZodObject)) return 'with a body';
+  const parts = Object.entries(answer.shape).map(([name, schema]) => {
+    const inner = bare(schema);
+    const link = linkTo(insideOf(inner));
+    return `${code(inner instanceof z.ZodArray ? `${name}[]` : name)}${link ? ` (${link})` : ''}`;
+  });
+  return `with ${parts.join(', ')}`;
+}
+
+const table = Object.entries(operations) as [OperationId, Operation][];
+const idsOf = (section: string): OperationId[] =>
+  table.filter(([, operation]) => operation.section === section).map(([id]) => id);
+const operationLink = (id: OperationId): string => `[${id}](#${id.toLowerCase()})`;
+
+const sectionText = ([section, title]: [string, string]): string =>
+  [
+    heading(section, title),
+    ...idsOf(section).map((id) => operationText(id, operations[id] as Operation)),
+  ].join('\n\n');
+
+/** What each error status means, as `/openapi.json` has it. */
+function statusRows(): string[] {
+  const { responses } = openApiDocument('')['components'] as {
+    responses: Record<string, { description: string }>;
+  };
+  return Object.entries(responses).map(([name, { description }]) => `| ${name.slice(5)} | ${description} |`);
+}
+
+export const apiPage = (): string => `# The service's interface
+
+All ${table.length} operations of the Site Management Service API, version 6.0.0, as \`src/contract\` has them. The page is made
+from the contract by \`npm run docs\`, and a test compares the two. "Spec 4.15" in a comment is section [4.15](#4.15) of this
+page; the numbers are those of the service's specification.
+
+\`caretaker api <operation> --help\` shows the same at a terminal, with an example. What the specification does not show, and
+what the sandbox does in such cases, is listed in
+[src/sandbox/README.md](../src/sandbox/README.md#choices-where-the-spec-says-not-shown).
+
+| section | operations |
+|---|---|
+${Object.entries(sections)
+  .map(
+    ([section, title]) =>
+      `| [${section} ${title}](#${section}) | ${idsOf(section).map(operationLink).join(', ')} |`,
+  )
+  .join('\n')}
+
+${anchor('1')}
+
+## 1 Conventions
+
+- ${anchor('1.1')}1.1 Requests and answers are JSON. Most bodies have one key around their content, such as \`tag\`.
+- ${anchor('1.2')}1.2 Timestamps are ISO 8601 in UTC. Plain dates are \`YYYY-MM-DD\`.
+- ${anchor('1.3')}1.3 Identifiers are strings.
+- ${anchor('1.4')}1.4 An update is a \`POST\` to \`.../update\`; fields that it does not name stay as they are. \`DELETE\` deletes one
+  item and answers 204. A \`POST\` to \`.../delete\` deletes several.
+- ${anchor('1.5')}1.5 Long work answers with a [task reference](#2.1); [showTask](#showtask) and [listTasks](#listtasks) tell what
+  becomes of it.
+
+${anchor('2')}
+
+## 2 Resources
+
+Every field that the specification gives to a resource. "Needed" are the few without which Caretaker cannot use an
+answer ([\`CONTRACT_BROKEN\`](errors.md#contract_broken)); all others may be missing or wrong, which is counted as contract drift.
+
+${Object.entries(resources).map(resourceText).join('\n\n')}
+
+${anchor('3')}
+
+## 3 States
+
+The values of each \`status\` field are in its row in section 2. The state changes that follow from a request or from time
+are carried out by the sandbox, a file for each resource in \`src/sandbox/world\`.
+
+${anchor('4')}
+
+## 4 Operations
+
+The effect of an operation says what a second, identical request does. It decides what happens when an answer is lost; see
+[reliability.md](reliability.md#how-it-is-kept). "Destructive" operations delete, cancel, replace or switch off something that
+the same request cannot bring back.
+
+${anchor('4.1')}
+
+### 4.1 List protocol
+
+A list takes \`page\` (from 1), \`perPage\` (1 to 100, default 100), \`timezone\` (in which timestamps in filters are read, default
+UTC), \`sort\` (\`field,asc\` or \`field,desc\`) and \`filters[field:operator]=value\`. \`in\` repeats
+\`filters[field:in][]=value\`. Each list below names what it takes of these. A field, operator or value that it does not name is
+answered with 400; Caretaker checks that before it sends a request. A paged answer has \`meta.pagination\`.
+
+${Object.entries(sections).map(sectionText).join('\n\n')}
+
+${anchor('5')}
+
+## 5 Authentication
+
+Every request carries \`Authorization: Bearer <token>\`. Without a valid token the answer is 401; an inactive account answers
+403. Both block the account's runs: see [errors.md](errors.md#account_refused).
+
+${anchor('7')}
+
+## 7 Errors
+
+| status | meaning |
+|---|---|
+${statusRows().join('\n')}
+
+A request about several items ([deleteClients](#deleteclients), [deleteReportTemplates](#deletereporttemplates),
+[assignTag](#assigntag), [removeTag](#removetag), [sendReportEmail](#sendreportemail)) answers 200 and names each item that it
+refused under \`errors\`. The structure of an error body is not specified; Caretaker takes the message from whatever it holds.
+
+${anchor('8')}
+
+## 8 Limits
+
+200 requests a minute and account; beyond that 429. Every answer has \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
+\`X-RateLimit-Reset\` (seconds until the window ends). A page has at most 100 items. A title of custom work has at most 150
+characters, its description 500, a note 2,500. A list of snapshots without \`created_at\` covers seven days. A site has at most
+one scheduled report.
+
+${anchor('9')}
+
+## 9 Version
+
+The base URL ends in \`/api/v6\`. \`GET {base_url}/openapi.json\` describes the interface and takes precedence over every other
+description; \`caretaker doctor\` compares the contract with it.
+`;

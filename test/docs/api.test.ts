@@ -1,0 +1,62 @@
+/** docs/api.md is made from the contract; `npm run docs` writes it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Operation } from '../../src/contract/operation.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { apiPage } from './api-page.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const page = apiPage();
+
+test('docs/api.md shows every operation as the contract has it', async () => {
+  await expect(page).toMatchFileSnapshot('../../docs/api.md');
+});
+
+test('every operation has a heading of its own under the section that the contract gives', () => {
+  const headings = [...page.matchAll(/^(?:### (\S+)|#### (\S+)).*$/gm)];
+  let section = '';
+  const found = headings.flatMap(([, number, id]) => {
+    section = number ?? section;
+    return id === undefined ? [] : [[id, section]];
+  });
+  expect(Object.fromEntries(found)).toEqual(
+    Object.fromEntries(Object.entries(operations).map(([id, { section }]) => [id, section])),
+  );
+});
+
+test('every section of the specification that a comment names is on the page', () => {
+  const anchors = new Set([...page.matchAll(/<a id="([\d.]+)">/g)].map(([, name]) => name));
+  const dead = ['src', 'jobs', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(tsx?|md)$/.test(file))
+      .flatMap((file) =>
+        [
+          ...readFileSync(join(root, folder, file), 'utf8').matchAll(
+            /\b[Ss]pec (?:section )?(\d+(?:\.\d+)?)/g,
+          ),
+        ]
+          .filter(([, section = '']) => !anchors.has(section))
+          .map(([named]) => `${folder}/${file}: ${named}`),
+      ),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('every link on the page leads to an anchor of the page', () => {
+  const anchors = new Set(
+    [...page.matchAll(/<a id="([\d.]+)">|^#### (\w+)$/gm)].map(([, id, name]) => id ?? name?.toLowerCase()),
+  );
+  const dead = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, to]) => to).filter((to) => !anchors.has(to));
+  expect(dead).toEqual([]);
+});
+
+test('no operation is on the page without its effect, success and errors', () => {
+  const entries = page.split(/^#### /m).slice(1);
+  for (const [at, [id, operation]] of (Object.entries(operations) as [string, Operation][]).entries()) {
+    const entry = entries[at] ?? '';
+    expect(entry).toMatch(new RegExp(`^${id}\n`));
+    expect(entry).toContain(`- Success: ${operation.success} `);
+    expect(entry).toContain(`- Errors: ${operation.errors.join(', ')}\n`);
+  }
+});
