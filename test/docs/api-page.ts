@@ -1,8 +1,7 @@
 /** The page `docs/api.md`, written from `src/contract`: every resource and operation under its section of the specification. */
 import { z } from 'zod';
-import { sketchOf } from '../../src/cli/describe-operation.ts';
+import { sketchOf } from '../../src/cli/output/describe-operation.ts';
 import { isDestructive } from '../../src/contract/destructive.ts';
-import { type Field, type FieldTree, fieldsOf } from '../../src/contract/fields.ts';
 import type { Filter, List } from '../../src/contract/list.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { type Operation, pathParameters } from '../../src/contract/operation.ts';
@@ -34,6 +33,8 @@ import { Tag } from '../../src/contract/resources/tag.ts';
 import { Task, TaskDetails } from '../../src/contract/resources/task.ts';
 import { TeamMember } from '../../src/contract/resources/team-member.ts';
 import { bare, schemaUnder } from '../../src/contract/schema.ts';
+import type { Field, FieldTree } from '../../src/expression/fields.ts';
+import { fieldsOf } from '../../src/job/fields.ts';
 
 /** A shape of the service, and what its single view adds where that has more. */
 interface Shape {
@@ -309,7 +310,7 @@ ${anchor('2')}
 ## 2 Resources
 
 Every field that the specification gives to a resource. "Needed" are the few without which Caretaker cannot use an
-answer ([\`CONTRACT_BROKEN\`](errors.md#contract_broken)); all others may be missing or wrong, which is counted as contract drift.
+answer ([\`CONTRACT_BROKEN\`](errors.md#CONTRACT_BROKEN)); all others may be missing or wrong, which is counted as contract drift.
 
 ${Object.entries(resources).map(resourceText).join('\n\n')}
 
@@ -344,7 +345,7 @@ ${anchor('5')}
 ## 5 Authentication
 
 Every request carries \`Authorization: Bearer <token>\`. Without a valid token the answer is 401; an inactive account answers
-403. Both block the account's runs: see [errors.md](errors.md#account_refused).
+403. Both block the account's runs: see [errors.md](errors.md#ACCOUNT_REFUSED).
 
 ${anchor('7')}
 

@@ -1,4 +1,4 @@
-/** The page of keys is made of the descriptions in the code; `npx vitest run test/docs -u` writes it anew. */
+/** The page of keys is made of the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
 import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';

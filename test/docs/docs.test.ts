@@ -5,7 +5,6 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { mayPass, type Reason, reasons } from '../../src/run/reasons.ts';
 import { runStatuses } from '../../src/run/run.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -13,19 +12,6 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.md') && !/^(node_modules|dist|\.)/.test(file),
 );
-
-test('every reason is explained in docs/reasons.md in the very words of the code', () => {
-  const rows = [...read('docs/reasons.md').matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(
-    ([, code, text]) => [code, text],
-  );
-  expect(Object.fromEntries(rows)).toEqual(reasons);
-});
-
-test('docs/reasons.md names every reason for which a retry is advised', () => {
-  const [, list = ''] = /may pass by itself: ([^.]*)\./.exec(read('docs/reasons.md')) ?? [];
-  const named = [...list.matchAll(/`([a-z-]+)`/g)].map(([, code]) => code);
-  expect(named.sort()).toEqual((Object.keys(reasons) as Reason[]).filter(mayPass).sort());
-});
 
 test('the README explains every status in which a run can end or stand still', () => {
   const explained = [...read('README.md').matchAll(/^\| (`[a-z]+`(?:, `[a-z]+`)*) \|/gm)].flatMap(
@@ -35,12 +21,30 @@ test('the README explains every status in which a run can end or stand still', (
   expect(explained.sort()).toEqual(runStatuses.filter((status) => !passing.includes(status)).sort());
 });
 
-test('every link to a file leads to one', () => {
+/** The anchor that a heading gets where pages are read: without code marks and punctuation, hyphens for spaces. */
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsOf = (page: string): Set<string | undefined> => {
+  const text = read(page).replace(/^```[\s\S]*?^```/gm, '');
+  return new Set([
+    ...[...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => slugOf(heading)),
+    ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
+  ]);
+};
+
+test('every link to a file or to a heading leads to one', () => {
   const dead = pages.flatMap((page) =>
-    [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .map(([, target = '']) => target)
-      .filter((target) => !existsSync(resolve(root, dirname(page), target)))
-      .map((target) => `${page}: ${target}`),
+    [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+      .filter(([, target = '', anchor]) => {
+        const file = target === '' ? page : join(dirname(page), target);
+        if (!existsSync(join(root, file))) return true;
+        return anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).has(anchor);
+      })
+      .map(([link]) => `${page}: ${link}`),
   );
   expect(dead).toEqual([]);
 });
