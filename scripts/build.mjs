@@ -67,7 +67,8 @@ function isCurrent(root, fingerprint) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
 }
 
-function fingerprintOf(root) {
+/** What tells one state of the source from another. */
+export function fingerprintOf(root) {
   const hash = createHash('sha256');
   for (const source of sources) addTo(hash, join(root, source));
   return hash.digest('hex');

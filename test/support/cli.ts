@@ -42,6 +42,36 @@ export async function untilSeen(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
 
+/** A process that was just spawned, with its output piped: its lines as they come, and all of them at its end. */
+export function started(child: ChildProcess): Started {
+  const said = { stdout: '', stderr: '' };
+  const listeners = new Set<() => void>();
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      said[stream] += text;
+      for (const listen of listeners) listen();
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }));
+  return {
+    child,
+    ended,
+    line: (pattern) =>
+      new Promise((found, reject) => {
+        const look = () => {
+          const line = `${said.stdout}\n${said.stderr}`.split('\n').find((one) => pattern.test(one));
+          if (line !== undefined) found(line);
+        };
+        listeners.add(look);
+        look();
+        ended.then(
+          ({ stdout, stderr }) => reject(new Error(`ended without ${pattern}:\n${stdout}\n${stderr}`)),
+          reject,
+        );
+      }),
+  };
+}
+
 /** A folder with the shipped configuration; every command in it shares an embedded Redis. */
 export function openDesk(environment: Record<string, string>): Desk {
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-desk-'));
@@ -56,35 +86,8 @@ export function openDesk(environment: Record<string, string>): Desk {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);
-    const said = { stdout: '', stderr: '' };
-    const listeners = new Set<() => void>();
-    for (const stream of ['stdout', 'stderr'] as const) {
-      child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-        said[stream] += text;
-        for (const listen of listeners) listen();
-      });
-    }
-    const ended = once(child, 'close').then(([code]) => {
-      running.delete(child);
-      return { code: code as number | null, ...said };
-    });
-    return {
-      child,
-      ended,
-      line: (pattern) =>
-        new Promise((found, reject) => {
-          const look = () => {
-            const line = `${said.stdout}\n${said.stderr}`.split('\n').find((one) => pattern.test(one));
-            if (line !== undefined) found(line);
-          };
-          listeners.add(look);
-          look();
-          ended.then(
-            ({ stdout, stderr }) => reject(new Error(`ended without ${pattern}:\n${stdout}\n${stderr}`)),
-            reject,
-          );
-        }),
-    };
+    child.on('close', () => running.delete(child));
+    return started(child);
   };
   return {
     folder,

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Started } from '../support/cli.ts';
+import { type Checkout, makeCheckout } from './checkout.ts';
+
+let checkout: Checkout;
+let dev: Started | undefined;
+beforeEach(async () => {
+  checkout = await makeCheckout();
+});
+afterEach(async () => {
+  dev?.child.kill('SIGTERM');
+  await dev?.ended;
+  await checkout.remove();
+});
+
+/** A source that says which version it is, and runs until it is asked to stop. */
+const source = (version: string) => `
+  const [command] = _argv;
+  const asked = new Promise((stop) => process.once('SIGTERM', stop));
+  const alive = setInterval(() => {}, 1_000);
+  if (command === 'sandbox') console.log('listening http://127.0.0.1:4010/api/v6');
+  else console.log(\`daemon ${version} on \${process.env['CARETAKER_BASE_URL']}\`);
+  await asked;
+  clearInterval(alive);
+  console.log(\`\${command} ${version} stopped\`);
+  return 0;`;
+
+test('the daemon works on the sandbox, starts again when a source file changes, and both end together', async () => {
+  await checkout.writeMain(source('one'));
+  dev = checkout.start('dev.mjs');
+  await dev.line(/^The sandbox: http:\/\/127\.0\.0\.1:4010\/api\/v6, its journal: http/);
+  await dev.line(/^daemon one on http:\/\/127\.0\.0\.1:4010\/api\/v6$/);
+
+  await checkout.writeMain(source('two'));
+  await dev.line(/^daemon two on/);
+  dev.child.kill('SIGINT');
+  const { code, stdout } = await dev.ended;
+
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    expect.stringMatching(/^daemon one on/),
+    'daemon one stopped',
+    expect.stringMatching(/^daemon two on/),
+    'daemon two stopped',
+    '',
+  ]);
+});
+
+test('a change that does not compile is shown, and the daemon stays up', async () => {
+  await checkout.writeMain(source('one'));
+  dev = checkout.start('dev.mjs');
+  await dev.line(/^daemon one on/);
+
+  await checkout.writeMain(`return 'not a number';`);
+  await dev.line(/main\.ts\(2,1\): error TS2322/);
+  await checkout.writeMain(source('three'));
+  await dev.line(/^daemon three on/);
+  dev.child.kill('SIGINT');
+
+  expect((await dev.ended).stdout).toMatch(/^daemon one on .*\ndaemon one stopped\ndaemon three on/);
+});
+
+test('a sandbox that cannot start says why, and starts after the next change', async () => {
+  await checkout.writeMain(`console.error('Port 4010 is in use.'); return 2;`);
+  dev = checkout.start('dev.mjs');
+  await dev.line(/^Port 4010 is in use\.$/);
+
+  await checkout.writeMain(source('two'));
+  await dev.line(/^daemon two on/);
+});
