@@ -6,10 +6,10 @@ import type { Policy } from '../policy/policy.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Run } from '../run/run.ts';
 import type { Notification, Settings } from '../settings/settings.ts';
-import { visibleJson } from '../visible.ts';
-import { type Message, messageAbout, messageAboutPause } from './message.ts';
-import { signatureOf } from './signature.ts';
-import { type Delivery, deliver, openConnections } from './webhook.ts';
+import type { Notice } from './channel.ts';
+import { send } from './channels.ts';
+import { messageAbout, messageAboutPause } from './message.ts';
+import { type Delivery, openConnections } from './post.ts';
 
 export interface NotifierParts {
   settings: Pick<Settings, 'notifications'>;
@@ -32,9 +32,7 @@ export interface Notifier {
 }
 
 /** What is sent, to whom it belongs, and what the log calls it. */
-interface News {
-  event: `run.${string}` | 'policy.paused';
-  message: Message;
+interface News extends Notice {
   run: Run;
   what: string;
 }
@@ -79,14 +77,12 @@ export function createNotifier({
 }
 
 async function deliverPatiently(
-  { event, message }: News,
-  { webhook }: Notification,
+  notice: Notice,
+  receiver: Notification,
   clock: Clock,
   dispatcher: Dispatcher,
 ): Promise<Delivery> {
-  const body = visibleJson(message);
-  const attempt = () =>
-    deliver({ url: webhook.url, headers: headersFor(event, body, webhook.secret, clock), body }, dispatcher);
+  const attempt = () => send(notice, receiver, { clock, dispatcher });
   let delivery = await attempt();
   for (const pauseMs of PAUSES_MS) {
     if (delivery.is !== 'failed') return delivery;
@@ -94,21 +90,4 @@ async function deliverPatiently(
     delivery = await attempt();
   }
   return delivery;
-}
-
-/** Signed anew for each try, so that a receiver may turn old timestamps away. */
-function headersFor(
-  event: News['event'],
-  body: string,
-  secret: string | undefined,
-  clock: Clock,
-): Record<string, string> {
-  const timestamp = String(Math.floor(clock.now() / 1000));
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'caretaker',
-    'x-caretaker-event': event,
-    'x-caretaker-timestamp': timestamp,
-    ...(secret === undefined ? {} : { 'x-caretaker-signature': signatureOf(secret, timestamp, body) }),
-  };
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { DaysEntry, isWeekday } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';
+import { Receiver } from './channels.ts';
 import { isLoopback } from './loopback.ts';
 
 /** A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines. */
@@ -116,19 +117,6 @@ const Cluster = z.strictObject({
   password: redisPassword,
 });
 
-const Notification = z.strictObject({
-  webhook: z
-    .strictObject({
-      url: z
-        .url({ protocol: /^https?$/, error: 'takes an http:// or https:// address' })
-        .describe('Where the JSON message is sent by POST.'),
-      secret: z
-        .optional(z.string().min(8))
-        .describe('Signs each message, 8 characters or more. Default: not signed.'),
-    })
-    .describe('An HTTP address that is told.'),
-});
-
 export const ConfigFile = z.strictObject({
   accounts: z
     .record(name, Account)
@@ -173,7 +161,7 @@ export const ConfigFile = z.strictObject({
     })
     .describe('The web pages and the JSON behind them.'),
   notifications: z
-    .record(name, Notification)
+    .record(name, Receiver)
     .prefault({})
     .describe('Who can be told about a run, by the name that policies use. Default none.'),
   calendars: z

@@ -162,11 +162,7 @@ function toSettings(config: ConfigFile, unset: Record<string, string>, file: str
     dataDir: resolve(projectOf(file), config.data_dir),
     daemon: { concurrency: daemon.concurrency },
     dashboard: { host: dashboard.host, port: dashboard.port, ...(password && { password }) },
-    notifications: mapValues(notifications, ({ webhook }, name) => {
-      const key = secret(webhook.secret);
-      // The addresses of chat services are credentials in themselves.
-      return { name, webhook: { url: secret(webhook.url) ?? webhook.url, ...(key && { secret: key }) } };
-    }),
+    notifications: mapValues(notifications, (receiver, name) => ({ name, ...receiver })),
     calendars: mapValues(calendars, (entries) => entries.map(daysOf)),
     retention: { runsMs: retention.runs },
   };

@@ -1,6 +1,7 @@
 /** `config/caretaker.yaml` and the environment, read once into one frozen value. */
 import type { RedisSettings } from '../redis/connect.ts';
 import type { Days } from '../yaml/days.ts';
+import type { Receiver } from './channels.ts';
 
 export interface Account {
   name: string;
@@ -24,10 +25,7 @@ export interface KnownAccount extends Omit<Account, 'baseUrl' | 'token'> {
   unset: { baseUrl?: string; token?: string };
 }
 
-export interface Notification {
-  name: string;
-  webhook: { url: string; secret?: string };
-}
+export type Notification = { name: string } & Receiver;
 
 export interface Settings {
   /** Where they were read from. */

@@ -1,4 +1,4 @@
-/** One delivery of a body to a webhook over undici: how long we wait, and what the answer means. */
+/** One delivery of a body by HTTP POST over undici: how long we wait, and what the answer means. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 
@@ -28,7 +28,7 @@ export const openConnections = (): Dispatcher =>
   });
 
 /** Posts a letter once. Never rejects, follows no redirect, and is over within 20 s. */
-export async function deliver({ url, headers, body }: Letter, dispatcher: Dispatcher): Promise<Delivery> {
+export async function post({ url, headers, body }: Letter, dispatcher: Dispatcher): Promise<Delivery> {
   try {
     const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });

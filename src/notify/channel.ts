@@ -1,0 +1,22 @@
+/** What a kind of channel has to provide: one function that sends a notice once. */
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Receiver } from '../settings/channels.ts';
+import type { Message } from './message.ts';
+import type { Delivery } from './post.ts';
+
+export type Kind = Receiver extends infer R ? (R extends R ? keyof R : never) : never;
+type SettingsOf<K extends Kind> = Extract<Receiver, Record<K, unknown>>[K];
+
+/** What is sent. */
+export interface Notice {
+  event: `run.${string}` | 'policy.paused';
+  message: Message;
+}
+
+/** Sends once. Never rejects: what went wrong is in the delivery, and says whether another attempt may help. */
+export type Send<K extends Kind> = (
+  notice: Notice,
+  settings: SettingsOf<K>,
+  tools: { clock: Clock; dispatcher: Dispatcher },
+) => Promise<Delivery>;

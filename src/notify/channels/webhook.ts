@@ -1,0 +1,32 @@
+/** A webhook: the message as JSON, signed when the configuration has a secret. */
+import type { Clock } from '../../clock.ts';
+import { visibleJson } from '../../visible.ts';
+import type { Send } from '../channel.ts';
+import { post } from '../post.ts';
+import { signatureOf } from '../signature.ts';
+
+/** Signed again for each attempt, so that a receiver may refuse old timestamps. */
+export const sendToWebhook: Send<'webhook'> = (
+  { event, message },
+  { url, secret },
+  { clock, dispatcher },
+) => {
+  const body = visibleJson(message);
+  return post({ url, headers: headersFor(event, body, secret, clock), body }, dispatcher);
+};
+
+function headersFor(
+  event: string,
+  body: string,
+  secret: string | undefined,
+  clock: Clock,
+): Record<string, string> {
+  const timestamp = String(Math.floor(clock.now() / 1000));
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'caretaker',
+    'x-caretaker-event': event,
+    'x-caretaker-timestamp': timestamp,
+    ...(secret === undefined ? {} : { 'x-caretaker-signature': signatureOf(secret, timestamp, body) }),
+  };
+}
