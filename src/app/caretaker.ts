@@ -9,6 +9,7 @@ import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import { openQueues, type Queues } from '../queue/queues.ts';
+import { RecordsVersionError } from '../records/migrations/migrate.ts';
 import { withoutRefusals } from '../redis/refusal.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type AccountLinks, openAccountLinks } from './account-links.ts';
@@ -30,6 +31,11 @@ export interface CaretakerOptions {
   log: Log;
   /** Default: the machine's, set right by Redis's. A test hands in its own. */
   clock?: Clock;
+  /**
+   * Called when the records no longer have the version of this release: another process has migrated them. Default: this process
+   * ends at once, as if it was killed, since whatever it writes from here on may damage them.
+   */
+  onOtherVersion?: (error: RecordsVersionError) => void;
 }
 
 /** How long the queues are given to end well. */
@@ -38,18 +44,27 @@ const CLOSE_TIMEOUT_MS = 5_000;
 /**
  * Opens Caretaker on the Redis of the settings. Nothing is asked of the service yet.
  *
- * @throws {RedisUnreachableError} {RedisMissingError}
+ * @throws {RedisUnreachableError} {RedisMissingError} {RecordsVersionError}
  */
 export async function openCaretaker({
   settings,
   log: whole,
   clock: given,
+  onOtherVersion = (error) => {
+    whole.error(error.message);
+    process.exit(1);
+  },
 }: CaretakerOptions): Promise<Caretaker> {
   const log = withoutRefusals(whole);
   const [remembered, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
   const { records, clock, owner, redis } = remembered;
   // Before anything of it is worked on: what Redis holds may be older than what was done.
-  const continuity = await openContinuity({ records, dataDir: settings.dataDir, clock, log });
+  const prepare = () =>
+    remembered.prepare().catch((error: unknown) => {
+      if (error instanceof RecordsVersionError) onOtherVersion(error);
+      throw error;
+    });
+  const continuity = await openContinuity({ records, prepare, dataDir: settings.dataDir, clock, log });
   const back = () =>
     continuity.look().catch((error: unknown) => log.debug({ err: error }, 'Redis was away again at once'));
   redis.store.on('ready', back);

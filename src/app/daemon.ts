@@ -178,7 +178,6 @@ function heartbeat(house: House): () => Promise<void> {
     await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
       prunedAt = seenAt;
-      await records.totals.addEarlier(seenAt);
       const before = seenAt - caretaker.settings.retention.runsMs;
       await records.ledger.prune(before);
       const removed = await records.runs.prune(before);

@@ -2,10 +2,10 @@
  * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note what others
  * are to do. Knows neither queues nor engine nor accounts, so that it opens in a moment.
  */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { prepareRecords } from '../records/migrations/migrate.ts';
+import { processId } from '../records/migrations/process-id.ts';
 import { openRecords, type Records } from '../records/records.ts';
 import { keepInSync, redisClock } from '../redis/clock.ts';
 import { type Connected, connectRedis } from '../redis/connect.ts';
@@ -19,13 +19,19 @@ export interface OpenRecords {
   readonly owner: string;
   /** Where Redis is, safe to show. */
   readonly redis: Connected;
+  /**
+   * Looks whether the records still have the version of this release, and migrates older ones. Costs one round trip.
+   *
+   * @throws {RecordsVersionError}
+   */
+  prepare(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * Opens them. `clock` is a test's own; by default it is the machine's, set right by Redis's.
  *
- * @throws {RedisUnreachableError} {RedisMissingError}
+ * @throws {RedisUnreachableError} {RedisMissingError} {RecordsVersionError}
  */
 export async function connectRecords(
   { redis: where, dataDir }: Pick<Settings, 'redis' | 'dataDir'>,
@@ -35,15 +41,24 @@ export async function connectRecords(
   const redis = await connectRedis(where, dataDir, log);
   const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
   const letClockBe = shared && keepInSync(shared, log);
-  return {
+  const owner = processId();
+  const opened: OpenRecords = {
     records: openRecords(redis.store),
     clock: clock ?? shared ?? steadyClock,
     log,
-    owner: `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`,
+    owner,
     redis,
+    prepare: () => prepareRecords({ store: redis.store, owner, clock: opened.clock, log }),
     async close() {
       letClockBe?.();
       await redis.close();
     },
   };
+  try {
+    await opened.prepare();
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }

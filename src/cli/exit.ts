@@ -37,6 +37,8 @@ const codes: Record<string, number> = {
   FOLDER_UNWRITABLE: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_REFUSES: exit.unreachable,
+  NEWER_RECORDS: exit.unreachable,
+  OLDER_PROCESSES: exit.unreachable,
   REDIS_MISSING: exit.unreachable,
   REDIS_NOT_STARTED: exit.unreachable,
   DATA_FOLDER_UNUSABLE: exit.unreachable,

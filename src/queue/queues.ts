@@ -51,7 +51,8 @@ export interface Queues {
 const require = createRequire(import.meta.url);
 const bullmq = () => require('bullmq') as typeof import('bullmq');
 
-const PREFIX = '{caretaker}';
+/** The tag of the records, so that everything of Caretaker is in one slot of a Cluster. */
+const PREFIX = '{caretaker}:queue';
 /** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
 /** An entry of a plan only begins it. */

@@ -7,7 +7,8 @@ export const keys = {
   runsInStatus: (status: string) => `${PREFIX}:runs:status:${status}`,
   runsOfTarget: (account: string, target: string) => `${PREFIX}:runs:target:${account}:${target}`,
   activeRuns: (account: string) => `${PREFIX}:active:${account}`,
-  activeAccounts: `${PREFIX}:active`,
+  /** The accounts that have active runs. */
+  activeAccounts: `${PREFIX}:active-accounts`,
   run: (id: string) => `${PREFIX}:run:${id}`,
   order: (id: string) => `${PREFIX}:run:${id}:order`,
   targets: (id: string) => `${PREFIX}:run:${id}:targets`,
@@ -19,10 +20,9 @@ export const keys = {
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
-  /** What ended in the hour that begins at a moment; and whether the runs are in it that ended before there were totals. */
+  /** What ended in the hour that begins at a moment. */
   totals: (hour: number) => `${PREFIX}:totals:${hour}`,
-  totalsComplete: `${PREFIX}:totals`,
-  freeze: `${PREFIX}:freeze`,
+  freeze: `${PREFIX}:freezes`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */
   ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,
@@ -38,6 +38,8 @@ export const keys = {
   presence: `${PREFIX}:presence`,
   /** The policies that a process has read, by name. */
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
+  /** The version of the records: see `migrations/migrate.ts`. */
+  schema: `${PREFIX}:schema`,
   /** How far these records have come. */
   generation: `${PREFIX}:generation`,
   /** What no two targets may do, by a key of their job's own. */

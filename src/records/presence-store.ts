@@ -95,6 +95,15 @@ export class PresenceStore {
     return new Map(Object.entries(read).map(([name, json]) => [name, JSON.parse(json) as PolicyRead]));
   }
 
+  /** The ids of the processes that are running, of whichever release: what else they show may have another form there. */
+  async ids(now: number): Promise<string[]> {
+    const all = Object.entries(await this.store.hgetall(keys.presence));
+    return all.flatMap(([id, json]) => {
+      const { seenAt } = JSON.parse(json) as { seenAt?: unknown };
+      return typeof seenAt === 'number' && now - seenAt <= GONE_MS ? [id] : [];
+    });
+  }
+
   /** Who is at work now; those that died are forgotten on the way. */
   async here(now: number): Promise<Presence[]> {
     const all = Object.values(await this.store.hgetall(keys.presence)).map(

@@ -211,10 +211,11 @@ redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
 return 1`;
 
 /**
- * KEYS: targets, run, generation. ARGV: id, step, intent JSON, generation remembered: its name and number. Gives the target's new step
- * and the number raised: a copy that was read before the intent can no longer be written over it. Gives 0 when the target was
- * handed to somebody else meanwhile, its run is held, or Redis was put back to an older state; and -1 when the run was called
- * off: then nothing new may be begun, but the cancelling of its tasks.
+ * KEYS: targets, run, generation, schema. ARGV: id, step, intent JSON, generation remembered: its name and number, version of the
+ * records that the process works with. Gives the target's new step and the number raised: a copy that was read before the intent can
+ * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile, its run is held, Redis was put back to
+ * an older state, or the records have another version; and -1 when the run was called off: then nothing new may be begun, but the
+ * cancelling of its tasks.
  */
 export const NOTE_INTENT = `
 local json = redis.call('HGET', KEYS[1], ARGV[1])
@@ -232,6 +233,8 @@ if not target.callOff and ending then return {-1} end
 if not target.callOff and held then return {0} end
 local name, number = unpack(redis.call('HMGET', KEYS[3], 'id', 'number'))
 if name and name == ARGV[4] and tonumber(number or 0) < tonumber(ARGV[5]) then return {0} end
+local version = redis.call('HGET', KEYS[4], 'version')
+if version and version ~= ARGV[6] then return {0} end
 target.intent = intent
 target.step = step + 1
 redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))

@@ -14,6 +14,7 @@ import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
+import { RECORDS_VERSION } from './migrations/migrations.ts';
 import {
   ADD_LEFT_OUT,
   ADD_TARGETS,
@@ -217,7 +218,7 @@ export class TargetStore {
 
   /**
    * Writes the note that stands before an effect, and gives the target's new step. When the target is no longer ours
-   * (`fenced`; also when Redis was put back to an older state), or its run was called off meanwhile, nothing may be sent.
+   * (`fenced`; also when Redis was put back to an older state, or its records were migrated), or its run was called off meanwhile, nothing may be sent.
    */
   async noteIntent(
     run: string,
@@ -228,8 +229,8 @@ export class TargetStore {
     const [raised = 0, reached = 0] = (await runScript(
       this.store,
       NOTE_INTENT,
-      [keys.targets(run), keys.run(run), keys.generation],
-      [id, step, toJson(intent), generation, number],
+      [keys.targets(run), keys.run(run), keys.generation, keys.schema],
+      [id, step, toJson(intent), generation, number, RECORDS_VERSION],
     )) as number[];
     if (reached > 0) this.generation.saw(reached);
     if (raised > 0) return raised;

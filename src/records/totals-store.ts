@@ -12,7 +12,7 @@ import { keys } from './keys.ts';
 
 const HOUR_MS = 3_600_000;
 /** The day that is asked for, the hour that it begins in, and one to spare. */
-const KEPT_MS = 26 * HOUR_MS;
+export const KEPT_MS = 26 * HOUR_MS;
 
 /**
  * For the head of a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, once the run has its final status.
@@ -34,10 +34,6 @@ local function add_to_totals(run, reasons, totals, id)
   for i = 1, #ended, 2 do add('target ' .. ended[i], tonumber(ended[i + 1])) end
   redis.call('PEXPIRE', totals, ${KEPT_MS})
 end`;
-
-/** KEYS: run, its reasons, the hour. ARGV: id. For a run that ended before totals were kept. */
-const ADD_EARLIER = `${ADD_TO_TOTALS}
-if redis.call('HEXISTS', KEYS[1], 'finishedAt') == 1 then add_to_totals(KEYS[1], KEYS[2], KEYS[3], ARGV[1]) end`;
 
 /**
  * KEYS: accounts with runs under way, hours. ARGV: what the keys of an account's runs under way begin with. Gives the runs under way
@@ -75,9 +71,6 @@ export interface Totals {
 /** The key of the hour that a moment is in. */
 export const hourOf = (at: number): string => keys.totals(Math.floor(at / HOUR_MS) * HOUR_MS);
 
-/** Runs that are looked at together. */
-const PAGE = 500;
-
 export class TotalsStore {
   constructor(private readonly store: Store) {}
 
@@ -99,30 +92,6 @@ export class TotalsStore {
     for (const fields of past) addUp(sums, Object.entries(fields));
     for (const fields of recent) addUp(sums, pairsOf(fields));
     return { since, active, ...totalsOf(sums) };
-  }
-
-  /**
-   * Adds the runs that ended before totals were kept, those of the hours that are still asked for. Reads the end of every run, once for
-   * all; does nothing ever after.
-   */
-  async addEarlier(now: number): Promise<void> {
-    if (await this.store.exists(keys.totalsComplete)) return;
-    // From the newest on: runs that begin meanwhile, and old ones that are pruned, hide none from us.
-    for (let offset = 0; ; offset += PAGE) {
-      const ids = await this.store.zrange(keys.runs, String(offset), String(offset + PAGE - 1), 'REV');
-      const ends = await Promise.all(ids.map((id) => this.store.hget(keys.run(id), 'finishedAt')));
-      const ended = ids.flatMap((id, index) => {
-        const at = Number(ends[index] ?? 0);
-        return at < now - KEPT_MS ? [] : { id, at };
-      });
-      await Promise.all(
-        ended.map(({ id, at }) =>
-          runScript(this.store, ADD_EARLIER, [keys.run(id), keys.reasons(id), hourOf(at)], [id]),
-        ),
-      );
-      if (ids.length < PAGE) break;
-    }
-    await this.store.set(keys.totalsComplete, '1');
   }
 }
 

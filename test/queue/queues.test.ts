@@ -119,7 +119,7 @@ describe('an entry', () => {
     await queues.put([act('site-1')]);
     await eventually(() => expect(log.lines.join()).toContain('error an entry failed'));
     expect(log.lines.join()).toContain('out of luck');
-    const told = await redis.xrange('{caretaker}:actions:events', '-', '+');
+    const told = await redis.xrange('{caretaker}:queue:actions:events', '-', '+');
     expect(JSON.stringify(told)).toContain('out of luck: password=[hidden]');
     expect(JSON.stringify(told)).not.toContain('hunter2');
     await eventually(async () => expect(await redis.keys('*nightly.1*')).toEqual([]));

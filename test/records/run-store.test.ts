@@ -345,7 +345,7 @@ describe('retention', () => {
     expect(await records.runs.prune(run.createdAt + 1)).toBe(1);
 
     // What ended in an hour is kept for a day, and goes by itself.
-    expect((await redis.keys('*')).sort()).toEqual(['{caretaker}:active', '{caretaker}:totals:0']);
+    expect((await redis.keys('*')).sort()).toEqual(['{caretaker}:active-accounts', '{caretaker}:totals:0']);
   });
 
   test('keeps what is young, and what has not ended however old it is', async () => {

@@ -76,8 +76,6 @@ test('a run that is ended twice, or whose end is sent again, counts once', async
     ),
   );
   await records.runs.move(run, 'cancelled', { at: NOON + HOUR });
-  await records.totals.addEarlier(NOON + 2 * HOUR);
-
   const { runs, targets } = await records.totals.between(NOON, NOON + HOUR);
 
   expect(runs).toMatchObject([{ status: 'partial', count: 1 }]);
@@ -116,26 +114,4 @@ test('hours outside of what is asked for do not count, and each is forgotten aft
     expect(kept).toBeGreaterThan(25 * HOUR);
     expect(kept).toBeLessThanOrEqual(26 * HOUR);
   }
-});
-
-test('runs that ended before totals were kept are added once, each in its hour', async () => {
-  for (let index = 0; index < 600; index += 1)
-    await endedAt(NOON + (index % 2) * HOUR, 'partial', { id: `old.${index}`, policy: 'sync' }, [
-      ended('a', 'failed', 'timeout'),
-    ]);
-  const open = await begun({ id: 'open', policy: 'sync' }, someFailed);
-  // As a version without totals left them.
-  await redis.del(keys.totals(NOON), keys.totals(NOON + HOUR));
-  await Promise.all(
-    Array.from({ length: 600 }, (_, index) => redis.hdel(keys.run(`old.${index}`), 'totalled')),
-  );
-
-  await Promise.all([records.totals.addEarlier(NOON + 2 * HOUR), records.totals.addEarlier(NOON + 2 * HOUR)]);
-  await records.totals.addEarlier(NOON + 2 * HOUR);
-
-  const { runs, targets, active } = await records.totals.between(NOON, NOON + HOUR);
-  expect(runs).toMatchObject([{ status: 'partial', policy: 'sync', count: 600 }]);
-  expect(targets).toMatchObject([{ reason: 'timeout', count: 600, runs: 600 }]);
-  expect(active).toEqual([open.id]);
-  expect((await records.totals.between(NOON + HOUR, NOON + HOUR)).runs).toMatchObject([{ count: 300 }]);
 });

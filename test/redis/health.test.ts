@@ -34,7 +34,7 @@ const told = (pattern: RegExp) =>
   world.log.lines.filter((line) => !line.startsWith('debug') && pattern.test(line));
 
 test('a queue that another client has paused is named in the log, /readyz is not ready, and resuming it lets work go on', async () => {
-  const queue = new Queue('actions', { connection: other, prefix: '{caretaker}' });
+  const queue = new Queue('actions', { connection: other, prefix: '{caretaker}:queue' });
   await queue.pause();
   const run = await world.fire(aPolicy());
 

@@ -27,8 +27,8 @@ export interface FastClock extends Clock {
   leap(ms: number): void;
 }
 
-export function fastClock(speed: number): FastClock {
-  const [from, began] = [NOON, Date.now()];
+export function fastClock(speed: number, from = NOON): FastClock {
+  const began = Date.now();
   let leapt = 0;
   return {
     from,
@@ -70,17 +70,25 @@ export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
   /** How far the service's clock is ahead of ours; default 0. */
   serviceAheadMs?: number;
   policiesDir?: string;
+  /** What the clock shows first. Default: noon. */
+  from?: number;
+  /** What is done before the Caretaker is opened. */
+  before?: (parts: Pick<World, 'redis' | 'sandbox'>) => Promise<void>;
+  /** Called when another release has migrated the records. */
+  onOtherVersion?: (error: Error) => void;
   /** Whether the Caretaker takes part in the work at once; default yes. */
   work?: boolean;
 }
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const { speedUp = 60, budget = { requestsPerMinute: 1_000_000, reserve: 0 }, work = true } = options;
-  const clock = fastClock(speedUp);
+  const clock = fastClock(speedUp, options.from);
   const log = keptLog();
   const redis = await startTestRedis();
+  const { onOtherVersion } = options;
   const { serviceAheadMs: clockOffsetMs = 0 } = options;
   const sandbox = await startSandbox({ rateLimit: 0, speed: 1, clockOffsetMs, ...options, clock });
+  await options.before?.({ redis, sandbox });
   const settings: Settings = {
     accounts: {
       default: {
@@ -103,7 +111,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const opened: Caretaker[] = [];
   const working: { stop(): Promise<void> }[] = [];
   const open = async (atWork: boolean) => {
-    const caretaker = await openCaretaker({ settings, log, clock });
+    const caretaker = await openCaretaker({
+      settings,
+      log,
+      clock,
+      ...(onOtherVersion && { onOtherVersion }),
+    });
     opened.push(caretaker);
     if (atWork) working.push(caretaker.engine.work(settings.daemon.concurrency));
     return caretaker;

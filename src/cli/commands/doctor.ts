@@ -11,12 +11,16 @@ import type { Log } from '../../log.ts';
 import { loadPolicies } from '../../policy/load-policies.ts';
 import { openQueues } from '../../queue/queues.ts';
 import { FreezeStore, formatFreeze } from '../../records/freeze-store.ts';
+import { prepareRecords, RecordsVersionError } from '../../records/migrations/migrate.ts';
+import { RECORDS_VERSION } from '../../records/migrations/migrations.ts';
+import { processId } from '../../records/migrations/process-id.ts';
 import { type Presence, PresenceStore } from '../../records/presence-store.ts';
 import { RunStore } from '../../records/run-store.ts';
 import { redisClock } from '../../redis/clock.ts';
 import { connectRedis } from '../../redis/connect.ts';
 import { DataFolderError } from '../../redis/embedded/folder.ts';
 import { type RedisTrouble, redisTroubles } from '../../redis/health.ts';
+import { writeRefusal } from '../../redis/refusal.ts';
 import type { Store } from '../../redis/store.ts';
 import { daemonOf } from '../../schedule/policy-agreement.ts';
 import { differencesOf, formatDifference } from '../../schedule/versions.ts';
@@ -154,15 +158,33 @@ async function checkRedisAndAccounts(
     tell(...(await checkRedis(redis.store, redis.where)));
     const troubles = await troublesOf(redis.store, log);
     tell(...troubles.map(troubleCheck));
-    tell(...(await checkDaemons(redis.store, troubles)));
-    tell(...(await checkFreeze(redis.store)));
-    tell(...(await checkHeldRuns(redis.store)));
+    const records = await checkRecords(redis.store, log);
+    tell(records);
+    if (records.state === 'ok') {
+      tell(...(await checkDaemons(redis.store, troubles)));
+      tell(...(await checkFreeze(redis.store)));
+      tell(...(await checkHeldRuns(redis.store)));
+    }
     for (const name of names) {
       terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
       await checkAccount(settings, name, redis.store, log, tell);
     }
   } finally {
     await redis.close();
+  }
+}
+
+/** Whether the records have the version of this release; like every command, this migrates older ones. */
+async function checkRecords(store: Store, log: Log): Promise<Check> {
+  const what = 'records';
+  try {
+    await prepareRecords({ store, owner: processId(), clock: await redisClock(store, systemClock), log });
+    return { what, state: 'ok', says: `version ${RECORDS_VERSION}` };
+  } catch (error) {
+    const refusal = writeRefusal(error);
+    if (refusal !== undefined) return { what, state: 'warning', says: `not migrated: ${refusal}` };
+    if (!(error instanceof RecordsVersionError)) throw error;
+    return { what, state: 'wrong', says: error.message, code: exit.unreachable };
   }
 }
 

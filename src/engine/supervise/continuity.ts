@@ -30,11 +30,14 @@ const MAX_REMEMBERED = 10;
 /** Looks once, and from then on every few seconds. */
 export async function openContinuity({
   records,
+  prepare,
   dataDir,
   clock,
   log,
 }: {
   records: Records;
+  /** Sees to it that the records have the version of this release: what an older state holds may be of an older one. */
+  prepare(): Promise<void>;
   dataDir: string;
   clock: Clock;
   log: Log;
@@ -57,6 +60,7 @@ export async function openContinuity({
     }
   };
   const lookNow = async () => {
+    await prepare();
     const now = clock.now();
     const seen = await generation.raise(now);
     if (seen.is === 'emptied') {

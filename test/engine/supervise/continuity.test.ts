@@ -36,7 +36,7 @@ async function process<T>(
   const store = new Redis(redis.options);
   const records = openRecords(store);
   const log = keptLog();
-  const continuity = await openContinuity({ records, dataDir: folder, clock, log });
+  const continuity = await openContinuity({ records, prepare: async () => {}, dataDir: folder, clock, log });
   try {
     return await work(records, log);
   } finally {

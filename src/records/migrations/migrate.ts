@@ -1,0 +1,143 @@
+/**
+ * Brings the records to the version of this release before anything reads them.
+ *
+ * `{caretaker}:schema` holds two numbers. `version` is raised before the first step: from then on, processes of older releases
+ * stop. `migrated` is raised after each step, so that a migration that was interrupted goes on where it was.
+ */
+import { type Clock, systemClock } from '../../clock.ts';
+import { CaretakerError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { Store } from '../../redis/store.ts';
+import { keys, PREFIX } from '../keys.ts';
+import { LockStore } from '../lock-store.ts';
+import { PresenceStore } from '../presence-store.ts';
+import type { Migration } from './migration.ts';
+import { migrations as allMigrations } from './migrations.ts';
+import { placeOf, versionOf } from './process-id.ts';
+
+/** This release of Caretaker cannot work with the records as they are. */
+export abstract class RecordsVersionError extends CaretakerError {}
+
+/** A newer release of Caretaker has migrated the records. */
+export class NewerRecordsError extends RecordsVersionError {
+  readonly code = 'NEWER_RECORDS';
+  constructor(
+    readonly found: number,
+    readonly known: number,
+  ) {
+    super(
+      `The records in Redis have version ${found}, and this release of Caretaker works with version ${known}: upgrade Caretaker on this machine, or connect it to another Redis (REDIS_URL).`,
+    );
+  }
+}
+
+/** The records cannot be migrated while processes of an older release use them. */
+export class OlderProcessesError extends RecordsVersionError {
+  readonly code = 'OLDER_PROCESSES';
+  constructor(readonly processes: readonly string[]) {
+    const them = processes.length === 1 ? 'it' : 'them';
+    super(
+      `The records in Redis have to be migrated for this release of Caretaker, and an older release still uses them: ${processes.join(', ')}. Stop ${them}, then start this one again.`,
+    );
+  }
+}
+
+export interface MigrationOptions {
+  store: Store;
+  /** Who holds the lock: unique for the process. */
+  owner: string;
+  clock: Clock;
+  log: Log;
+  /** Default: all there are. A test brings its own. */
+  migrations?: readonly Migration[];
+}
+
+/** Two processes never migrate at the same time unless one of them stood still for so long. */
+const LOCK_MS = 15_000;
+/** How often a process looks whether another one has finished. */
+const WAIT_MS = 200;
+const LOCK = 'schema';
+/** What the lease of the process that supervises an account is called, now and in releases before version 1. */
+const LEASES = ['supervisor', 'steward'] as const;
+
+/**
+ * Migrates the records if they are older than this release; waits while another process does. Costs one round trip when there is
+ * nothing to do.
+ *
+ * @throws {NewerRecordsError} {OlderProcessesError}
+ */
+export async function prepareRecords(options: MigrationOptions): Promise<void> {
+  const { store, owner, migrations = allMigrations } = options;
+  const locks = new LockStore(store);
+  const isReady = async () => {
+    const { version, migrated } = await readSchema(store);
+    if (version > migrations.length) throw new NewerRecordsError(version, migrations.length);
+    return migrated === migrations.length;
+  };
+  for (;;) {
+    if (await isReady()) return;
+    if (await locks.take(LOCK, owner, LOCK_MS)) break;
+    await systemClock.sleep(WAIT_MS);
+  }
+  const renewal = setInterval(() => void locks.take(LOCK, owner, LOCK_MS).catch(() => false), LOCK_MS / 3);
+  try {
+    // Another process may have done it between the look and the lock.
+    if (!(await isReady())) await migrate({ ...options, migrations });
+  } finally {
+    clearInterval(renewal);
+    await locks.giveBack(LOCK, owner);
+  }
+}
+
+async function migrate({
+  store,
+  clock,
+  log,
+  migrations,
+}: MigrationOptions & { migrations: readonly Migration[] }): Promise<void> {
+  const { version, migrated } = await readSchema(store);
+  const newest = migrations.length;
+  await refuseOlderProcesses(store, clock.now(), newest);
+  if (version < newest) {
+    await store.hset(keys.schema, 'version', newest, 'migrated', migrated);
+    // One may have started in between. It has read the lower number, and would go on for some seconds.
+    await refuseOlderProcesses(store, clock.now(), newest).catch(async (error: unknown) => {
+      await store.hset(keys.schema, 'version', version);
+      throw error;
+    });
+  }
+  const hasRuns = (await store.exists(keys.runs)) === 1;
+  for (const [done, { summary, run }] of migrations.entries()) {
+    if (done < migrated) continue;
+    await run({ store, now: clock.now(), log });
+    await store.hset(keys.schema, 'migrated', done + 1);
+    if (hasRuns) log.info(`the records were migrated to version ${done + 1}: ${summary}`);
+  }
+}
+
+/** The version for which the records are, or are being, migrated, and the one they have reached. 0: they have none. */
+async function readSchema(store: Store): Promise<{ version: number; migrated: number }> {
+  const [version, migrated] = await store.hmget(keys.schema, 'version', 'migrated');
+  return { version: Number(version ?? 0), migrated: Number(migrated ?? 0) };
+}
+
+/** @throws {OlderProcessesError} naming daemons, and commands that work on runs. */
+async function refuseOlderProcesses(store: Store, now: number, newest: number): Promise<void> {
+  const here = await new PresenceStore(store).ids(now);
+  const locks = new LockStore(store);
+  const names = (await accountsOf(store)).flatMap((account) => LEASES.map((lease) => `${lease}:${account}`));
+  const leases = await Promise.all(names.map((name) => locks.holder(name)));
+  const older = [...here, ...leases].filter((id) => id !== undefined && versionOf(id) < newest);
+  const places = [...new Set(older.map((id) => placeOf(id ?? '')))].sort();
+  if (places.length > 0) throw new OlderProcessesError(places);
+}
+
+/** The accounts that have active runs, also where version 1 has not moved their key yet. */
+async function accountsOf(store: Store): Promise<string[]> {
+  const before = `${PREFIX}:active`;
+  const isOld = (await store.type(before)) === 'set';
+  const found = await Promise.all(
+    [keys.activeAccounts, ...(isOld ? [before] : [])].map((key) => store.smembers(key)),
+  );
+  return found.flat();
+}

@@ -1,0 +1,22 @@
+import type { Log } from '../../log.ts';
+import type { Store } from '../../redis/store.ts';
+
+/** What a migration works with. */
+export interface MigrationContext {
+  store: Store;
+  /** The time by the shared clock, in milliseconds since 1970. */
+  now: number;
+  log: Log;
+}
+
+/**
+ * One step from a version of the records to the next.
+ *
+ * A step may be interrupted at any point and is then run again from its beginning, so it must recognize what it has already done.
+ * It names the keys as they are in its two versions, not by `keys.ts`: those change, and a step does not.
+ */
+export interface Migration {
+  /** What it changes, as a clause for the log. */
+  summary: string;
+  run(context: MigrationContext): Promise<void>;
+}

@@ -1,0 +1,9 @@
+import { ownKeys } from './0001-own-keys.ts';
+import { totals } from './0002-totals.ts';
+import type { Migration } from './migration.ts';
+
+/** Every step, in order: the first makes version 1 out of records that have no version. */
+export const migrations: readonly Migration[] = [ownKeys, totals];
+
+/** The version of the records that this release of Caretaker reads and writes. */
+export const RECORDS_VERSION = migrations.length;

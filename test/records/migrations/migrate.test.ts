@@ -1,0 +1,154 @@
+/** How records get the version of this release, and who is kept out meanwhile. */
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keys } from '../../../src/records/keys.ts';
+import { LockStore } from '../../../src/records/lock-store.ts';
+import { prepareRecords } from '../../../src/records/migrations/migrate.ts';
+import type { Migration } from '../../../src/records/migrations/migration.ts';
+import { PresenceStore } from '../../../src/records/presence-store.ts';
+import { heldClock } from '../../support/held-clock.ts';
+import { keptLog } from '../../support/quiet.ts';
+import { redisOfFile } from '../../support/redis-of-file.ts';
+
+const { redis, server } = await redisOfFile();
+const clock = heldClock();
+const log = keptLog();
+let done: string[] = [];
+beforeEach(async () => {
+  await redis.flushall();
+  done = [];
+  log.lines.length = 0;
+});
+
+/** Steps that note that they were taken. */
+const steps = (...names: string[]): Migration[] =>
+  names.map((name) => ({
+    summary: `step ${name}`,
+    async run() {
+      done.push(name);
+    },
+  }));
+const prepare = (migrations: Migration[], owner = 'here.1.aaaa-v9', store: Redis = redis) =>
+  prepareRecords({ store, owner, clock, log, migrations });
+const schema = () => redis.hgetall(keys.schema);
+
+const presence = (id: string, ageMs = 0) => ({
+  ...{ id, pid: 7, host: 'web-1', roles: ['worker'], startedAt: 0 },
+  seenAt: clock.now() - ageMs,
+});
+
+test('an empty Redis gets the newest version at once, and nothing is logged', async () => {
+  await prepare(steps('a', 'b'));
+
+  expect(await schema()).toEqual({ version: '2', migrated: '2' });
+  expect(log.lines).toEqual([]);
+  expect(await redis.exists(keys.lock('schema'))).toBe(0);
+});
+
+test('records of an older version go through the steps that are missing, in order, and each is logged', async () => {
+  await redis.zadd(keys.runs, 1, 'a-run');
+  await prepare(steps('a'));
+  await prepare(steps('a', 'b', 'c'));
+
+  expect(done).toEqual(['a', 'b', 'c']);
+  expect(await schema()).toEqual({ version: '3', migrated: '3' });
+  expect(log.lines).toEqual([
+    'info the records were migrated to version 1: step a',
+    'info the records were migrated to version 2: step b',
+    'info the records were migrated to version 3: step c',
+  ]);
+});
+
+test('a migration that was interrupted goes on with the step it was at', async () => {
+  const [a, b, c] = steps('a', 'b', 'c');
+  if (!a || !b || !c) throw new Error('three steps');
+  const broken = { ...b, run: () => Promise.reject(new Error('the process ended here')) };
+  await expect(prepare([a, broken, c])).rejects.toThrow('ended here');
+  expect(await schema()).toEqual({ version: '3', migrated: '1' });
+
+  await prepare([a, b, c]);
+
+  expect(done).toEqual(['a', 'b', 'c']);
+  expect(await schema()).toEqual({ version: '3', migrated: '3' });
+});
+
+test('of several processes that start at once, one migrates and the others wait for it', async () => {
+  const others = [1, 2, 3].map(() => new Redis(server.options));
+  await Promise.all(others.map((store, index) => prepare(steps('a', 'b'), `here.${index}.aaaa-v2`, store)));
+  for (const store of others) store.disconnect();
+
+  expect(done).toEqual(['a', 'b']);
+});
+
+test('a process of an older release is told what to do, and changes nothing', async () => {
+  await prepare(steps('a', 'b', 'c'));
+  done = [];
+
+  await expect(prepare(steps('a', 'b'))).rejects.toMatchObject({
+    code: 'NEWER_RECORDS',
+    message:
+      'The records in Redis have version 3, and this release of Caretaker works with version 2: upgrade Caretaker on this machine, or connect it to another Redis (REDIS_URL).',
+  });
+  expect(done).toEqual([]);
+  expect(await schema()).toEqual({ version: '3', migrated: '3' });
+});
+
+test('a process of an older release is kept out from the beginning of a migration, not from its end', async () => {
+  const seen: unknown[] = [];
+  const step = {
+    summary: '',
+    run: async () => void seen.push(await prepare(steps('a')).catch((e) => e.code)),
+  };
+  await prepare(steps('a'));
+  await prepare([...steps('a'), step]);
+
+  expect(seen).toEqual(['NEWER_RECORDS']);
+});
+
+test('nothing is migrated while a daemon of an older release is running, and the error names it', async () => {
+  await prepare(steps('a'));
+  const shown = new PresenceStore(redis);
+  await shown.show(presence('web-1.7.9f2c01ab-v1'));
+  await shown.show(presence('web-2.8.01ab9f2c'));
+  await shown.show(presence('web-3.9.01ab9f2c', 15_001));
+  done = [];
+
+  await expect(prepare(steps('a', 'b'))).rejects.toMatchObject({
+    code: 'OLDER_PROCESSES',
+    message:
+      'The records in Redis have to be migrated for this release of Caretaker, and an older release still uses them: process 7 on web-1, process 8 on web-2. Stop them, then start this one again.',
+  });
+  expect(done).toEqual([]);
+  expect(await schema()).toEqual({ version: '1', migrated: '1' });
+
+  await shown.leave('web-1.7.9f2c01ab-v1');
+  await shown.leave('web-2.8.01ab9f2c');
+  await prepare(steps('a', 'b'));
+  expect(done).toEqual(['b']);
+});
+
+test('a command of an older release that works on a run counts as well: it holds the lease of the account', async () => {
+  for (const [accounts, lease] of [
+    ['{caretaker}:active', 'steward:agency'],
+    [keys.activeAccounts, 'supervisor:agency'],
+  ] as const) {
+    await redis.flushall();
+    await redis.sadd(accounts, 'agency');
+    await new LockStore(redis).take(lease, 'laptop.12.9f2c01ab', 60_000);
+
+    await expect(prepare(steps('a'))).rejects.toThrow(
+      'an older release still uses them: process 12 on laptop. Stop it',
+    );
+  }
+});
+
+test('processes of the same release are in nobody’s way', async () => {
+  await new PresenceStore(redis).show(presence('web-1.7.9f2c01ab-v2'));
+  await prepare(steps('a', 'b'));
+
+  expect(done).toEqual(['a', 'b']);
+});
+
+afterEach(async () => {
+  expect(await redis.exists(keys.lock('schema'))).toBe(0);
+});

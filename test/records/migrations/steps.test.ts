@@ -1,0 +1,65 @@
+/** The steps alone: each may be interrupted, and run twice at the same time. */
+import { beforeEach, expect, test } from 'vitest';
+import { keys } from '../../../src/records/keys.ts';
+import { ownKeys } from '../../../src/records/migrations/0001-own-keys.ts';
+import { totals } from '../../../src/records/migrations/0002-totals.ts';
+import { openRecords } from '../../../src/records/records.ts';
+import { aRun, aTarget } from '../../support/builders.ts';
+import { loadRecords, recordsOf } from '../../support/old-records.ts';
+import { keptLog } from '../../support/quiet.ts';
+import { redisOfFile } from '../../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
+
+const HOUR = 3_600_000;
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+const context = { store: redis, now: NOON + 2 * HOUR, log: keptLog() };
+
+test('the queues move with all that is in them, also when the step was interrupted in between', async () => {
+  const old = recordsOf('ce02494');
+  await loadRecords(redis, old);
+  const names = (await redis.keys('{caretaker}:actions:*')).map((key) => key.slice('{caretaker}'.length));
+  await redis.rename('{caretaker}:actions:active', '{caretaker}:queue:actions:active');
+
+  await Promise.all([ownKeys.run(context), ownKeys.run(context)]);
+  await ownKeys.run(context);
+
+  const moved = (await redis.keys('{caretaker}:queue:actions:*')).map((key) =>
+    key.slice('{caretaker}:queue'.length),
+  );
+  expect(moved.sort()).toEqual(names.sort());
+  expect(await redis.keys('{caretaker}:plans:*')).toEqual([]);
+  expect(await redis.smembers(keys.activeAccounts)).toEqual(expect.arrayContaining(['default', 'other']));
+  expect(await redis.hgetall(keys.freeze)).toHaveProperty('pause');
+});
+
+test('runs that ended before totals were kept are added once, each in its hour', async () => {
+  for (let index = 0; index < 600; index += 1) {
+    const run = aRun({ id: `old.${index}`, policy: 'sync' });
+    await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
+    await records.runs.move(run, 'planning', { at: NOON });
+    await records.targets.add(run.id, await records.targets.beginPlan(run.id), [
+      aTarget('a', { state: 'ended', outcome: 'failed', reason: 'timeout' }),
+    ]);
+    await records.runs.move(run, 'running', { at: NOON, planComplete: true });
+    await records.runs.move(run, 'partial', { at: NOON + (index % 2) * HOUR });
+  }
+  const open = aRun({ id: 'open', policy: 'sync' });
+  await records.runs.create(open, { concurrency: 5, targetMs: 60_000 });
+  // As a version without totals left them.
+  await redis.del(keys.totals(NOON), keys.totals(NOON + HOUR));
+  await Promise.all(
+    Array.from({ length: 600 }, (_, index) => redis.hdel(keys.run(`old.${index}`), 'totalled')),
+  );
+
+  await Promise.all([totals.run(context), totals.run(context)]);
+  await totals.run(context);
+
+  const sum = await records.totals.between(NOON, NOON + HOUR);
+  expect(sum.runs).toMatchObject([{ status: 'partial', policy: 'sync', count: 600 }]);
+  expect(sum.targets).toMatchObject([{ reason: 'timeout', count: 600, runs: 600 }]);
+  expect(sum.active).toEqual([open.id]);
+  expect((await records.totals.between(NOON + HOUR, NOON + HOUR)).runs).toMatchObject([{ count: 300 }]);
+});
