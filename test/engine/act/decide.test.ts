@@ -52,7 +52,7 @@ describe('what a job answers', () => {
 
   test('work that has started is followed: the intent has its result', () => {
     const { target } = decide({ ...acting, intent }, { is: 'following', watch }, circumstances);
-    expect(target).toMatchObject({ state: 'following', watch, taskId: 's1' });
+    expect(target).toMatchObject({ state: 'following', watch });
     expect(target.intent).toBeUndefined();
   });
 
@@ -217,7 +217,7 @@ describe('time is up', () => {
     });
   });
   test('names the task that it waited for', () => {
-    const task = { kind: 'task', taskId: 'task-7', since: 1 } as const;
+    const task = { kind: 'task', label: 'The task task-7', since: 1 };
     expect(timedOut({ ...acting, state: 'following', watch: task }, now)).toMatchObject({
       reason: 'timeout',
       detail: 'The task task-7 was still under way.',
