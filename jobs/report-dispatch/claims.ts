@@ -13,8 +13,8 @@ import type { Period } from './period.ts';
 type Report = Item<'listReports'>;
 
 /** What of a policy's options tells its reports from others on the same site and days. */
-export interface TellingApart {
-  tell_apart_by: 'period' | 'subject';
+export interface DedupeOptions {
+  dedupe_by: 'period' | 'subject';
   subject?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ export interface TellingApart {
  * What a policy's reports are told from others by, besides site and days: their template; and their subject, for policies that tell
  * reports apart by it.
  */
-export const scopeOf = (templateId: string, { tell_apart_by, subject = '' }: TellingApart): string =>
-  tell_apart_by === 'period' ? templateId : `${templateId} ${digest(subject)}`;
+export const scopeOf = (templateId: string, { dedupe_by, subject = '' }: DedupeOptions): string =>
+  dedupe_by === 'period' ? templateId : `${templateId} ${digest(subject)}`;
 
 /** One report of a scope on a site and its days: its result is the report's id. */
 export const reportKey = (siteId: string, { start, end }: Period, scope: string): string =>
@@ -48,12 +48,12 @@ export function mailKey(
   siteId: string,
   { start, end }: Period,
   scope: string,
-  { tell_apart_by }: Pick<TellingApart, 'tell_apart_by'>,
+  { dedupe_by }: Pick<DedupeOptions, 'dedupe_by'>,
   email: string,
   earlier = '',
 ): string {
   // Addresses are not kept for longer than they are needed.
-  const of = digest(`${email.toLowerCase()}\n${tell_apart_by === 'period' ? '' : scope}\n${earlier}`);
+  const of = digest(`${email.toLowerCase()}\n${dedupe_by === 'period' ? '' : scope}\n${earlier}`);
   return `mail:${siteId}:${start}:${end}:${of}`;
 }
 

@@ -10,13 +10,13 @@ import { problemWith } from '../../src/job/problem.ts';
 import { orderIn } from '../../src/job/reconcile/own-effect.ts';
 import {
   askedFor,
+  type DedupeOptions,
   isOfScope,
   makingKey,
   othersWork,
   reportKey,
   scopeKey,
   shownAlone,
-  type TellingApart,
   waitFor,
 } from './claims.ts';
 import { type Period, type PeriodWish, periodOf } from './period.ts';
@@ -25,7 +25,7 @@ import { completeReport, isAbout, madeSince, mailsSoFar, showsWhatAbout, withSub
 import { type Mailing, type Memo, type Step, withReport } from './state.ts';
 import { mailTo } from './watch-mail.ts';
 
-type Making = Acting<{ period: PeriodWish; archive_dir?: string | undefined } & TellingApart, Memo>;
+type Making = Acting<{ period: PeriodWish; archive_dir?: string | undefined } & DedupeOptions, Memo>;
 type Report = Item<'listReports'>;
 type Task = Item<'listTasks'>;
 

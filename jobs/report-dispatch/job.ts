@@ -3,7 +3,7 @@
  *
  * What has been done already is found in the account: a report that was made is sent, one that was sent is left alone.
  * Reports do not tell their template, so by default any report on the same site and days that a recipient has had
- * counts as sent (`tell_apart_by`).
+ * counts as sent (`dedupe_by`).
  */
 
 import { z } from 'zod';
@@ -83,7 +83,7 @@ const Options = z.strictObject({
     .refine(isLanguage, { error: 'takes a language such as en, de or pt-BR' })
     .default('en')
     .describe('The language of {{period.name}}, such as de. Default en.'),
-  tell_apart_by: z
+  dedupe_by: z
     .enum(['period', 'subject'])
     .default('period')
     .describe(
@@ -160,7 +160,7 @@ export const reportDispatch = defineJob({
     const { period, needs } = prepared;
     const facts = factsOf(site, period, options.language);
     const asked = addressesOf(site, options.recipients);
-    const { same, ready, kind } = toldApart(site, { options, prepared, facts });
+    const { same, ready, kind } = deduplicated(site, { options, prepared, facts });
     const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
     const to = [...open, ...untold, ...(retry ? missed : [])];
     if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
@@ -228,14 +228,14 @@ export const reportDispatch = defineJob({
 });
 
 /** The reports on a site and the days that count as the policy's, the one to be sent among them, and what tells them apart. */
-function toldApart(
+function deduplicated(
   { id: siteId }: Item<'listSites'>,
   { options, prepared, facts }: { options: Options; prepared: Prepared; facts: MailFacts },
 ) {
   const { template } = prepared.needs;
   const { subject } = options;
   const reports = prepared.reports.get(siteId) ?? [];
-  const bySubject = options.tell_apart_by === 'subject';
+  const bySubject = options.dedupe_by === 'subject';
   const own = [template?.subject, subject && fillInLine(subject, facts)];
   const subjects = bySubject ? own.filter((one) => one !== undefined) : undefined;
   const scope = scopeOf(template?.id ?? '', options);

@@ -2,7 +2,7 @@
 import { timeOf } from '../../src/clock.ts';
 import type { Acting, Answer, Intent, Reconciled } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { mailKey, othersWork, shownAlone, type TellingApart, waitFor } from './claims.ts';
+import { type DedupeOptions, mailKey, othersWork, shownAlone, waitFor } from './claims.ts';
 import { periodIn } from './create-report.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
 import type { PeriodWish } from './period.ts';
@@ -11,7 +11,7 @@ import type { Memo, Step } from './state.ts';
 import { mailTo, newMailTo } from './watch-mail.ts';
 
 /** What a policy may say about its mails. */
-interface MailOptions extends TellingApart {
+interface MailOptions extends DedupeOptions {
   period: PeriodWish;
   subject?: string | undefined;
   body?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Starts an on-demand sync of each site and follows it to its snapshot (spec 4.15), or, with `mode: laggards`, only of
+ * Starts an on-demand sync of each site and follows it to its snapshot (spec 4.15), or, with `mode: stale`, only of
  * those that the service's own daily sync has left behind; and gives daily syncs a place of their own in a window.
  *
  * A sync that is already running is adopted: the site gets synced, which is what the policy asks for.
@@ -22,21 +22,21 @@ import { shown } from '../../src/job/shown.ts';
 import { DayWindow, placeIn, sameTime } from './time-of-day.ts';
 
 const HOUR = 3_600_000;
-const FRESHER_THAN_MS = 20 * HOUR;
+const MAX_AGE_MS = 20 * HOUR;
 /** A sync that failed is tried again, but not at once: two runs in a row must not use up a site's syncs of the day. */
 const TRY_AGAIN_AFTER_MS = HOUR;
 
 const Options = z
   .strictObject({
     mode: z
-      .enum(['all', 'laggards'])
+      .enum(['all', 'stale'])
       .default('all')
       .describe(
-        '`all` syncs every selected site; `laggards` only those whose last good sync is too long ago. Default `all`.',
+        '`all` syncs every selected site; `stale` only those whose last good sync is too long ago. Default `all`.',
       ),
-    fresher_than: z
+    max_age: z
       .optional(duration(60_000))
-      .describe('With `mode: laggards`: a site synced longer ago than this is a laggard. Default 20h.'),
+      .describe('With `mode: stale`: a site that was synced longer ago than this is stale. Default 20h.'),
     spread_daily_sync: z
       .optional(DayWindow)
       .describe(
@@ -48,9 +48,9 @@ const Options = z
       .optional()
       .describe('Sent along with the sync, for people who look at the snapshot. Default none.'),
   })
-  .refine(({ mode, fresher_than }) => mode === 'laggards' || fresher_than === undefined, {
-    path: ['fresher_than'],
-    error: 'counts with "mode: laggards" alone; with "mode: all" every site is synced',
+  .refine(({ mode, max_age }) => mode === 'stale' || max_age === undefined, {
+    path: ['max_age'],
+    error: 'counts with "mode: stale" alone; with "mode: all" every site is synced',
   });
 type Options = z.output<typeof Options>;
 
@@ -87,7 +87,7 @@ export const siteSync = defineJob({
     if (sync.in_progress) {
       return { is: 'target', memo: { step: 'follow', since: now, ...move } };
     }
-    const standing = options.mode === 'laggards' ? standingOf(sync, options, serviceNow) : undefined;
+    const standing = options.mode === 'stale' ? standingOf(sync, options, serviceNow) : undefined;
     if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
     if (standing?.is === 'done') {
       if (!move.move) return { is: 'settled', end: standing };
@@ -129,11 +129,11 @@ function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Optio
   return sameTime(to, from) ? {} : { move: { from, to } };
 }
 
-/** How a site stands that needs no sync of ours, or is not to have one so soon; nothing for a laggard. */
+/** How a site stands that needs no sync of ours, or is not to have one so soon; nothing for a stale one. */
 function standingOf(sync: Sync, options: Options, now: number): (End & { detail: string }) | undefined {
   const ageMs = now - Date.parse(shown(sync.last_sync_at, 'site.sync.last_sync_at') ?? '');
   // A site that was never synced has no age, and no comparison with it holds.
-  if (!(ageMs < (options.fresher_than ?? FRESHER_THAN_MS))) return undefined;
+  if (!(ageMs < (options.max_age ?? MAX_AGE_MS))) return undefined;
   shown(sync.last_sync_status, 'site.sync.last_sync_status');
   if (!lastSyncFailed(sync)) return { is: 'done', reason: 'already-done', detail: `Synced ${ago(ageMs)}.` };
   if (ageMs >= TRY_AGAIN_AFTER_MS) return undefined;

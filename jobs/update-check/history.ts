@@ -41,19 +41,19 @@ const BATCH = 50;
 const PAGE = 100;
 
 /**
- * Reads all schedules and what of their history was not told of yet, going back to `lookBack` where nothing was. Costs a
+ * Reads all schedules and what of their history was not told of yet, going back to `lookback` where nothing was. Costs a
  * request per 100 schedules, per 100 runs, and per 100 tasks that changed since, one for what is still going, and about one
  * per 100 runs for the schedules that have not run since.
  */
 export async function readUpdateHistory(
   { api, all, earlier }: Pick<JobApi, 'api' | 'all'> & { earlier(): AsyncGenerator<EarlierTarget> },
-  lookBack: number,
+  lookback: number,
 ): Promise<AccountHistory> {
   const listed: UpdateSchedule[] = [];
   for await (const schedule of all('listAutoUpdateSchedules', {})) listed.push(schedule);
   if (listed.length === 0) return { schedules: new Map(), suspicious: new Set() };
-  const told = await toldBefore(earlier(), listed, lookBack);
-  const sinceOf = ({ id }: UpdateSchedule) => told.since.get(id) ?? lookBack;
+  const told = await toldBefore(earlier(), listed, lookback);
+  const sinceOf = ({ id }: UpdateSchedule) => told.since.get(id) ?? lookback;
   const from = Math.min(...listed.map(sinceOf)) - OVERLAP_MS;
 
   const moved = await movedTasks({ all }, from);
@@ -92,12 +92,12 @@ export async function readUpdateHistory(
 async function toldBefore(
   earlier: AsyncGenerator<EarlierTarget>,
   schedules: readonly UpdateSchedule[],
-  lookBack: number,
+  lookback: number,
 ): Promise<{ since: Map<string, number>; tasks: Set<string> }> {
   const open = new Set(schedules.map(({ id }) => id));
   const since = new Map<string, number>();
   const tasks = new Set<string>();
-  let floor = lookBack - OVERLAP_MS;
+  let floor = lookback - OVERLAP_MS;
   for await (const { at, id, findings } of earlier) {
     // The last check may be longer ago than one that is the first looks back.
     if (at < floor && since.size > 0) break;
@@ -106,7 +106,7 @@ async function toldBefore(
     if (!since.has(id)) since.set(id, at);
     for (const { task } of findings) if (task !== undefined) tasks.add(task);
     if (open.delete(id) && open.size === 0) {
-      floor = Math.min(...schedules.map((one) => since.get(one.id) ?? lookBack)) - OVERLAP_MS;
+      floor = Math.min(...schedules.map((one) => since.get(one.id) ?? lookback)) - OVERLAP_MS;
     }
   }
   return { since, tasks };

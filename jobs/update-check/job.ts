@@ -32,7 +32,7 @@ const Options = z.strictObject({
     .describe(
       'What makes a target failed: `failed` (an update failed or was aborted), `vulnerable`, `overdue`, `uncovered`, `paused`, `no-history`. The rest is told all the same. Default: vulnerable, failed, overdue, uncovered.',
     ),
-  look_back: duration(3_600_000)
+  lookback: duration(3_600_000)
     .prefault('14d')
     .describe('How far a check goes back that is the first to tell of a schedule. Default 14d.'),
   overdue_after: duration()
@@ -96,7 +96,7 @@ export const updateCheck = defineJob({
   check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
 
   async prepare({ api, all, earlier, options, now }): Promise<Survey> {
-    const { schedules, suspicious } = await readUpdateHistory({ api, all, earlier }, now - options.look_back);
+    const { schedules, suspicious } = await readUpdateHistory({ api, all, earlier }, now - options.lookback);
     const looked: Survey['looked'] = new Map();
     let left = MAX_TASKS;
     for (const [id, history] of schedules) {

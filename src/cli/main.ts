@@ -48,7 +48,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: (text) => process.stderr.write(text) })
     .exitOverride();
-  const despiteFreeze = () => new Option('--despite-freeze', 'also while everything is frozen');
+  const ignoreFreeze = () => new Option('--ignore-freeze', 'also while everything is frozen');
   const json = () => new Option('--json', 'print JSON to standard output');
 
   program
@@ -75,7 +75,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .option('--dry-run', 'only plan')
     .option('--target <id...>', 'only these targets')
     .option('--detach', 'leave the work to the daemon')
-    .addOption(despiteFreeze())
+    .addOption(ignoreFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/run.ts')).run));
   program
@@ -167,7 +167,7 @@ export async function main(argv: readonly string[]): Promise<number> {
         .default('none'),
     )
     .option('--detach', 'leave the work to the daemon')
-    .addOption(despiteFreeze())
+    .addOption(ignoreFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/backfill.ts')).backfill));
   const runs = program
@@ -198,7 +198,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .argument('<run>', aRun)
     .description('fire again for the targets that failed, and follow them to the end')
     .option('--detach', 'leave the work to the daemon')
-    .addOption(despiteFreeze())
+    .addOption(ignoreFreeze())
     .addOption(json())
     .action(does(async () => (await import('./commands/runs-act.ts')).retryRun));
   runs

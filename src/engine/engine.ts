@@ -54,7 +54,7 @@ export interface Engine {
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
-  retry(runId: string, options?: Pick<Firing, 'despiteFreeze'>): Promise<Run>;
+  retry(runId: string, options?: Pick<Firing, 'ignoreFreeze'>): Promise<Run>;
   /**
    * Has a run that stands still tried again at once, instead of at the next probe: after its cause was mended.
    *

@@ -15,7 +15,7 @@ export interface Firing {
   only?: string[];
   retryOf?: string;
   /** Somebody knows of the freeze and wants this run all the same. */
-  despiteFreeze?: true;
+  ignoreFreeze?: true;
   /** The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run. */
   attempt?: number;
 }
@@ -25,7 +25,7 @@ export class FrozenError extends CaretakerError {
   readonly code = 'FROZEN';
   constructor(readonly freeze: Freeze) {
     super(
-      `Nothing was begun: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --despite-freeze runs this one all the same.`,
+      `Nothing was begun: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --ignore-freeze runs this one all the same.`,
     );
   }
 }
@@ -48,7 +48,7 @@ export async function fire(
   const { records, clock, log } = deps;
   const overlap = policy.schedule?.overlap ?? 'skip';
   const now = clock.now();
-  const freeze = firing.despiteFreeze ? undefined : await records.freeze.at(now);
+  const freeze = firing.ignoreFreeze ? undefined : await records.freeze.at(now);
   if (freeze) throw new FrozenError(freeze);
   let run: Run = {
     id: idOf(policy, firing),

@@ -37,17 +37,17 @@ test('a freeze says until when, by whom and why, wherever somebody looks, and mo
   );
 });
 
-test('a run by hand is refused during a freeze in one sentence, and made with --despite-freeze', async () => {
+test('a run by hand is refused during a freeze in one sentence, and made with --ignore-freeze', async () => {
   await desk.run(['freeze', '--for', '1h']);
 
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
-    /error: Nothing was begun: everything is frozen by .*"caretaker unfreeze" ends that; --despite-freeze runs this one all the same\.$/m,
+    /error: Nothing was begun: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze runs this one all the same\.$/m,
   );
   expect(sandbox.journal.effects).toEqual([]);
 
-  expect((await desk.run(['run', 'nightly-sync', '--despite-freeze'])).code).toBe(0);
+  expect((await desk.run(['run', 'nightly-sync', '--ignore-freeze'])).code).toBe(0);
 });
 
 test('a freeze can be ended before its time, and takes the place of another', async () => {

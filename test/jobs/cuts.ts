@@ -84,8 +84,8 @@ export const ofSites: Record<string, Scenario> = {
     policy: () => ({
       job: 'site-sync',
       options: siteSync.options.parse({
-        mode: 'laggards',
-        fresher_than: '10000d',
+        mode: 'stale',
+        max_age: '10000d',
         spread_daily_sync: { from: '01:00', to: '02:00' },
       }),
     }),

@@ -35,5 +35,5 @@ test('each policy we ship, shown with every default filled in, is read as the sa
   expect(again.policies.map(({ name, hash }) => [name, hash])).toEqual(
     policies.map(({ name, hash }) => [name, hash]),
   );
-  expect(shown.find(({ job }) => job === 'update-check')).toMatchObject({ with: { look_back: '14d' } });
+  expect(shown.find(({ job }) => job === 'update-check')).toMatchObject({ with: { lookback: '14d' } });
 });

@@ -134,8 +134,8 @@ describe('a staging copy', () => {
 
 describe('a site', () => {
   const nightly = (options: object) => aPolicy({ options: siteSync.options.parse(options) });
-  const laggards = { mode: 'laggards', fresher_than: '20h' };
-  const moving = { ...laggards, spread_daily_sync: { from: '01:00', to: '05:00' } };
+  const stale = { mode: 'stale', max_age: '20h' };
+  const moving = { ...stale, spread_daily_sync: { from: '01:00', to: '05:00' } };
 
   async function withSite(lastSynced: number) {
     world = await startWorld({ sites: 1 });
@@ -153,8 +153,8 @@ describe('a site', () => {
     ['sync', {}],
     ['sync.paused', {}],
     ['locked', {}],
-    ['sync.last_sync_at', laggards],
-    ['sync.last_sync_status', laggards],
+    ['sync.last_sync_at', stale],
+    ['sync.last_sync_status', stale],
     ['sync.daily_sync_time', moving],
   ])('is neither synced nor called fresh while no view shows %s', async (field, options) => {
     const now = await withSite(3 * HOUR);
@@ -175,7 +175,7 @@ describe('a site', () => {
     const now = await withSite(3 * HOUR);
     now.sandbox.hide('listSites', 'sync', 'locked', 'connection');
 
-    const { targets, asked } = await fired(now, nightly(laggards));
+    const { targets, asked } = await fired(now, nightly(stale));
 
     expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'already-done' });
     expect(asked('showSite')).toBe(1);

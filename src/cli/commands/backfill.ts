@@ -29,7 +29,7 @@ interface BackfillOptions extends GlobalOptions {
   dryRun?: boolean;
   reprocess: Reprocess;
   detach?: boolean;
-  despiteFreeze?: true;
+  ignoreFreeze?: true;
 }
 
 type Planned = BackfillTime & { run?: Run };
@@ -110,7 +110,7 @@ async function fireAll(
   { engine }: Caretaker,
   policy: Policy,
   moments: readonly BackfillTime[],
-  { despiteFreeze }: BackfillOptions,
+  { ignoreFreeze }: BackfillOptions,
 ): Promise<Planned[]> {
   const made: Planned[] = [];
   for (const one of moments) {
@@ -121,7 +121,7 @@ async function fireAll(
         trigger: 'backfill' as const,
         scheduledFor: moment,
         attempt,
-        ...(despiteFreeze ? { despiteFreeze } : {}),
+        ...(ignoreFreeze ? { ignoreFreeze } : {}),
       };
       made.push({ ...one, run: await engine.fire(inLine(policy), firing) });
     }

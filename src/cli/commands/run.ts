@@ -27,7 +27,7 @@ import { plan } from './plan.ts';
 export async function run(
   terminal: Terminal,
   name: string,
-  options: GlobalOptions & { dryRun?: boolean; target?: string[]; detach?: boolean; despiteFreeze?: true },
+  options: GlobalOptions & { dryRun?: boolean; target?: string[]; detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(options);
@@ -45,7 +45,7 @@ export async function run(
     if (options.target) await lookUp(caretaker, policy, options.target, terminal);
     const asked = {
       ...(options.target ? { only: options.target } : {}),
-      ...(options.despiteFreeze ? { despiteFreeze: true as const } : {}),
+      ...(options.ignoreFreeze ? { ignoreFreeze: true as const } : {}),
     };
     const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...asked });
     return goOn(caretaker, fired, terminal, { ...options, named: options.target !== undefined });

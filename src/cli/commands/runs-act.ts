@@ -74,13 +74,13 @@ async function forceEnd(
 export async function retryRun(
   terminal: Terminal,
   word: string,
-  options: GlobalOptions & { detach?: boolean; despiteFreeze?: true },
+  options: GlobalOptions & { detach?: boolean; ignoreFreeze?: true },
 ): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id } = await runNamed(caretaker.records, word);
     if (options.detach) await needWorker(caretaker);
-    const despite = options.despiteFreeze ? { despiteFreeze: true as const } : {};
-    return goOn(caretaker, await caretaker.engine.retry(id, despite), terminal, options);
+    const freezeOption = options.ignoreFreeze ? { ignoreFreeze: true as const } : {};
+    return goOn(caretaker, await caretaker.engine.retry(id, freezeOption), terminal, options);
   });
 }
 

@@ -171,7 +171,7 @@ describe('a report', () => {
 
   test('of another template, told by its subject, is another report where the policy says so', async () => {
     const now = await startAgency(['ada@one.example']);
-    const short = { template: 'Short summary', tell_apart_by: 'subject' };
+    const short = { template: 'Short summary', dedupe_by: 'subject' };
     await dispatch(now, aReportPolicy({ subject: 'Care' }));
 
     const { reasons } = await dispatch(now, aReportPolicy(short));
@@ -494,7 +494,7 @@ describe('a report that is being made when the run is planned', () => {
     const now = await startAgency(['ada@one.example']);
     await makeReport(now, lastWeek(now), 'Short summary');
 
-    const { reasons } = await dispatch(now, aReportPolicy({ tell_apart_by: 'subject', subject: 'Care' }));
+    const { reasons } = await dispatch(now, aReportPolicy({ dedupe_by: 'subject', subject: 'Care' }));
 
     expect(reasons).toEqual(['done']);
     const reports = await reportsOf(now);

@@ -19,8 +19,8 @@ const night = { from: '01:00', to: '05:00' };
 
 const policyWith = (options: object, changes: Partial<Policy> = {}) =>
   aPolicy({ options: siteSync.options.parse(options), ...changes });
-const laggards = policyWith({ mode: 'laggards', fresher_than: '20h' });
-const spreading = policyWith({ mode: 'laggards', fresher_than: '20h', spread_daily_sync: night });
+const stale = policyWith({ mode: 'stale', max_age: '20h' });
+const spreading = policyWith({ mode: 'stale', max_age: '20h', spread_daily_sync: night });
 
 /** A world whose sites have been synced by the service three hours ago. */
 async function worldOfFreshSites(sites: number) {
@@ -47,13 +47,13 @@ async function afterNight(now: World, policy: Policy, fire = () => now.fire(poli
   return { run, targets, effects };
 }
 
-describe('with mode: laggards', () => {
+describe('with mode: stale', () => {
   test('a site that the service has synced lately is done without a request, and says when', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox } = now;
     sandbox.site('site-0002').lastSynced(21 * HOUR);
 
-    const { run, targets, effects } = await afterNight(now, laggards);
+    const { run, targets, effects } = await afterNight(now, stale);
 
     expect(effects).toEqual(['syncSite site-0002']);
     expect(run).toMatchObject({ status: 'succeeded', counts: { planned: 3, succeeded: 3 } });
@@ -71,9 +71,9 @@ describe('with mode: laggards', () => {
     sandbox.site('site-0001').lastSynced(2 * HOUR, 'The disk is full.');
     sandbox.site('site-0002').lastSynced(5 * MINUTE, 'The disk is full.');
 
-    const first = await afterNight(now, laggards);
-    const retried = await afterNight(now, laggards, () =>
-      caretaker.engine.fire(laggards, {
+    const first = await afterNight(now, stale);
+    const retried = await afterNight(now, stale, () =>
+      caretaker.engine.fire(stale, {
         trigger: 'retry',
         scheduledFor: clock.now(),
         only: ['site-0002'],
@@ -109,7 +109,7 @@ describe('with mode: laggards', () => {
   test('a night over a thousand healthy sites costs ten reads', async () => {
     const now = await worldOfFreshSites(1_000);
 
-    const { run } = await afterNight(now, laggards);
+    const { run } = await afterNight(now, stale);
 
     expect(run.counts).toMatchObject({ planned: 1_000, succeeded: 1_000 });
     expect(now.sandbox.journal.requests.map(({ operation }) => operation)).toEqual(
@@ -135,7 +135,7 @@ describe('a site without Backups', () => {
     now.sandbox.site(id).lastSynced(30 * HOUR);
     if (error) now.sandbox.site(id).failNextSync(error);
 
-    const run: Run = await now.ended(await now.fire(laggards, [id]));
+    const run: Run = await now.ended(await now.fire(stale, [id]));
 
     const [target] = await now.targets(run);
     expect(target).toMatchObject({ id, reason, ...(error ? { detail: error } : {}) });
@@ -162,7 +162,7 @@ describe('with spread_daily_sync', () => {
     expect(second.targets['site-0001']).toMatchObject({ reason: 'already-done', detail: 'Synced 3 h ago.' });
   });
 
-  test('a laggard is synced and then moved, also when it is not synced or its sync fails', async () => {
+  test('a stale site is synced and then moved, also when it is not synced or its sync fails', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox } = now;
     for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * HOUR);
