@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../support/builders.ts';
-import { startWorld, type World } from '../support/caretaker.ts';
+import { startWorld, until, type World } from '../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -31,10 +31,16 @@ test.each(['before-intent', 'after-intent', 'after-answer', 'after-result'])(
   'a worker that is stopped %s, and woken when others have ended its run, sends and writes nothing',
   async (step) => {
     world = await startWorld({ sites: 3, work: false });
+    const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
+    // They go on until all are followed: of one that had ended, clocks at this speed do not tell whose it was.
+    for (const site of sites) site.syncTakes(86_400_000);
     const run = await world.fire(aPolicy());
     const { child, isCut, ended } = frozenAt(step);
     await isCut;
     const working = world.caretaker.engine.work(20);
+    const { targets } = world.caretaker.records;
+    await until(world, async () => (await targets.inState(run.id, 'following', 3)).length === 3);
+    for (const site of sites) site.finishSync();
 
     const end = await world.ended(run);
     const before = { targets: await world.targets(run), effects: [...world.sandbox.journal.effects] };
