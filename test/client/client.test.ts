@@ -262,6 +262,38 @@ describe('a service in trouble', () => {
   });
 });
 
+describe('the time of the service', () => {
+  const width = async () => {
+    const { earliest, latest } = await client.serviceTime(clock.now(), now);
+    return latest - earliest;
+  };
+
+  test('is asked for once when no answer has shown it yet', async () => {
+    expect(client.knownServiceTime(clock.now())).toBeUndefined();
+    const [first, second] = [await width(), await width()];
+
+    expect(Math.max(first, second)).toBeLessThan(86_400_000);
+    expect(sandbox.journal.requests).toHaveLength(1);
+  });
+
+  test('is not asked for when an answer has shown it', async () => {
+    await client.call('listSites', {}, now);
+    expect(await width()).toBeLessThan(86_400_000);
+    expect(sandbox.journal.requests).toHaveLength(1);
+  });
+
+  test('that no answer shows is known to a day, and asked for once all the same', async () => {
+    await client.close();
+    await sandbox.stop();
+    sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });
+    ({ client } = open(sandbox.url, sandbox.token));
+    const [first, second] = [await width(), await width()];
+
+    expect([first, second]).toEqual([2 * 86_400_000, 2 * 86_400_000]);
+    expect(sandbox.journal.requests).toHaveLength(1);
+  });
+});
+
 test('a client whose calls are done closes, and its connections with it', async () => {
   const { client: other } = open(sandbox.url, sandbox.token);
   const call = other.call('listTags', {}, now);

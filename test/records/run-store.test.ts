@@ -99,6 +99,7 @@ describe('a run', () => {
     const run = aRun();
     await records.runs.create(run, limits);
     await records.runs.countRequests(run.id, { listSites: 2 });
+    expect((await records.runs.get(run.id))?.requestsByOperation).toEqual({ listSites: 2 });
     await records.runs.countRequests(run.id, {});
     await records.runs.countRequests(run.id, { listSites: 1, syncSite: 2 });
     expect(await records.runs.get(run.id)).toMatchObject({
@@ -115,9 +116,16 @@ describe('a run', () => {
       ending: 'safety-limit',
       detail: 'Too many failed.',
     });
+    expect(await records.runs.get(run.id)).not.toHaveProperty('cancelTasks');
 
     await records.runs.clearDetail(run.id);
     expect(await records.runs.get(run.id)).not.toHaveProperty('detail');
+  });
+
+  test('whose tasks are to be cancelled with it says so to whoever goes on with it', async () => {
+    const run = await created();
+    await records.runs.end(run, 'cancelled', 'By hand.', { cancelTasks: true });
+    expect(await records.runs.get(run.id)).toMatchObject({ ending: 'cancelled', cancelTasks: true });
   });
 });
 

@@ -204,6 +204,15 @@ describe('a freeze', () => {
     expect(over).toEqual({ ...freeze, until: NOW + 10 });
   });
 
+  test('that was over when it was noted is remembered, and ends none that holds', async () => {
+    const past = { at: NOW - 1_000, by: 'caretaker', reason: 'Redis was put back', until: NOW };
+    const freeze = { at: NOW, by: 'anna', until: NOW + 1_000 };
+    await records.freeze.begin(freeze);
+    await records.freeze.note(past);
+
+    expect((await records.policies.state('any')).freezes).toEqual({ pause: freeze, pauses: [past] });
+  });
+
   test('is told to whoever listens', async () => {
     const heard: CaretakerEvent[] = [];
     const stop = await records.listen((event) => heard.push(event));

@@ -75,19 +75,25 @@ describe('a backfill', () => {
     expect(await records.ledger.latest(policy.name, 1)).toEqual([{ ...record, backfill: run?.id }]);
   });
 
-  test('does again what failed only when that is asked for, and nothing that is under way', async () => {
+  test('does again what failed only when that is asked for, and nothing that is under way, succeeded, or is no longer kept', async () => {
     world = await startWorld({ sites: 1, work: false });
     const policy = hourly();
     const { records } = world.caretaker;
-    const runs = await backfilled(policy, 2);
-    expect((await planned(policy, 2, 'all')).filter(({ fires }) => fires)).toEqual([]);
-    for (const [index, run] of runs.entries())
-      await records.runs.move(run, index === 0 ? 'failed' : 'cancelled', { at: world.clock.now() });
+    const runs = await backfilled(policy, 4);
+    expect((await planned(policy, 4, 'all')).filter(({ fires }) => fires)).toEqual([]);
+    const ends = [['failed'], ['cancelled'], ['planning', 'running', 'succeeded']] as const;
+    for (const [index, statuses] of ends.entries())
+      for (const status of statuses)
+        await records.runs.move(runs[index] as Run, status, { at: world.clock.now() });
+    await world.caretaker.redis.store.del(`{caretaker}:run:${runs[3]?.id}`);
 
     const firing = async (reprocess: Reprocess) =>
-      (await planned(policy, 2, reprocess)).map(({ fires }) => fires);
-    expect(await firing('none')).toEqual([false, false]);
-    expect(await firing('failed')).toEqual([true, true]);
+      (await planned(policy, 4, reprocess)).map(({ fires }) => fires);
+    expect(await firing('none')).toEqual([false, false, false, false]);
+    expect(await firing('failed')).toEqual([true, true, false, false]);
+    expect((await planned(policy, 1)).map(({ because }) => because)).toEqual([
+      `${runs[3]?.id}, which is no longer kept`,
+    ]);
   });
 
   test('leaves days of blackout out, goes together where runs may overlap, and asks for a shorter range when it is long', async () => {

@@ -26,6 +26,19 @@ function decided(
   return { decisions: due.decisions.map(words), cursor: due.cursor, nextDueAt: due.nextDueAt };
 }
 
+test.each([
+  [{}, 'by anna'],
+  [{ reason: 'the sale' }, 'by anna: the sale'],
+])('a pause with %o says %s', (why, note) => {
+  const pause = { at: 0, by: 'anna', ...why };
+  const { decisions } = whatIsDue('sweep', aSchedule(), {
+    cursor: at('12:00:00'),
+    now: at('13:00:00'),
+    pause,
+  });
+  expect(decisions).toMatchObject([{ is: 'skip', why: 'paused', note }]);
+});
+
 test('a policy seen for the first time starts from now', () => {
   expect(decided(aSchedule({ catchupMs: 5 * HOUR }), { now: '12:00:01' })).toEqual({
     decisions: [],

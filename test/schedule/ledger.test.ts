@@ -277,6 +277,20 @@ describe('why a policy fired or did not is told in a sentence', () => {
     expect(day.at(-1)).toMatch(/^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 moments, each: will fire/);
   });
 
+  test('for what was fired by a run that is no longer kept, and for a policy that was never fired', async () => {
+    const policy = scheduled({ cron: ['0 * * * *'] });
+    const ran = { moment: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
+    await records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
+    expect(await asked(policy, '12:00', NOON + HOUR)).toEqual([
+      'sweep Sat 2026-11-21 12:00 UTC: ran at Sat 2026-11-21 12:00: sweep.old, which is no longer kept.',
+    ]);
+
+    const spans = spansOf('14:00', 'UTC', NOON) ?? [];
+    expect((await explain(undefined, policy, spans, NOON)).sentences).toEqual([
+      'sweep Sat 2026-11-21 14:00 UTC: will fire on the minute.',
+    ]);
+  });
+
   test('for what is due while no daemon is there, and what a blackout will leave out', async () => {
     const policy = scheduled({ cron: ['0 * * * *'], blackout: [{ from: '2026-11-22', to: '2026-11-23' }] });
     await aDaemon([policy]).tick();

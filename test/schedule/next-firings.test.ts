@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { dueAt } from '../../src/schedule/calendar.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
+import { upcomingFirings } from '../../src/schedule/upcoming.ts';
 
 const at = Date.parse;
 const iso = (moment: number) => new Date(moment).toISOString();
@@ -53,6 +54,9 @@ test('the next firing after a blackout is the first that is not in it', () => {
 test('a policy without a schedule, one for a day that never comes, and one that is disabled fire at no time', () => {
   const now = at('2026-11-21T12:00:00Z');
   expect(nextFirings({ name: 'by-hand' }, now, 5)).toEqual([]);
+  expect(upcomingFirings({ name: 'by-hand' }, {}, { from: now, until: now + 86_400_000, limit: 5 })).toEqual(
+    [],
+  );
   expect(nextFirings(aPolicy({ cron: ['0 0 31 2 *'] }), now, 5)).toEqual([]);
   expect(nextFirings(aPolicy({ disabled: true }), now, 5)).toEqual([]);
 });

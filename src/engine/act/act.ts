@@ -75,11 +75,12 @@ export async function act(
   leaving: AbortSignal,
 ): Promise<Target | undefined> {
   // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
-  if (!deps.serves(run.account) || !deps.registry.get(run.job)) return undefined;
+  const job = deps.registry.get(run.job);
+  if (!deps.serves(run.account) || !job) return undefined;
   const claimed = await deps.records.targets.claim(run, { id, step: handedOut }, deps.clock.now());
   if (!claimed) return undefined;
 
-  const step = new Step(deps, run, claimed.target, claimed.ending, leaving);
+  const step = new Step(deps, run, job, claimed.target, claimed.ending, leaving);
   const done = new AbortController();
   const renewing = step.keepClaim(done.signal);
   try {
@@ -101,6 +102,7 @@ class Step {
   constructor(
     private readonly deps: EngineDeps,
     private readonly run: ActingRun,
+    private readonly job: AnyJob,
     /** As claimed; an intent noted on the way is added. */
     private target: Target,
     /** Why the run was called off, if it was when the target was claimed. */
@@ -164,11 +166,9 @@ class Step {
   }
 
   private async find(): Promise<Found> {
-    const job = this.deps.registry.get(this.run.job);
-    if (!job) throw new Error(`There is no job "${this.run.job}" here.`);
     if (this.target.callOff) return this.cancelTask();
     if (this.target.intent) {
-      const answer = await this.reconcile(job);
+      const answer = await this.reconcile();
       if (answer) return answer;
     }
     if (this.ending) return { is: 'called-off', ending: this.ending };
@@ -177,7 +177,7 @@ class Step {
       const last = detail === undefined ? '' : ` The last time: ${detail}`;
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${attempts} times.${last}` };
     }
-    return encodeState(job, await job.act(this.acting(job)));
+    return encodeState(this.job, await this.job.act(this.acting()));
   }
 
   /**
@@ -196,14 +196,12 @@ class Step {
   }
 
   /** What became of an effect whose answer was lost; nothing when it provably did not happen. */
-  private async reconcile(job: AnyJob): Promise<Found | undefined> {
+  private async reconcile(): Promise<Found | undefined> {
     const { intent } = this.target;
     if (!intent) return undefined;
-    const found = await job.reconcile(this.acting(job), intent);
-    if (found.is === 'unknown') {
-      return { is: 'failed', reason: 'unknown-effect', ...(found.detail ? { detail: found.detail } : {}) };
-    }
-    if (found.is !== 'absent') return encodeState(job, found);
+    const found = await this.job.reconcile(this.acting(), intent);
+    if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
+    if (found.is !== 'absent') return encodeState(this.job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
@@ -221,7 +219,7 @@ class Step {
     );
   }
 
-  private acting(job: AnyJob): Acting<unknown> {
+  private acting(): Acting<unknown> {
     const { id, label, memo, ended, intent } = this.target;
     return {
       ...this.jobApi(),
@@ -232,7 +230,7 @@ class Step {
       target: { id, label },
       options: this.run.policy.options,
       runContext: runContextOf(this.run.policy, this.run.scheduledFor),
-      memo: memo === undefined ? undefined : job.memo?.parse(JSON.parse(memo)),
+      memo: memo === undefined ? undefined : this.job.memo?.parse(JSON.parse(memo)),
       ...(ended ? { ended } : {}),
       now: this.deps.clock.now(),
     };

@@ -35,9 +35,8 @@ export async function endPending(
 ): Promise<void> {
   for (;;) {
     const page = await deps.records.targets.pending(run.id, PAGE);
-    if (page.length === 0) return;
     const moved = await Promise.all(page.map((target) => transition(deps, run, conclude(target))));
-    // Nothing moved: others are at work on the same targets, and what is left is theirs.
+    // Nothing moved: there is nothing left, or others are at work on the same targets, and what is left is theirs.
     if (!moved.some(Boolean)) return;
   }
 }

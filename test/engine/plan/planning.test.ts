@@ -5,7 +5,7 @@ import { planRun } from '../../../src/engine/plan/plan-run.ts';
 import type { AnyJob } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { aGate, around, partsOf } from '../../support/between.ts';
-import { aPolicy } from '../../support/builders.ts';
+import { aPolicy, aSchedule } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
 
 let world: World;
@@ -294,6 +294,24 @@ describe('two firings of a policy whose runs may not overlap', () => {
     await working.stop();
 
     expect(ends.map(({ status }) => status).sort()).toEqual(['skipped', 'succeeded']);
+    expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
+  });
+
+  test('of which the later may overlap, because the policy was edited, and began first: the earlier is skipped', async () => {
+    world = await startWorld({ sites: 5, work: false });
+    const { caretaker } = world;
+    const earlier = await fire(caretaker);
+    const later = await world.fire(aPolicy({ schedule: aSchedule({ overlap: 'allow' }) }));
+    await plan(caretaker, later);
+    await plan(caretaker, earlier);
+
+    const working = caretaker.engine.work(50);
+    expect(await world.ended(later)).toMatchObject({ status: 'succeeded' });
+    await working.stop();
+    expect(await caretaker.records.runs.get(earlier.id)).toMatchObject({
+      status: 'skipped',
+      detail: 'Another run of the policy was under way (schedule.overlap: skip).',
+    });
     expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
   });
 

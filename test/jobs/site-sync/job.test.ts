@@ -44,6 +44,15 @@ describe('a site whose sync', () => {
     expect(synced).toHaveLength(3);
   });
 
+  test('is to have a message has it in its snapshot', async () => {
+    const options = siteSync.options.parse({ message: 'Nightly sync' });
+    const { synced } = await syncThree(() => {}, { options });
+    const [site_id = ''] = synced;
+    const { client } = (world as World).caretaker.link('default');
+    const { snapshots } = await client.call('listSiteSnapshots', { site_id }, { priority: 'person' });
+    expect(snapshots.map(({ note }) => note)).toContain('Nightly sync');
+  });
+
   test('somebody else had begun is adopted', async () => {
     const { reason, synced } = await syncThree(({ sandbox }, first) => {
       sandbox.site(first).syncTakes(120_000);
@@ -78,6 +87,19 @@ describe('a site whose sync', () => {
     );
     expect(reason).toBe('task-cancelled');
     expect(target).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('goes on when the site is deleted is gone, and not late', async () => {
+    const { reason, target } = await syncThree(
+      (now, first) =>
+        afterSync(now, first, async () => {
+          const { client } = now.caretaker.link('default');
+          await client.call('deleteSite', { site_id: first }, { priority: 'person' });
+        }),
+      { timeout: { targetMs: 600_000, runMs: 28_800_000 } },
+    );
+    expect(reason).toBe('gone');
+    expect(target?.outcome).toBe('skipped');
   });
 
   test('takes longer than it may is late', async () => {
@@ -185,10 +207,10 @@ function failSync(caretaker: World['caretaker'], id: string, error: Error) {
 }
 
 /** Has something happen to a site as soon as its sync has begun. */
-function afterSync({ caretaker }: World, id: string, happen: () => void) {
+function afterSync({ caretaker }: World, id: string, happen: () => void | Promise<void>) {
   around(caretaker.link('default').client, 'call', async (call, operation, input) => {
     const answer = await call();
-    if (operation === 'syncSite' && 'site_id' in input && input.site_id === id) happen();
+    if (operation === 'syncSite' && 'site_id' in input && input.site_id === id) await happen();
     return answer;
   });
 }
