@@ -190,7 +190,8 @@ export function timedOut(target: Target, now: number): Target {
     const detail = target.detail === undefined ? lost : `${lost} ${target.detail}`;
     return ended(target, 'failed', 'unknown-effect', detail, now);
   }
-  if (target.state === 'waiting' && target.reason === 'conflict') {
+  // Also while it is tried again: nothing was sent since that would have left an intent.
+  if (target.reason === 'conflict') {
     return ended(target, 'failed', 'conflict', target.detail, now);
   }
   const { state, watch } = target;

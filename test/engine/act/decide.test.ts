@@ -232,8 +232,8 @@ describe('time is up', () => {
       'The answer to syncSite was lost. HTTP 503.',
     );
   });
-  test('for a conflict that never ended: conflict', () => {
-    expect(timedOut({ ...acting, state: 'waiting', reason: 'conflict' }, now).reason).toBe('conflict');
+  test.each(['waiting', 'acting'] as const)('for a conflict that never ended: conflict (%s)', (state) => {
+    expect(timedOut({ ...acting, state, reason: 'conflict' }, now).reason).toBe('conflict');
   });
   test('an ended record holds nothing but what a person may ask for', () => {
     const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
