@@ -49,7 +49,7 @@ describe('a site whose sync', () => {
     const { synced } = await syncThree(() => {}, { options });
     const [site_id = ''] = synced;
     const { client } = (world as World).caretaker.link('default');
-    const { snapshots } = await client.call('listSiteSnapshots', { site_id }, { priority: 'person' });
+    const { snapshots } = await client.call('listSiteSnapshots', { site_id }, { requestClass: 'person' });
     expect(snapshots.map(({ note }) => note)).toContain('Nightly sync');
   });
 
@@ -94,7 +94,7 @@ describe('a site whose sync', () => {
       (now, first) =>
         afterSync(now, first, async () => {
           const { client } = now.caretaker.link('default');
-          await client.call('deleteSite', { site_id: first }, { priority: 'person' });
+          await client.call('deleteSite', { site_id: first }, { requestClass: 'person' });
         }),
       { timeout: { targetMs: 600_000, runMs: 28_800_000 } },
     );
