@@ -1,36 +1,18 @@
 /** The engine's front: fire, cancel, retry, preview a plan, and be at work. */
-import { CaretakerError } from '../errors.ts';
 import type { Policy } from '../policy/policy.ts';
-import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { Actor } from './act/actor.ts';
-import { type EngineDeps, policyOf } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 import { type Firing, fire } from './fire.ts';
-import { Planner } from './plan/planner.ts';
 import { type Preview, previewPlan } from './plan/preview.ts';
-import { probeAccount } from './supervise/block.ts';
-import { cancelRun } from './supervise/cancel.ts';
-import { forceEndRun } from './supervise/force-end.ts';
-import { Supervisor } from './supervise/supervisor.ts';
-
-/** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
-export class RunError extends CaretakerError {
-  readonly code = 'RUN';
-}
-
-/** Whoever stops waits so long for the answers to what was sent. */
-const ANSWERS_WITHIN_MS = 7_000;
-
-/** Work under way in this process. */
-export interface Working {
-  /** When it was last seen to go on, in milliseconds since 1970: some seconds ago while Redis answers. */
-  beatAt(): number | undefined;
-  /**
-   * Takes nothing new, and records what is under way. A service that does not answer is waited for a few seconds: what was asked
-   * of it by then is found out by whoever goes on.
-   */
-  stop(): Promise<void>;
-}
+import {
+  cancelById,
+  cancelForNewer,
+  forceEndById,
+  nudgeById,
+  releaseById,
+  retryById,
+} from './run-commands.ts';
+import { startWork, type Working } from './work.ts';
 
 export interface Engine {
   /** Makes the run of a firing; see `fire`. */
@@ -76,104 +58,14 @@ export interface Engine {
 
 /** Puts the engine together. */
 export function createEngine(deps: EngineDeps): Engine {
-  const { records } = deps;
-
-  const giveWay = (run: Run) => cancelRun(deps, run, 'A newer run took its place.');
-
-  const runOf = async (runId: string): Promise<Run> => {
-    const run = await records.runs.get(runId);
-    if (!run) throw new RunError(`There is no run "${runId}". "caretaker runs" lists them.`);
-    return run;
-  };
-
-  const unended = async (runId: string): Promise<Run> => {
-    const run = await runOf(runId);
-    if (!isFinal(run.status)) return run;
-    const more = `"caretaker runs show ${runId}" tells of it.`;
-    throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
-  };
-
-  /** The targets to do again: all that the policy selects, where one failed that stands for them. */
-  const again = ({ job }: Run, failed: string[]): Pick<Firing, 'only'> => {
-    const forAll = deps.registry.get(job)?.aggregateIds ?? [];
-    return failed.some((id) => forAll.includes(id)) ? {} : { only: failed };
-  };
-
   return {
-    fire: (policy, firing) => fire(deps, policy, firing, giveWay),
-    async cancel(runId, options) {
-      const run = await unended(runId);
-      await cancelRun(deps, run, 'It was cancelled by hand.', options);
-    },
-    async forceEnd(runId) {
-      const run = await unended(runId);
-      await forceEndRun(deps, run, 'It was cancelled by hand, without waiting for what was under way.');
-      return runOf(runId);
-    },
-    async retry(runId, options = {}) {
-      const run = await runOf(runId);
-      if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
-      const failed: string[] = [];
-      for await (const target of records.targets.all(runId))
-        if (target.outcome === 'failed') failed.push(target.id);
-      if (failed.length === 0)
-        throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
-      return fire(
-        deps,
-        policyOf(run),
-        // For the same moment: last month is still the month that the run was about.
-        {
-          trigger: 'retry',
-          scheduledFor: run.scheduledFor,
-          ...again(run, failed),
-          retryOf: runId,
-          ...options,
-        },
-        giveWay,
-      );
-    },
-    async nudge(runId) {
-      const run = await unended(runId);
-      if (run.held) return;
-      if (run.status === 'blocked') return probeAccount(deps, run.account);
-      if (run.planComplete) return;
-      await records.runs.clearDetail(runId);
-      await deps.queues.put([{ kind: 'plan', run: runId }]);
-    },
-    async release(runId) {
-      const run = await unended(runId);
-      if (!(await records.runs.releaseHeld(run, deps.clock.now())))
-        throw new RunError(`The run ${runId} is not held: there is nothing to release.`);
-      deps.log.info({ run: runId }, 'a held run was released');
-      if (!run.planComplete) await deps.queues.put([{ kind: 'plan', run: runId }]);
-    },
+    fire: (policy, firing) => fire(deps, policy, firing, cancelForNewer(deps)),
+    cancel: (runId, options) => cancelById(deps, runId, options),
+    forceEnd: (runId) => forceEndById(deps, runId),
+    retry: (runId, options) => retryById(deps, runId, options),
+    nudge: (runId) => nudgeById(deps, runId),
+    release: (runId) => releaseById(deps, runId),
     preview: (policy, only) => previewPlan(deps, policy, only),
-    work(concurrency) {
-      const supervisor = new Supervisor(deps);
-      const planner = new Planner(deps);
-      const actor = new Actor(deps);
-      const working = deps.queues.work(
-        {
-          plan(entry) {
-            supervisor.begins(entry.run);
-            return planner.begin(entry);
-          },
-          act: (entry) => actor.act(entry),
-        },
-        concurrency,
-      );
-      supervisor.start();
-      return {
-        beatAt: () => supervisor.beatAt,
-        async stop() {
-          const over = new AbortController();
-          const patience = deps.clock.sleep(ANSWERS_WITHIN_MS, over.signal).then(() => actor.leave());
-          await Promise.all([planner.stop(), supervisor.stop(), working.stop()]);
-          over.abort();
-          await patience;
-          await actor.rest();
-        },
-      };
-    },
+    work: (concurrency) => startWork(deps, concurrency),
   };
 }

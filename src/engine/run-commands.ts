@@ -1,0 +1,102 @@
+/** What is done to a run by its id: cancel, force its end, retry, and let it go on. */
+import { CaretakerError } from '../errors.ts';
+import { isFinal } from '../run/moves.ts';
+import type { Run } from '../run/run.ts';
+import { type EngineDeps, policyOf } from './deps.ts';
+import { type Firing, fire } from './fire.ts';
+import { probeAccount } from './supervise/block.ts';
+import { cancelRun } from './supervise/cancel.ts';
+import { forceEndRun } from './supervise/force-end.ts';
+
+/** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
+export class RunError extends CaretakerError {
+  readonly code = 'RUN';
+}
+
+/** How a run ends that a newer one replaces. */
+export const cancelForNewer = (deps: EngineDeps) => (run: Run) =>
+  cancelRun(deps, run, 'A newer run took its place.');
+
+export async function cancelById(
+  deps: EngineDeps,
+  runId: string,
+  options?: { tasks?: boolean },
+): Promise<void> {
+  const run = await openRun(deps, runId);
+  await cancelRun(deps, run, 'It was cancelled by hand.', options);
+}
+
+export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run> {
+  const run = await openRun(deps, runId);
+  await forceEndRun(deps, run, 'It was cancelled by hand, without waiting for what was under way.');
+  return existingRun(deps, runId);
+}
+
+export async function retryById(
+  deps: EngineDeps,
+  runId: string,
+  options: Pick<Firing, 'ignoreFreeze'> = {},
+): Promise<Run> {
+  const run = await existingRun(deps, runId);
+  if (!isFinal(run.status)) throw new RunError(`The run ${runId} has not ended yet: ${run.status}.`);
+  const failed = await failedTargets(deps, runId);
+  if (failed.length === 0)
+    throw new RunError(`Nothing failed in the run ${runId}: there is nothing to retry.`);
+  const firing: Firing = {
+    trigger: 'retry',
+    // The same time: last month is still the month that the run was about.
+    scheduledFor: run.scheduledFor,
+    ...targetsToRetry(deps, run, failed),
+    retryOf: runId,
+    ...options,
+  };
+  return fire(deps, policyOf(run), firing, cancelForNewer(deps));
+}
+
+/** Tries a run that stands still again at once. */
+export async function nudgeById(deps: EngineDeps, runId: string): Promise<void> {
+  const run = await openRun(deps, runId);
+  if (run.held) return;
+  if (run.status === 'blocked') return probeAccount(deps, run.account);
+  if (run.planComplete) return;
+  await deps.records.runs.clearDetail(runId);
+  await deps.queues.put([{ kind: 'plan', run: runId }]);
+}
+
+export async function releaseById(deps: EngineDeps, runId: string): Promise<void> {
+  const run = await openRun(deps, runId);
+  if (!(await deps.records.runs.releaseHeld(run, deps.clock.now())))
+    throw new RunError(`The run ${runId} is not held: there is nothing to release.`);
+  deps.log.info({ run: runId }, 'a held run was released');
+  if (!run.planComplete) await deps.queues.put([{ kind: 'plan', run: runId }]);
+}
+
+async function existingRun({ records }: EngineDeps, runId: string): Promise<Run> {
+  const run = await records.runs.get(runId);
+  if (!run) throw new RunError(`There is no run "${runId}". "caretaker runs" lists them.`);
+  return run;
+}
+
+async function openRun(deps: EngineDeps, runId: string): Promise<Run> {
+  const run = await existingRun(deps, runId);
+  if (!isFinal(run.status)) return run;
+  const more = `"caretaker runs show ${runId}" tells of it.`;
+  throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
+}
+
+async function failedTargets({ records }: EngineDeps, runId: string): Promise<string[]> {
+  const failed: string[] = [];
+  for await (const target of records.targets.all(runId))
+    if (target.outcome === 'failed') failed.push(target.id);
+  return failed;
+}
+
+/** Those that failed; everything that the policy selects, when one failed that stands for them. */
+function targetsToRetry(
+  { registry }: EngineDeps,
+  { job }: Run,
+  failed: readonly string[],
+): Pick<Firing, 'only'> {
+  const forAll = registry.get(job)?.aggregateIds ?? [];
+  return failed.some((id) => forAll.includes(id)) ? {} : { only: [...failed] };
+}
