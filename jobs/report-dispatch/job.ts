@@ -121,6 +121,13 @@ export const reportDispatch = defineJob({
   name: 'report-dispatch',
   summary:
     'Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients.',
+  reasons: {
+    undelivered: { text: 'The mail did not reach a recipient; the detail says whom, and what became of it.' },
+    'archive-failed': {
+      text: 'The report could not be kept in the archive folder, and was not sent; the detail says why.',
+      retryable: true,
+    },
+  },
   options: Options,
   candidates: 'listSites',
   memo: Memo,

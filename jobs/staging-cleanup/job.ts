@@ -145,6 +145,12 @@ type Close = Extract<Memo, { step: 'close' }>;
 export const stagingCleanup = defineJob({
   name: 'staging-cleanup',
   summary: 'Deletes, extends or reports staging copies that are stale.',
+  reasons: {
+    announced: {
+      text: 'What is to be done was announced, and nothing else; a later run does it, when the time set for that has come.',
+      notable: true,
+    },
+  },
   options: Options,
   candidates: 'listStagingSites',
   related: ['listSites'],

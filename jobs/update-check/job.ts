@@ -88,6 +88,16 @@ const PAGE = 100;
 export const updateCheck = defineJob({
   name: 'update-check',
   summary: 'Tells what auto updates did, what failed, what stands still and what they leave out.',
+  reasons: {
+    'update-failed': {
+      text: 'An update of the schedule failed or was aborted on some site; the findings say which and why.',
+    },
+    vulnerable: { text: 'The site has a core with a known vulnerability.' },
+    uncovered: { text: 'The site has a core update waiting, and no active schedule updates its core.' },
+    overdue: { text: 'The schedule should have run long ago and has not.' },
+    'schedule-paused': { text: 'The schedule is paused: it updates nothing.' },
+    'no-history': { text: 'The schedule has never run.' },
+  },
   options: Options,
   candidates: 'listAutoUpdateSchedules',
   memo: Memo,

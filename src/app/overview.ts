@@ -9,7 +9,7 @@ import type { Caretaker } from './caretaker.ts';
 
 export type Overview = Pick<
   DashboardOptions,
-  'policies' | 'health' | 'accounts' | 'drift' | 'engine' | 'needAccount'
+  'policies' | 'reasons' | 'health' | 'accounts' | 'drift' | 'engine' | 'needAccount'
 >;
 
 /** Redis counts as down when it does not answer a ping within this time. */
@@ -35,6 +35,7 @@ export function overview(
   }));
   return {
     policies: book.policies,
+    reasons: caretaker.registry.reasons,
     engine,
     needAccount: (name) => void accountOf(settings, name),
     async health() {

@@ -4,8 +4,10 @@
  * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at once. Either
  * way nothing is lost: everything that matters is in Redis before it is acted upon.
  */
+
 import type { Caretaker } from '../app/caretaker.ts';
 import { isFinal } from '../run/moves.ts';
+import type { Reasons } from '../run/reasons.ts';
 import { toReport } from '../run/report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
 import { atWorkOn, goOnOrCancel } from './active-process.ts';
@@ -139,13 +141,14 @@ async function printEnd(
   const targets = await targetsOf(caretaker, run);
   if (attending.json) terminal.json(toReport(run, targets));
   else {
-    const folded = printTargets(targets, terminal, attending);
+    const folded = printTargets(targets, terminal, attending, caretaker.registry.reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
     if (folded && !attending.passing)
       terminal.say(`What became of each target: caretaker runs show ${run.id}`);
-    if (!attending.passing) for (const line of retryAdvice(run, targets)) terminal.say(line);
+    if (!attending.passing)
+      for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.say(line);
   }
   if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
     terminal.say('Nothing was done: none of the targets you named could be worked on.');
@@ -159,8 +162,9 @@ function printTargets(
   targets: readonly Target[],
   terminal: Terminal,
   { allTargets }: Pick<Attending, 'allTargets'>,
+  reasons: Reasons,
 ): boolean {
-  const shown = targets.filter((target) => allTargets || isToBeTold(target));
+  const shown = targets.filter((target) => allTargets || isShown(target, reasons));
   if (shown.length === 0) return false;
   const { text, folded } = allTargets
     ? { text: targetTable(shown, terminal), folded: false }
@@ -170,12 +174,12 @@ function printTargets(
 }
 
 /**
- * Whether a person is to see how a target ended: not when it came out well or nothing had to be done, unless that is still
- * to come (`announced`) or its end is itself a finding.
+ * Whether a person is shown how a target ended: not when it succeeded or needed nothing, unless its reason is notable or its
+ * end is itself a finding.
  */
-const isToBeTold = ({ outcome, reason, detail, findings = [] }: Target): boolean =>
+const isShown = ({ outcome, reason = '', detail, findings = [] }: Target, reasons: Reasons): boolean =>
   (outcome !== 'succeeded' && reason !== 'already-done') ||
-  reason === 'announced' ||
+  reasons.get(reason)?.notable === true ||
   findings.some(({ says }) => says === detail);
 
 async function sayHowToGoOn(

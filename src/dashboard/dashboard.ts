@@ -55,6 +55,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     reader,
     queues,
     engine: options.engine,
+    reasons: options.reasons,
     policies: options.policies,
     health: options.health,
     accounts: options.accounts,

@@ -1,4 +1,5 @@
 /** What the dashboard is given by whoever starts it. */
+
 import type { RequestClass } from '../budget/request-class.ts';
 import type { Clock } from '../clock.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -6,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
+import type { Reasons } from '../run/reasons.ts';
 
 /** A policy file with mistakes: what it held before stays in force. */
 export interface BrokenFile {
@@ -56,6 +58,8 @@ export interface DashboardOptions {
   queues: Queues;
   /** What carries out the things that people ask for here. */
   engine: Pick<Engine, 'fire' | 'cancel' | 'forceEnd' | 'release' | 'retry'>;
+  /** Why a target may have ended, for the words that people read. */
+  reasons: Reasons;
   /** The policies in force; asked at every look. */
   policies: () => readonly Policy[];
   /** Answers within a second or two, whatever Redis does. */

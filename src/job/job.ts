@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { TimeBounds } from '../clock.ts';
 import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '../contract/operations.ts';
-import type { Reason } from '../run/reasons.ts';
+import type { Reason, ReasonInfo } from '../run/reasons.ts';
 import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
@@ -212,6 +212,8 @@ export interface Job<
   name: string;
   /** One sentence for `caretaker` and the docs. */
   summary: string;
+  /** The reasons that this job gives besides those of `run/reasons.ts`, in kebab-case. Two jobs may not declare the same. */
+  reasons?: Readonly<Record<string, ReasonInfo>>;
   /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
   options: z.ZodType<Options>;
   /** What is wrong with options that this schema took, given the rest of their policy. Asked when a policy is loaded. */

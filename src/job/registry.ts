@@ -1,3 +1,4 @@
+import { coreReasons, type ReasonInfo, type Reasons } from '../run/reasons.ts';
 import type { AnyJob } from './job.ts';
 import { syncWatch } from './watch/sync.ts';
 import { taskWatch } from './watch/task.ts';
@@ -9,6 +10,8 @@ export interface Registry {
   names(): string[];
   /** The kinds of work that can be followed, by name: tasks, syncs, and those that jobs bring. */
   watches: ReadonlyMap<string, AnyWatchKind>;
+  /** Why a target may have ended: the core's reasons and those that jobs declare. */
+  reasons: Reasons;
 }
 
 /** A registry of these jobs. A name that is taken twice is an error of the programmer and throws at once. */
@@ -18,10 +21,21 @@ export function createRegistry(jobs: readonly AnyJob[]): Registry {
   const watches = new Map<string, AnyWatchKind>();
   const brought = jobs.flatMap((job) => job.watches ?? []);
   for (const kind of [taskWatch, syncWatch, ...brought]) add(watches, kind.name, kind, 'kinds of watch');
-  return { get: (name) => byName.get(name), names: () => [...byName.keys()].sort(), watches };
+  const reasons = new Map<string, ReasonInfo>();
+  const declared = jobs.flatMap((job) => Object.entries(job.reasons ?? {}));
+  for (const [code, info] of [...Object.entries(coreReasons), ...declared])
+    add(reasons, code, info, 'reasons');
+  return { get: (name) => byName.get(name), names: () => [...byName.keys()].sort(), watches, reasons };
 }
 
 function add<T>(all: Map<string, T>, name: string, one: T, what: string): void {
   if (all.has(name)) throw new Error(`Two ${what} are called "${name}".`);
   all.set(name, one);
+}
+
+/** @throws when no job of this process brings the kind. */
+export function watchKindOf({ watches }: Registry, name: string): AnyWatchKind {
+  const kind = watches.get(name);
+  if (!kind) throw new Error(`No job here follows work of the kind "${name}".`);
+  return kind;
 }

@@ -1,5 +1,6 @@
 /** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadJobs } from '../../src/app/jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
 import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
@@ -9,7 +10,7 @@ import { formatLostWork } from '../../src/cli/output/lost-work.ts';
 import { retryAdvice } from '../../src/cli/output/retry-advice.ts';
 import { countOf, formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
-import type { Reason } from '../../src/run/reasons.ts';
+import type { Reason, Reasons } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 
@@ -58,6 +59,10 @@ describe('of many targets of which the same is to be said', () => {
 });
 
 describe('a retry', () => {
+  let reasons: Reasons;
+  beforeAll(async () => {
+    ({ reasons } = await loadJobs());
+  });
   const adviceFor = (...failures: Reason[]) =>
     retryAdvice(
       { id: 'p.1' },
@@ -65,6 +70,7 @@ describe('a retry', () => {
         ...{ id: `site-${at}`, label: '', state: 'ended', step: 1, attempts: 0, waits: 0 },
         ...{ outcome: 'failed', reason },
       })),
+      reasons,
     );
 
   test('is advised when something failed for a reason that may pass', () => {
@@ -84,7 +90,9 @@ describe('a retry', () => {
   });
   test('has nothing to do with what was skipped', () => {
     const skipped = { id: 's', label: '', state: 'ended', step: 1, attempts: 0, waits: 0 } as const;
-    expect(retryAdvice({ id: 'p.1' }, [{ ...skipped, outcome: 'skipped', reason: 'timeout' }])).toEqual([]);
+    expect(
+      retryAdvice({ id: 'p.1' }, [{ ...skipped, outcome: 'skipped', reason: 'timeout' }], reasons),
+    ).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
-import { reasons } from '../../src/run/reasons.ts';
+import { coreReasons } from '../../src/run/reasons.ts';
 import { keepSecret } from '../../src/secrets.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';
 import { aBrokenFile as brokenFileOf } from './busy-world.ts';
@@ -127,7 +127,7 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('nightly-sync blocked');
   expect(text).toContain('The account refuses us (HTTP 401).');
   expect(text).toContain(
-    `task-failed ${reasons['task-failed']} Disk full. after 2 failed tries task t-7 1 min 30 s`,
+    `task-failed ${coreReasons['task-failed'].text} Disk full. after 2 failed tries task t-7 1 min 30 s`,
   );
   expect(text).toContain('b.example b pending');
 });
@@ -266,7 +266,7 @@ test('a target leads to what became of it in its last runs', async () => {
 
   const { html } = await look(pathOf('two'));
   const link = /href="(\/targets\/default\/left[^"]*)"/.exec(html)?.[1] ?? '';
-  expect((await look(link)).text).toContain(reasons['not-eligible']);
+  expect((await look(link)).text).toContain(coreReasons['not-eligible'].text);
   expect((await look('/targets/default/nobody')).answer.status).toBe(404);
 });
 
@@ -301,8 +301,8 @@ test('the overview answers the morning question: what failed, why, and what was 
 
   expect(day).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 left undone.');
   expect(day).toMatch(/Runs that did not go through .* 1 skipped weekly .* Another run was under way\./);
-  expect(day).toContain(`2 failed task-failed ${reasons['task-failed']} nightly-sync: 2`);
-  expect(day).toContain(`1 skipped daily-limit ${reasons['daily-limit']} nightly-sync: 1`);
+  expect(day).toContain(`2 failed task-failed ${coreReasons['task-failed'].text} nightly-sync: 2`);
+  expect(day).toContain(`1 skipped daily-limit ${coreReasons['daily-limit'].text} nightly-sync: 1`);
   expect(day).not.toContain('timeout');
   expect(html).toContain('href="/runs/night?outcome=failed&amp;search=task-failed"');
 });

@@ -63,6 +63,7 @@ export async function startWorld({ password = PASSWORD, ...changes }: Changes = 
     ...(password === null ? {} : { password }),
     records,
     queues,
+    reasons: createRegistry([]).reasons,
     engine: createEngine({
       records,
       queues,

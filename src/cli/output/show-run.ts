@@ -1,6 +1,6 @@
 /** How a run looks to a person: its line of progress, its end, and what became of its targets. */
 import { endedCount } from '../../run/moves.ts';
-import { reasons } from '../../run/reasons.ts';
+import { coreReasonText } from '../../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { visibleLine } from '../../visible.ts';
 import { formatDuration } from '../../yaml/duration.ts';
@@ -111,7 +111,8 @@ const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
     target.label,
     target.outcome ? paint(outcomeStyles[target.outcome], target.outcome) : target.state,
     target.reason ?? '',
-    target.detail ?? (target.reason && target.outcome !== 'succeeded' ? reasons[target.reason] : ''),
+    target.detail ??
+      (target.reason && target.outcome !== 'succeeded' ? (coreReasonText(target.reason) ?? '') : ''),
   ]);
 
 function tableOf(rows: readonly string[][], terminal: Terminal): string {

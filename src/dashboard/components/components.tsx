@@ -1,8 +1,10 @@
 /** How statuses, moments and spans are shown, the same on every page. */
+
 import type { Child } from 'hono/jsx';
+import { createContext, useContext } from 'hono/jsx';
 import { isoTime } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
-import { type Reason, reasons } from '../../run/reasons.ts';
+import type { Reason, Reasons } from '../../run/reasons.ts';
 import type { Counts, Run } from '../../run/run.ts';
 
 /** A status or an outcome as a small coloured word; the colour is in the style sheet. */
@@ -116,10 +118,13 @@ export const WhyLine = ({ run }: { run: Run }) => {
   );
 };
 
+/** Why targets may have ended; `showPage` fills it. */
+export const ReasonsContext = createContext<Reasons>(new Map());
+
 /** A reason code with its sentence. */
 export const Why = ({ reason }: { reason: Reason }) => (
   <>
-    <code>{reason}</code> <span class="dim">{reasons[reason]}</span>
+    <code>{reason}</code> <span class="dim">{useContext(ReasonsContext).get(reason)?.text ?? ''}</span>
   </>
 );
 

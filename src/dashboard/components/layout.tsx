@@ -5,7 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import type { BrokenFile } from '../options.ts';
 import { type Alert, alertsOf, systemStatusOf } from '../queries/system-status.ts';
-import { Sentence, Time } from './components.tsx';
+import { ReasonsContext, Sentence, Time } from './components.tsx';
 
 interface PageProps {
   title: string;
@@ -183,10 +183,12 @@ export async function showPage(
   const { now } = systemStatus;
   return asPage(
     c,
-    <Layout {...props} now={now}>
-      {content}
-      <Obstacles obstacles={alertsOf(systemStatus)} now={now} />
-    </Layout>,
+    <ReasonsContext.Provider value={context.reasons}>
+      <Layout {...props} now={now}>
+        {content}
+        <Obstacles obstacles={alertsOf(systemStatus)} now={now} />
+      </Layout>
+    </ReasonsContext.Provider>,
     status,
   );
 }

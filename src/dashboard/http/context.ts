@@ -11,7 +11,7 @@ import type { Reader } from '../queries/reader.ts';
 
 type Given = Pick<
   DashboardOptions,
-  'queues' | 'engine' | 'policies' | 'health' | 'accounts' | 'needAccount' | 'clock' | 'log'
+  'queues' | 'engine' | 'reasons' | 'policies' | 'health' | 'accounts' | 'needAccount' | 'clock' | 'log'
 >;
 
 export interface DashboardContext extends Given {

@@ -6,7 +6,6 @@
  * one Redis show the same counts, so take one of them and do not add them up.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { reasons } from '../../run/reasons.ts';
 import { outcomes, runStatuses } from '../../run/run.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { DashboardOptions } from '../options.ts';
@@ -20,7 +19,10 @@ export interface Meters {
 }
 
 export interface MetersSource
-  extends Pick<DashboardOptions, 'queues' | 'policies' | 'health' | 'accounts' | 'drift' | 'clock'> {
+  extends Pick<
+    DashboardOptions,
+    'queues' | 'policies' | 'reasons' | 'health' | 'accounts' | 'drift' | 'clock'
+  > {
   reader: Reader;
   eventBus: EventBus;
 }
@@ -31,7 +33,7 @@ const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export function createMeters(source: MetersSource): Meters {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  countEvents(source.eventBus, registry);
+  countEvents(source.eventBus, [...source.reasons.keys()], registry);
   const status = readOnce(() => systemStatusOf(source));
   addProcess(source, status, registry);
   addRecords(source, registry);
@@ -206,7 +208,7 @@ function addAccounts(standing: Measurement, registry: Registry): void {
   });
 }
 
-function countEvents(eventBus: EventBus, registry: Registry): void {
+function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registry: Registry): void {
   const moves = new Counter({
     name: 'caretaker_run_moves_total',
     help: 'Moves of runs to a status, being made included, seen since this process started.',
@@ -226,8 +228,6 @@ function countEvents(eventBus: EventBus, registry: Registry): void {
     }
   });
 }
-
-const reasonCodes = Object.keys(reasons);
 
 /** The value if the list has it: a newer version on the same Redis may know more, and labels stay bounded. */
 const oneOf = (list: readonly string[], value: string): string => (list.includes(value) ? value : 'other');

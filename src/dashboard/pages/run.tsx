@@ -1,7 +1,6 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import type { LeftOut, ReasonCount } from '../../records/target-store.ts';
 import { isFinal } from '../../run/moves.ts';
-import { mayPass } from '../../run/reasons.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import {
   Action,
@@ -12,6 +11,7 @@ import {
   number,
   policyPath,
   progressOf,
+  ReasonsContext,
   runPath,
   Sentence,
   span,
@@ -153,7 +153,10 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
     );
   }
   if (run.counts.failed === 0) return null;
-  const helps = reasons.some(({ outcome, reason }) => outcome === 'failed' && mayPass(reason));
+  const known = useContext(ReasonsContext);
+  const helps = reasons.some(
+    ({ outcome, reason }) => outcome === 'failed' && known.get(reason)?.retryable === true,
+  );
   return (
     <p class="actions">
       <Action to={runPath(run.id, '/retry')}>

@@ -4,6 +4,7 @@
  * The order is the promise of DESIGN section 5. The intent is written, provably ours, before the request is sent; the
  * result is written after the answer; and a step that finds an intent without a result looks before it acts.
  */
+
 import { BudgetSpentError } from '../../budget/budget.ts';
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
@@ -20,12 +21,14 @@ import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError } from '../../errors.ts';
 import type { Acting, Answer, AnyJob, Effects, Holder, Once } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
+import { watchKindOf } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
 import type { Run, Target } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
+import { explainEnd } from '../explain-end.ts';
 import { readingOf, runContextOf } from '../job-api.ts';
 import { memoOf } from '../plan/candidates.ts';
 import { Spending } from '../spending.ts';
@@ -357,8 +360,7 @@ class Step {
   private withWatchFacts(target: Target): Target {
     const { watch } = target;
     if (target.state !== 'following' || !watch || watch.label !== undefined) return target;
-    const kind = this.deps.registry.watches.get(watch.kind);
-    if (!kind) throw new Error(`The job ${this.run.job} follows work of the unknown kind "${watch.kind}".`);
+    const kind = watchKindOf(this.deps.registry, watch.kind);
     const { intent } = this.target;
     const noted = watch.since === intent?.at ? intent.serviceAt : undefined;
     const serviceSince = watch.serviceSince ?? noted ?? this.client.knownServiceTime(watch.since);
@@ -371,6 +373,8 @@ class Step {
 /** An answer with its memo as it is written down. */
 function encodeState(job: AnyJob, answer: Answer): Answer<string> {
   if (answer.is === 'next') return { is: 'next', memo: memoOf(job, answer.memo).memo ?? 'null' };
+  if (answer.is === 'done' || answer.is === 'skipped' || answer.is === 'failed')
+    return explainEnd(job, answer);
   if (answer.is !== 'following' || answer.next === undefined) return answer as Answer<string>;
   return { ...answer, next: memoOf(job, answer.next).memo ?? 'null' };
 }

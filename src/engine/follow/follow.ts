@@ -4,6 +4,7 @@
  * One process follows an account at a time (the supervisor holds the lease). What it knows besides the records is only
  * when it looked last; a successor starts with a sweep and loses nothing.
  */
+
 import { BudgetSpentError } from '../../budget/budget.ts';
 import type { CallOptions } from '../../client/call-options.ts';
 import { AccountRefusedError, GoneError, RejectedError, UnavailableError } from '../../client/errors.ts';
@@ -13,9 +14,11 @@ import { ContractError } from '../../contract/answers.ts';
 import type { Input } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Api } from '../../job/job.ts';
-import type { AnyWatchKind, Lost, Verdict } from '../../job/watch/watch.ts';
+import { watchKindOf } from '../../job/registry.ts';
+import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
+import { explainEnd } from '../explain-end.ts';
 
 import { afterTargets } from '../finish-run.ts';
 import { readingOf, readOnly } from '../job-api.ts';
@@ -68,13 +71,6 @@ export class Follower {
     /** Aborts when this process stops: what is asked then, the next one asks again. */
     private readonly stopping: AbortSignal,
   ) {}
-
-  /** @throws when no job of this process brings the kind: another process may know it. */
-  private kindOf(name: string): AnyWatchKind {
-    const kind = this.deps.registry.watches.get(name);
-    if (!kind) throw new Error(`No job here follows work of the kind "${name}".`);
-    return kind;
-  }
 
   /** When the last sweep of a kind that came to its end began; long ago when there was none. */
   sweptAt(kind: string): number {
@@ -134,7 +130,7 @@ export class Follower {
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
     const { client } = this.deps.link(this.account);
-    const { sweep, keyOf, keyOfItem, judge, movedAt } = this.kindOf(kind);
+    const { sweep, keyOf, keyOfItem, judge, movedAt } = watchKindOf(this.deps.registry, kind);
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
@@ -272,7 +268,7 @@ export class Follower {
   }
 
   private async explain(api: Api, { watch }: Followed, verdict: Verdict): Promise<Verdict> {
-    const { explain } = this.kindOf(watch.kind);
+    const { explain } = watchKindOf(this.deps.registry, watch.kind);
     if (!explain || verdict.is !== 'failed') return verdict;
     try {
       return await explain(api, watch, verdict);
@@ -315,7 +311,7 @@ export class Follower {
   private async lookAt(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
     try {
       const since = await this.begun(watch, options);
-      return await this.kindOf(watch.kind).look(api, watch, since);
+      return await watchKindOf(this.deps.registry, watch.kind).look(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
       if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
@@ -328,7 +324,9 @@ export class Follower {
     const { clock, records } = this.deps;
     const at = clock.now();
     const ends = judged.flatMap(({ one, verdict }) => {
-      const end = endBy(one, verdict, at);
+      const found = endBy(one, verdict, at);
+      const job = this.deps.registry.get(one.run.job);
+      const end = found && job ? explainEnd(job, found) : found;
       return end ? [{ one, end, target: endOf(one.target, end, at) }] : [];
     });
     const goesOn = judged.filter(({ one, verdict }) => isLost(one) && !endBy(one, verdict, at));

@@ -20,6 +20,7 @@ import { completed } from '../../job/shown.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
+import { explainEnd } from '../explain-end.ts';
 import { readingOf, readOnly, runContextOf } from '../job-api.ts';
 
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
@@ -213,6 +214,7 @@ function completerOf(planning: Planning) {
 
 function plannedAs(job: AnyJob, named: Planable, judgement: Evaluation<unknown>): Planned {
   if (judgement.is === 'ineligible') return { is: 'settled', ...named, end: notEligible(judgement.why) };
+  if (judgement.is === 'settled') return { ...judgement, ...named, end: explainEnd(job, judgement.end) };
   if (judgement.is !== 'target') return { ...judgement, ...named };
   return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
 }

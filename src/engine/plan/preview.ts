@@ -1,7 +1,7 @@
 /** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
 import type { End } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { type Reason, reasons } from '../../run/reasons.ts';
+import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Outcome } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
@@ -114,7 +114,7 @@ export async function previewPlan(
 const knownOutcomes = ({ is, reason, detail }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,
   reason,
-  why: detail ?? reasons[reason],
+  why: detail ?? coreReasonText(reason) ?? '',
 });
 
 async function limitTripped(asked: Planning, found: number): Promise<string | undefined> {
