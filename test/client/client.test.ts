@@ -131,6 +131,7 @@ describe('an answer that says no', () => {
   });
 
   test('409 means that something else is under way, in the words of the service', async () => {
+    sandbox.site('site-0001').syncTakes(86_400_000);
     sandbox.site('site-0001').startSync();
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ code: 'CONFLICT', operation: 'syncSite' });
@@ -238,7 +239,27 @@ describe('a service in trouble', () => {
     expect(await budget.state()).toHaveProperty('failingSince');
   });
 
-  test('a caller that gives up while the service hangs hears its own reason', async () => {
+  test('a service that refuses the account is there', async () => {
+    const answers = () => client.answers(() => undefined);
+    sandbox.account.deactivate();
+    expect(await answers()).toBe(true);
+    sandbox.outage.begin('status-503');
+    expect(await answers()).toBe(false);
+  });
+
+  test('while nothing gets an answer, only a person’s reads are tried again at once', async () => {
+    sandbox.outage.begin('status-503');
+    const sent = async (requestClass: 'person' | 'action') => {
+      const before = sandbox.journal.requests.length;
+      await errorOf(client.call('listTags', {}, { requestClass }));
+      return sandbox.journal.requests.length - before;
+    };
+    // Whether it is away, the first one finds out.
+    expect([await sent('action'), await sent('action'), await sent('person')]).toEqual([3, 1, 3]);
+  });
+
+  test('a caller that gives up while the service hangs hears its own reason, and at once', async () => {
+    const began = performance.now();
     sandbox.failNext({ operation: 'listTags' }, 'hang');
     const leaving = new AbortController();
     const call = client.call(
@@ -251,6 +272,8 @@ describe('a service in trouble', () => {
       },
     );
     await expect(call).rejects.toThrow('we are stopping');
+    // Not when the time is up in which the answer would have had to begin.
+    expect(performance.now() - began).toBeLessThan(9_000);
   });
 
   test('a caller that has given up already sends nothing', async () => {
@@ -280,6 +303,15 @@ describe('the time of the service', () => {
     await client.call('listSites', {}, now);
     expect(await width()).toBeLessThan(86_400_000);
     expect(sandbox.journal.requests).toHaveLength(1);
+  });
+
+  test('is known from what it has just made, where it sends no Date', async () => {
+    await client.close();
+    await sandbox.stop();
+    sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });
+    ({ client } = open(sandbox.url, sandbox.token));
+    await client.call('createTag', { body: { tag: { name: 'New' } } }, now);
+    expect(client.knownServiceTime(clock.now())).toBeDefined();
   });
 
   test('that no answer shows is known to a day, and asked for once all the same', async () => {

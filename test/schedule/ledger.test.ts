@@ -280,15 +280,17 @@ describe('why a policy fired or did not is told in a sentence', () => {
   test('for what was fired by a run that is no longer kept, and for a policy that was never fired', async () => {
     const policy = scheduled({ cron: ['0 * * * *'] });
     const ran = { moment: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
-    await records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
+    const settle = () => records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
+    expect([await settle(), await settle()]).toEqual([1, 0]);
     expect(await asked(policy, '12:00', NOON + HOUR)).toEqual([
       'sweep Sat 2026-11-21 12:00 UTC: ran at Sat 2026-11-21 12:00: sweep.old, which is no longer kept.',
     ]);
 
     const spans = spansOf('14:00', 'UTC', NOON) ?? [];
-    expect((await explain(undefined, policy, spans, NOON)).sentences).toEqual([
-      'sweep Sat 2026-11-21 14:00 UTC: will fire on the minute.',
-    ]);
+    expect(await explain(undefined, policy, spans, NOON)).toMatchObject({
+      moments: [{ is: 'coming' }],
+      sentences: ['sweep Sat 2026-11-21 14:00 UTC: will fire on the minute.'],
+    });
   });
 
   test('for what is due while no daemon is there, and what a blackout will leave out', async () => {

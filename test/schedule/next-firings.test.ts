@@ -51,6 +51,16 @@ test('the next firing after a blackout is the first that is not in it', () => {
   expect(iso(first?.at ?? 0)).toBe('2027-01-03T23:00:00.000Z');
 });
 
+test('what is upcoming in a span of time is listed, no earlier, no later and no more', () => {
+  const policy = aPolicy({ cron: ['0 * * * *'], timezone: 'UTC' });
+  const noon = at('2026-11-21T12:00:00Z');
+  const upcoming = (limit: number) =>
+    upcomingFirings(policy, {}, { from: noon, until: noon + 2 * 3_600_000, limit }).map((one) => iso(one.at));
+
+  expect(upcoming(9)).toEqual(['2026-11-21T13:00:00.000Z', '2026-11-21T14:00:00.000Z']);
+  expect(upcoming(1)).toEqual(['2026-11-21T13:00:00.000Z']);
+});
+
 test('a policy without a schedule, one for a day that never comes, and one that is disabled fire at no time', () => {
   const now = at('2026-11-21T12:00:00Z');
   expect(nextFirings({ name: 'by-hand' }, now, 5)).toEqual([]);

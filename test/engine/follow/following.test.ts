@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { ContractError } from '../../../src/contract/answers.ts';
 import { around } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
-import { startWorld, type World } from '../../support/caretaker.ts';
+import { startWorld, until, type World } from '../../support/caretaker.ts';
 
 let world: World;
 afterEach(() => world.stop());
@@ -21,6 +21,9 @@ test.each([
 
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
     expect(end.requestsByOperation).toEqual({ syncSite: 6, listSites: expect.any(Number) });
+    // Each goes on from where the one before came to: no sweep lists all that ended since the run began.
+    const sweeps = world.sandbox.journal.requests.filter(({ query }) => query.includes('last_sync_at'));
+    expect(new Set(sweeps.map(({ query }) => query)).size).toBeGreaterThan(1);
   },
 );
 
@@ -37,6 +40,38 @@ test('a list that cannot be read leaves what is in flight to be looked at one by
 
   expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 3 } });
   expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(0);
+});
+
+test('a look that gets no answer decides nothing: it is repeated', async () => {
+  world = await startWorld({ sites: 3 });
+  let lists = 0;
+  around(world.caretaker.link('default').client, 'call', (call, id) => {
+    if (id !== 'listSites' || lists++ === 0) return call();
+    return Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
+  });
+  world.sandbox.failNext({ operation: 'showSite', times: 3 }, 'status-503');
+
+  const end = await world.ended(await world.fire(aPolicy()));
+
+  expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
+});
+
+test('an account that refuses the sweeps is blocked, though nothing is left to begin', async () => {
+  world = await startWorld({ sites: 3 });
+  for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
+  const fired = await world.fire(aPolicy());
+  const { targets } = world.caretaker.records;
+  await until(world, async () => (await targets.inState(fired.id, 'following', 3)).length === 3);
+
+  world.sandbox.account.deactivate();
+
+  expect((await world.ended(fired, ({ status }) => status === 'blocked')).status).toBe('blocked');
+});
+
+test('work is followed to its end at a service that shows no time', async () => {
+  world = await startWorld({ sites: 3, dateHeader: false });
+  const end = await world.ended(await world.fire(aPolicy()));
+  expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
 });
 
 test('how long syncs take is learned from those that the run began, never from one that it found under way', async () => {

@@ -267,6 +267,38 @@ describe('a plan that cannot be made', () => {
   });
 });
 
+describe('nothing is planned', () => {
+  const planned = async (run: { id: string }, caretaker = world.caretaker) => {
+    await plan(caretaker, run);
+    expect(world.sandbox.journal.requests).toEqual([]);
+    expect(await caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+  };
+
+  test('of a run that is called off, held, or gone', async () => {
+    world = await startWorld({ sites: 3, work: false });
+    const { runs } = world.caretaker.records;
+    const [ending, held] = [
+      await world.fire(aPolicy({ name: 'ending' })),
+      await world.fire(aPolicy({ name: 'held' })),
+    ];
+    await runs.end(ending, 'cancelled', 'By hand.');
+    await runs.hold(held, { at: world.clock.now(), since: world.clock.now() }, 'Redis was put back.');
+
+    await planned(ending);
+    await planned(held);
+    await plan(world.caretaker, { id: 'nowhere' });
+  });
+
+  test('by a process that does not serve the account', async () => {
+    world = await startWorld({ sites: 3, work: false });
+    const run = await world.fire(aPolicy());
+    const deps = { ...partsOf(world.caretaker), serves: () => false };
+    await planRun(deps, { kind: 'plan', run: run.id }, goingOn);
+    expect(world.sandbox.journal.requests).toEqual([]);
+    expect(await world.caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
+  });
+});
+
 describe('two firings of a policy whose runs may not overlap', () => {
   const fire = ({ engine, clock }: World['caretaker']) =>
     engine.fire(aPolicy(), { trigger: 'manual', scheduledFor: clock.now() });

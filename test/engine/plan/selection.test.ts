@@ -96,6 +96,29 @@ test('a selection that finds candidates, all of which the condition excludes, is
   expect(await said({}, { where: 'site.url == "x"' })).toEqual({ status: 'succeeded', planned: 0, says: [] });
 });
 
+test('the one target that is asked for by name is worked on, and no other', async () => {
+  const [, , chosen = ''] = world.sandbox.siteIds();
+  const run = await world.ended(await world.fire(aPolicy(), [chosen]));
+  expect(await world.reasons(run)).toEqual({ [chosen]: 'done' });
+  expect((await world.caretaker.engine.preview(aPolicy(), [chosen])).targets).toMatchObject([{ id: chosen }]);
+});
+
+test('a retry works on what failed, though the filters of the policy select it no longer', async () => {
+  const fresh = await startWorld({ sites: 2 });
+  const [id = ''] = fresh.sandbox.siteIds();
+  const site = fresh.sandbox.site(id);
+  site.isCalled({ url: 'https://before.example' });
+  site.failNextSync('The disk is full.');
+  const select = { filters: { url: { contains: 'before.example' } } };
+  const failed = await fresh.ended(await fresh.fire(aPolicy({ select })));
+
+  site.isCalled({ url: 'https://after.example' });
+  const retried = await fresh.ended(await fresh.caretaker.engine.retry(failed.id));
+  const reasons = [await fresh.reasons(failed), await fresh.reasons(retried)];
+  await fresh.stop();
+  expect(reasons).toEqual([{ [id]: 'task-failed' }, { [id]: 'done' }]);
+});
+
 test('a policy that filters by id is not led past its filter by a target asked for by name', async () => {
   const [first = '', second = ''] = world.sandbox.siteIds();
   const policy = aPolicy({ select: { filters: { id: { eq: first } } } });

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { maintainRun } from '../../../src/engine/supervise/maintain-run.ts';
+import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, until, type World } from '../../support/caretaker.ts';
 
@@ -23,4 +25,23 @@ test('whoever takes over a run that was begun elsewhere says so, once; a run of 
 
   expect(takenOver()).toHaveLength(1);
   expect(JSON.stringify(takenOver())).toContain(fired.id);
+});
+
+test.each([
+  ['whose job is known here goes on waiting', 'site-sync', { status: 'queued' }],
+  [
+    'whose job nobody knows any more fails, and says so',
+    'gone',
+    { status: 'failed', detail: 'There is no job "gone" here any more.' },
+  ],
+])('a run that nobody has planned for six minutes, and %s', async (_, job, expected) => {
+  world = await startWorld({ sites: 3, work: false });
+  const { caretaker, clock } = world;
+  const run = await world.fire(aPolicy({ job }));
+  const seen = { firstAt: clock.now() - 360_000, lastAt: clock.now() };
+  const state = { replans: new Map([[run.id, seen]]) } as unknown as Parameters<typeof maintainRun>[3];
+
+  await maintainRun(partsOf(caretaker), run, [run], state);
+
+  expect(await caretaker.records.runs.get(run.id)).toMatchObject(expected);
 });

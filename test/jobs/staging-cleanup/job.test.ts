@@ -661,6 +661,8 @@ describe('options', () => {
     expect(messages({})).toEqual([needed]);
     expect(messages({ action: 'delete', unless_tagged: ['keep'] })).toEqual([needed]);
     expect(messages({ keep_latest: 1 })).toBeUndefined();
+    expect(messages({ status: [] })?.[0]).toMatch(/^status /);
+    expect(messages({ status: ['paused', 'suspended'] })).toBeUndefined();
   });
 
   test('of an extension make sure that the next run does not extend again', () => {
