@@ -15,15 +15,10 @@ import {
   operationOf,
   refusesItems,
 } from '../../src/contract/operations.ts';
+import type { Answer, End } from '../../src/job/answer.ts';
+import type { Api } from '../../src/job/api.ts';
 import { labelOf } from '../../src/job/candidates.ts';
-import {
-  type Acting,
-  type Answer,
-  type Api,
-  defineJob,
-  type End,
-  type OptionFault,
-} from '../../src/job/job.ts';
+import { type Acting, defineJob, type OptionFault } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';

@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Item } from '../../src/contract/operations.ts';
-import type { Acting, Answer, Holder } from '../../src/job/job.ts';
+import type { Answer } from '../../src/job/answer.ts';
+import type { Acting, Holder } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import type { Period } from './period.ts';
 

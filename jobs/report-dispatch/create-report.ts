@@ -5,7 +5,9 @@
  * may be about other days. It is followed to its end, and the reports of the site tell what it made.
  */
 import type { Item } from '../../src/contract/operations.ts';
-import type { Acting, Answer, End, Holder, Intent, JobApi, Reconciled } from '../../src/job/job.ts';
+import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
+import type { JobApi } from '../../src/job/api.ts';
+import type { Acting, Holder, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { orderIn } from '../../src/job/reconcile/own-effect.ts';
 import {

@@ -8,14 +8,8 @@
 
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
-import {
-  type Acting,
-  type Answer,
-  defineJob,
-  type End,
-  type Evaluation,
-  type Reconciled,
-} from '../../src/job/job.ts';
+import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
+import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
 import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';

@@ -1,6 +1,6 @@
 /** What must be there before a report can be made and sent (spec 4.9): template, sender email, snapshots of the days. */
 import type { Item } from '../../src/contract/operations.ts';
-import type { JobApi } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { boundsOf, dayAt, type Period } from './period.ts';
 

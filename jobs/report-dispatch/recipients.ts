@@ -1,8 +1,10 @@
 /** Whom a report on a site goes to, and what the account says of the mails that they have had already (spec 2.11). */
 
 import type { Answer, Item } from '../../src/contract/operations.ts';
+import type { End } from '../../src/job/answer.ts';
+import type { JobApi } from '../../src/job/api.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { End, JobApi, Reason } from '../../src/job/job.ts';
+import type { Reason } from '../../src/job/job.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { completed } from '../../src/job/shown.ts';
 import { scrub } from '../../src/secrets.ts';

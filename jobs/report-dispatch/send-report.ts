@@ -1,6 +1,7 @@
 /** The mail of a report (spec 4.9): sending it, and saying whom it reached. */
 import { timeOf } from '../../src/clock.ts';
-import type { Acting, Answer, Intent, Reconciled } from '../../src/job/job.ts';
+import type { Answer, Reconciled } from '../../src/job/answer.ts';
+import type { Acting, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { type DedupeOptions, mailKey, othersWork, shownAlone, waitFor } from './claims.ts';
 import { periodIn } from './create-report.ts';

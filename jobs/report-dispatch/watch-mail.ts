@@ -5,7 +5,8 @@
 
 import { isoTime, timeOf } from '../../src/clock.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import type { Api, Watch } from '../../src/job/job.ts';
+import type { Api } from '../../src/job/api.ts';
+import type { Watch } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
 

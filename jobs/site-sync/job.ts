@@ -7,14 +7,9 @@
 import { z } from 'zod';
 import { refusalOf } from '../../src/contract/answers.ts';
 import type { Item } from '../../src/contract/operations.ts';
-import {
-  type Acting,
-  type Answer,
-  type Api,
-  defineJob,
-  type End,
-  type Evaluation,
-} from '../../src/job/job.ts';
+import type { Answer, End } from '../../src/job/answer.ts';
+import type { Api } from '../../src/job/api.ts';
+import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { findSync, lastSyncFailed } from '../../src/job/reconcile/find-sync.ts';

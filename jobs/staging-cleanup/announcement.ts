@@ -4,7 +4,7 @@
  * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date into it
  * moves the change, and a Caretaker that has lost its records finds it as well as any other.
  */
-import type { Api, JobApi } from '../../src/job/job.ts';
+import type { Api, JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 

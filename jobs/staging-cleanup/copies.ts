@@ -7,9 +7,9 @@
  */
 
 import type { Item } from '../../src/contract/operations.ts';
+import type { Api, JobApi } from '../../src/job/api.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
 import { secondsOf } from '../../src/job/instant.ts';
-import type { Api, JobApi } from '../../src/job/job.ts';
 import { formatDuration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed, shown } from '../../src/job/shown.ts';

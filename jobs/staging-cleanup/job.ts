@@ -7,16 +7,14 @@
  */
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
+import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import { secondsOf } from '../../src/job/instant.ts';
 import {
   type Acting,
-  type Answer,
   defineJob,
-  type End,
   type Evaluating,
   type Evaluation,
   type Preparing,
-  type Reconciled,
 } from '../../src/job/job.ts';
 import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';

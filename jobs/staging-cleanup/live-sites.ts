@@ -1,8 +1,8 @@
 /** The live sites that staging copies were made of. */
 
 import type { Item } from '../../src/contract/operations.ts';
+import type { Api, JobApi } from '../../src/job/api.ts';
 import { fieldsOfItem } from '../../src/job/fields.ts';
-import type { Api, JobApi } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed } from '../../src/job/shown.ts';
 

@@ -1,5 +1,5 @@
 /** Tags as options of jobs name them: by name, whatever the case, or by id. */
-import type { JobApi } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/api.ts';
 import { shown } from '../../src/job/shown.ts';
 
 interface Tag {

@@ -3,7 +3,7 @@
  * themes the service's sites say nothing, so they are not judged.
  */
 import type { Item } from '../../src/contract/operations.ts';
-import type { JobApi } from '../../src/job/job.ts';
+import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import type { UpdateSchedule } from './history.ts';
 

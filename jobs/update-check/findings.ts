@@ -3,7 +3,8 @@
  * schedule. Pure: what was read comes in, findings and outcomes go out.
  */
 
-import type { End, Finding } from '../../src/job/job.ts';
+import type { End } from '../../src/job/answer.ts';
+import type { Finding } from '../../src/job/job.ts';
 import type { FoundSite } from './core-coverage.ts';
 import type { ScheduleHistory, UpdateSchedule } from './history.ts';
 import {

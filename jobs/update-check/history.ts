@@ -6,8 +6,9 @@
  * since shows by its task, which has changed since.
  */
 import type { Input, Item } from '../../src/contract/operations.ts';
+import type { Api, JobApi } from '../../src/job/api.ts';
 import { secondsOf } from '../../src/job/instant.ts';
-import type { Api, EarlierTarget, JobApi } from '../../src/job/job.ts';
+import type { EarlierTarget } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { type HistoryEntry, isGoing, readRun, type TaskDetails, type UpdateRun } from './runs.ts';
 

@@ -8,7 +8,9 @@
  */
 import { z } from 'zod';
 import { middleOf } from '../../src/clock.ts';
-import { type Answer, type Api, defineJob, type JobApi } from '../../src/job/job.ts';
+import type { Answer } from '../../src/job/answer.ts';
+import type { Api, JobApi } from '../../src/job/api.ts';
+import { defineJob } from '../../src/job/job.ts';
 import { duration, notWithin, percent } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';

@@ -1,4 +1,5 @@
-import type { AnyJob, End } from '../job/job.ts';
+import type { End } from '../job/answer.ts';
+import type { AnyJob } from '../job/job.ts';
 import { coreReasonText } from '../run/reasons.ts';
 
 /**

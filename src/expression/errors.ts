@@ -1,15 +1,9 @@
 /** Says what CEL minds about an expression in our words, with what was probably meant. */
 import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
+import type { Fault } from './fault.ts';
 import type { Field, FieldTree } from './fields.ts';
 import { waysToCall } from './functions.ts';
-
-export interface Fault {
-  message: string;
-  /** How many characters into the expression. */
-  offset?: number | undefined;
-  suggestion?: string | undefined;
-}
 
 type Variables = Readonly<Record<string, FieldTree>>;
 

@@ -1,7 +1,7 @@
 /** The functions of CEL: those it lacks, and what a name means that is none of them. */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
-import type { Fault } from './errors.ts';
+import type { Fault } from './fault.ts';
 
 interface Duration {
   seconds: bigint;

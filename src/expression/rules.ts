@@ -5,7 +5,7 @@ import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { EvaluationError } from '@marcbachmann/cel-js';
 import { timezoneFault } from '../dates.ts';
 import { messageOf } from '../errors.ts';
-import type { Fault } from './errors.ts';
+import type { Fault } from './fault.ts';
 import { unknownFunction } from './functions.ts';
 
 /** The first thing in an expression that we do not take; nothing when there is none. */

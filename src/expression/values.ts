@@ -1,7 +1,7 @@
 /** Comparisons with texts that a field never has: `site.connection.status == "conected"`. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
-import type { Fault } from './errors.ts';
+import type { Fault } from './fault.ts';
 import type { Field, FieldTree } from './fields.ts';
 import { isNode } from './rules.ts';
 

@@ -9,63 +9,18 @@
  * something to follow or wait for, or the next step. What a later step has to know stands in the target's memo, which is
  * written together with the answer; nothing else is remembered.
  */
-import type { Readable } from 'node:stream';
+
 import type { z } from 'zod';
-import type { TimeBounds } from '../clock.ts';
-import type { Input, Item, ListId, OperationId, Answer as ServiceAnswer } from '../contract/operations.ts';
+import type { Item, OperationId } from '../contract/operations.ts';
 import type { Reason, ReasonInfo } from '../run/reasons.ts';
-import type { Finding, Intent, Outcome, Watch } from '../run/run.ts';
+import type { Finding, Intent, Outcome } from '../run/run.ts';
+import type { Answer, End, Reconciled } from './answer.ts';
+import type { JobApi } from './api.ts';
 import type { AnyItem, CandidateList } from './candidates.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 export type { Reason } from '../run/reasons.ts';
 export type { Finding, Intent, Watch } from '../run/run.ts';
-
-/** How a target ended. Findings are what a person should know besides the reason, one line each. */
-export type End = {
-  is: 'done' | 'skipped' | 'failed';
-  reason: Reason;
-  detail?: string;
-  findings?: readonly Finding[];
-};
-
-/** What one step on one target found out; the engine alone decides what follows from it. */
-export type Answer<Memo = unknown> =
-  | End
-  /**
-   * Work has started in the service: learn what becomes of it. No slot is held meanwhile. With `next`, the next step begins
-   * with that memo when the work has ended, however it did; without, its end is the target's.
-   */
-  | { is: 'following'; watch: Watch; next?: Memo }
-  /** This step's result is in the memo: go on with the next. */
-  | { is: 'next'; memo: Memo }
-  /** Nothing can be done for now, through no fault of the target: come back later, no attempt is used up. */
-  | { is: 'waiting'; reason: Reason; detail?: string; until?: number };
-
-/** What a reconcile can find besides an answer: the effect provably did not happen, or nobody can tell. */
-export type Reconciled<Memo = unknown> = Answer<Memo> | { is: 'absent' } | { is: 'unknown'; detail?: string };
-
-/**
- * The service as a job sees it: every operation by its name.
- *
- * Before an operation with an effect is sent, its intent is recorded, with `note` (a short text, no secret) if one is
- * given; one effect a step. Errors are the client's typed errors: those a job has no answer for are the engine's.
- */
-export type Api = { [Id in OperationId]: (input: Input<Id>, note?: string) => Promise<ServiceAnswer<Id>> };
-
-/** The service for reading: what planning may use. */
-export interface JobApi {
-  api: Api;
-  /** Every item of a list, once, page after page. One request per 100. */
-  all<Id extends ListId>(list: Id, query: Omit<Input<Id>, 'page' | 'perPage'>): AsyncGenerator<Item<Id>>;
-  /**
-   * When it was `at` (our clock), by the service's clock: its timestamps are compared with nothing else. Costs nothing, but for one
-   * request when no answer has shown the service's time yet.
-   */
-  serviceTime(at: number): Promise<TimeBounds>;
-  /** Streams a PDF. One request. */
-  download(operation: 'downloadReport', input: Input<'downloadReport'>): Promise<Readable>;
-}
 
 /** What a run is for, as far as it matters for the work. */
 export interface RunContext {

@@ -2,9 +2,8 @@
 import { isoMinute } from '../../clock.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
-import type { DashboardContext } from '../http/context.ts';
-import type { AccountView, BrokenFile, Health } from '../options.ts';
-import type { AccountFacts } from './reader.ts';
+import type { AccountView, BrokenFile, DashboardOptions, Health } from '../options.ts';
+import type { AccountFacts, Reader } from './reader.ts';
 
 export type AccountStanding = AccountView & AccountFacts;
 
@@ -32,7 +31,7 @@ const LEADERLESS_TIMEOUT_MS = 30_000;
 const PRESENCE_TIMEOUT_MS = 15_000;
 
 export async function systemStatusOf(
-  context: Pick<DashboardContext, 'reader' | 'clock' | 'health' | 'accounts'>,
+  context: Pick<DashboardOptions, 'clock' | 'health' | 'accounts'> & { reader: Reader },
 ): Promise<SystemStatus> {
   const now = context.clock.now();
   const health = await context.health();
@@ -50,7 +49,7 @@ export async function systemStatusOf(
 
 /** Whether any process sees to it that a run of this account goes on. */
 export async function isAttended(
-  { reader, clock }: Pick<DashboardContext, 'reader' | 'clock'>,
+  { reader, clock }: Pick<DashboardOptions, 'clock'> & { reader: Reader },
   account: string,
 ): Promise<boolean> {
   const now = clock.now();

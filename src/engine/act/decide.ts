@@ -16,7 +16,7 @@ import { isoMinute } from '../../clock.ts';
 import { ContractError } from '../../contract/answers.ts';
 import { messageOf } from '../../errors.ts';
 import { NotShownError } from '../../expression/not-shown.ts';
-import type { Answer, End } from '../../job/job.ts';
+import type { Answer, End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
 import type { Finding, Held, Outcome, Run, Target, Watch } from '../../run/run.ts';

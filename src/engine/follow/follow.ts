@@ -13,7 +13,7 @@ import { isoTime, type TimeBounds, timeOf } from '../../clock.ts';
 import { ContractError } from '../../contract/answers.ts';
 import type { Input } from '../../contract/operations.ts';
 import { CaretakerError, messageOf } from '../../errors.ts';
-import type { Api } from '../../job/job.ts';
+import type { Api } from '../../job/api.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, Watch } from '../../run/run.ts';

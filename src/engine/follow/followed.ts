@@ -1,5 +1,5 @@
 /** A target whose work in the service is followed, and what a verdict on that work makes of it. Pure. */
-import type { End } from '../../job/job.ts';
+import type { End } from '../../job/answer.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, Watch } from '../../run/run.ts';
 import { concluded, goneOn, stillUnderWay, taskCancelled } from '../act/decide.ts';

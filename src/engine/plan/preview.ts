@@ -1,5 +1,5 @@
 /** A plan for people to read: what a policy would work on, what it leaves out, what it would cost. */
-import type { End } from '../../job/job.ts';
+import type { End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Outcome } from '../../run/run.ts';

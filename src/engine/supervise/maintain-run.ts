@@ -4,11 +4,23 @@ import { inDoubt, timedOut } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
 import { turnOf } from '../fire.ts';
+import type { Follower } from '../follow/follow.ts';
 import { carryOutEnding } from './cancel.ts';
 import { endOpen } from './end-open.ts';
 import { endPending } from './end-unstarted.ts';
 import { heldSince } from './hold.ts';
-import type { AccountState } from './supervisor.ts';
+
+/** What a supervisor knows of an account besides the records; a successor starts without it and loses nothing. */
+export interface AccountState {
+  follower: Follower;
+  /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
+  known?: true;
+  probedAt: number | undefined;
+  /** When the window of the budget ends, as far as is known. */
+  windowEndsAt?: number | undefined;
+  /** Runs that wait for their plan: since when, and when it was last put into the queue. */
+  replans: Map<string, { firstAt: number; lastAt: number }>;
+}
 
 /** A plan that is not there after so long is put into the queue (again). */
 const REPLAN_AFTER_MS = 10_000;

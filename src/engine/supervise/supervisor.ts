@@ -14,25 +14,13 @@ import { dispatch } from '../finish-run.ts';
 import { Follower } from '../follow/follow.ts';
 import { FIRST_PROBE_DELAY_MS, PROBE_INTERVAL_MS, probeAccount } from './block.ts';
 import { supervisorLease } from './lease.ts';
-import { maintainRun } from './maintain-run.ts';
+import { type AccountState, maintainRun } from './maintain-run.ts';
 
 const TICK_INTERVAL_MS = 1_000;
 const LEASE_MS = 6_000;
 
-/** What a supervisor knows of an account besides the records; a successor starts without it and loses nothing. */
-export interface AccountState {
-  follower: Follower;
-  /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
-  known?: true;
-  probedAt: number | undefined;
-  /** When the window of the budget ends, as far as is known. */
-  windowEndsAt?: number | undefined;
-  /** Runs that wait for their plan: since when, and when it was last put into the queue. */
-  replans: Map<string, { firstAt: number; lastAt: number }>;
-}
-
 export class Supervisor {
-  private readonly charges = new Map<string, AccountState>();
+  private readonly accounts = new Map<string, AccountState>();
   /** The rounds under way, by account. */
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
@@ -64,7 +52,7 @@ export class Supervisor {
     await this.loop;
     await Promise.all(this.rounds.values());
     const { records, owner, log } = this.deps;
-    for (const account of this.charges.keys()) {
+    for (const account of this.accounts.keys()) {
       await records.locks.giveBack(supervisorLease(account), owner).catch((error: unknown) => {
         log.warn({ account, err: error }, 'a lease was not given back; it runs out by itself');
       });
@@ -87,7 +75,7 @@ export class Supervisor {
   /** How long until something is to be done: whatever waits for a window is sent at its beginning. */
   private untilNextMs(): number {
     const now = this.deps.clock.now();
-    const moments = [...this.charges.values()].flatMap(({ windowEndsAt = 0, follower }) => [
+    const moments = [...this.accounts.values()].flatMap(({ windowEndsAt = 0, follower }) => [
       windowEndsAt,
       ...follower.sweepsAt,
     ]);
@@ -103,10 +91,10 @@ export class Supervisor {
     for (const account of active) {
       if (!serves(account)) continue;
       if (!(await records.locks.take(supervisorLease(account), owner, LEASE_MS))) {
-        this.charges.delete(account);
+        this.accounts.delete(account);
         continue;
       }
-      const charge = this.charges.get(account) ?? this.takeOn(account);
+      const charge = this.accounts.get(account) ?? this.takeOn(account);
       // Not after the round: each moment into a window is one that it ends later.
       const { windowEndsAt } = charge;
       if (windowEndsAt !== undefined && this.deps.clock.now() >= windowEndsAt)
@@ -124,9 +112,9 @@ export class Supervisor {
   /** Gives the accounts back that have no runs any more. */
   private async layDown(active: readonly string[]): Promise<void> {
     const { records, owner } = this.deps;
-    for (const account of this.charges.keys()) {
+    for (const account of this.accounts.keys()) {
       if (active.includes(account) || this.rounds.has(account)) continue;
-      this.charges.delete(account);
+      this.accounts.delete(account);
       await records.locks.giveBack(supervisorLease(account), owner);
     }
   }
@@ -137,7 +125,7 @@ export class Supervisor {
       probedAt: undefined,
       replans: new Map(),
     };
-    this.charges.set(account, charge);
+    this.accounts.set(account, charge);
     return charge;
   }
 

@@ -3,7 +3,7 @@ import { RejectedError } from '../../client/errors.ts';
 import { orderOf, timeOf } from '../../clock.ts';
 import type { Item } from '../../contract/operations.ts';
 import type { Intent } from '../../run/run.ts';
-import type { Answer } from '../job.ts';
+import type { Answer } from '../answer.ts';
 import { createdSince, type Looking, ownOf } from './own-effect.ts';
 
 export type FoundSync =

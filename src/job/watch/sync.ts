@@ -7,7 +7,7 @@ import { GoneError, RejectedError } from '../../client/errors.ts';
 import { orderOf, type TimeBounds, timeOf } from '../../clock.ts';
 import type { Item } from '../../contract/operations.ts';
 import type { Watch } from '../../run/run.ts';
-import type { Api } from '../job.ts';
+import type { Api } from '../api.ts';
 import { lastSyncFailed } from '../reconcile/find-sync.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 

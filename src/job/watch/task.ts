@@ -2,7 +2,8 @@
 import { GoneError } from '../../client/errors.ts';
 import type { Answer, Item } from '../../contract/operations.ts';
 import type { Watch } from '../../run/run.ts';
-import type { Api, End } from '../job.ts';
+import type { End } from '../answer.ts';
+import type { Api } from '../api.ts';
 import { stepErrorOf } from '../step-error.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from './watch.ts';
 

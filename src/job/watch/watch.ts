@@ -5,7 +5,8 @@
 import type { TimeBounds } from '../../clock.ts';
 import type { ListQuery } from '../../contract/list.ts';
 import type { Watch } from '../../run/run.ts';
-import type { Api, End } from '../job.ts';
+import type { End } from '../answer.ts';
+import type { Api } from '../api.ts';
 
 /** What a look at followed work found: its end, that it goes on, or nothing one could rely on. */
 export type Verdict = End | { is: 'running' } | { is: 'unclear' };

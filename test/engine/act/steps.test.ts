@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createEngine } from '../../../src/engine/engine.ts';
-import { type Answer, type AnyJob, defineJob } from '../../../src/job/job.ts';
+import type { Answer } from '../../../src/job/answer.ts';
+import { type AnyJob, defineJob } from '../../../src/job/job.ts';
 import { createRegistry } from '../../../src/job/registry.ts';
 import { partsOf } from '../../support/between.ts';
 import { aPolicy } from '../../support/builders.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { TimeBounds } from '../../../src/clock.ts';
 import type { Item } from '../../../src/contract/operations.ts';
-import type { Api } from '../../../src/job/job.ts';
+import type { Api } from '../../../src/job/api.ts';
 import { type SyncWatch, syncWatch } from '../../../src/job/watch/sync.ts';
 import { type TaskWatch, taskWatch } from '../../../src/job/watch/task.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';

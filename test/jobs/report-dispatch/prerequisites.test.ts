@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { needsOf, snapshotsLack, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Item } from '../../../src/contract/operations.ts';
-import type { JobApi } from '../../../src/job/job.ts';
+import type { JobApi } from '../../../src/job/api.ts';
 
 const ready = { status: 'verified', domain: { dkim: { verified: true }, return_path: { verified: true } } };
 const reports = { id: 's-1', email: 'reports@a.example', ...ready };

@@ -4,7 +4,7 @@ import { type MailWatch, mailWatch } from '../../../jobs/report-dispatch/watch-m
 import { GoneError } from '../../../src/client/errors.ts';
 import type { TimeBounds } from '../../../src/clock.ts';
 import type { Item } from '../../../src/contract/operations.ts';
-import type { Api } from '../../../src/job/job.ts';
+import type { Api } from '../../../src/job/api.ts';
 
 const SINCE = Date.parse('2026-11-21T02:00:00Z');
 const at = (seconds: number) => new Date(SINCE + seconds * 1_000).toISOString();
