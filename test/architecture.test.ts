@@ -35,6 +35,7 @@ interface Import {
   from: string;
   to: string;
   file: string;
+  target: string;
 }
 
 const filesIn = (folder: string): string[] =>
@@ -52,7 +53,7 @@ const imports: Import[] = [...filesIn('src'), ...filesIn('jobs')].flatMap((file)
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => {
     const target = relative(root, resolve(root, dirname(file), match[1] ?? ''));
-    return { from: roomOf(file), to: roomOf(target), file };
+    return { from: roomOf(file), to: roomOf(target), file, target };
   });
 });
 
@@ -72,6 +73,21 @@ test('a file imports from its own room and from lower levels only', () => {
     return (levels[to] ?? 99) >= (levels[from] ?? 0);
   });
   expect(upward.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
+});
+
+test('no imports form a circle, type imports included', () => {
+  const importsOf = new Map<string, string[]>();
+  for (const { file, target } of imports) importsOf.set(file, [...(importsOf.get(file) ?? []), target]);
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (done.has(file)) return;
+    done.add(file);
+    for (const target of importsOf.get(file) ?? []) visit(target, [...path, file]);
+  };
+  for (const file of importsOf.keys()) visit(file, []);
+  expect(circles).toEqual([]);
 });
 
 test('there are at most eight leaf files', () => {

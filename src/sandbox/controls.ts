@@ -1,10 +1,12 @@
 /** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
 
-import type { Provider } from './world/backup-destinations.ts';
-import type { MailStatus } from './world/mail.ts';
+import type { Provider } from './model/backup-destinations.ts';
+import type { MailStatus } from './model/mail.ts';
+import type { Site } from './model/site.ts';
+import type { ScheduleFields, UpdateSchedule } from './model/updates.ts';
+import type { World } from './model/world.ts';
 import { notesOf } from './world/notes.ts';
 import { DAY, utcDay } from './world/service-time.ts';
-import type { Site } from './world/site.ts';
 import { snapshotsOf } from './world/snapshots.ts';
 import { fallBack } from './world/software.ts';
 import { addStaging } from './world/staging.ts';
@@ -17,8 +19,7 @@ import {
   syncsUsed,
 } from './world/syncs.ts';
 import { startUpdateRun } from './world/update-runs.ts';
-import { addSchedule, type ScheduleFields, type UpdateSchedule } from './world/updates.ts';
-import type { World } from './world/world.ts';
+import { addSchedule } from './world/updates.ts';
 
 export interface SiteControl {
   /** Further syncs are refused for the daily limit, until the next UTC day. */

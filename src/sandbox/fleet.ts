@@ -11,14 +11,14 @@ import { plantSenderEmails } from './fleet/senders.ts';
 import { plantSite } from './fleet/sites.ts';
 import { plantStaging, plantStorage } from './fleet/storage.ts';
 import { plantTasks } from './fleet/tasks.ts';
+import type { PlanFeature } from './model/plan.ts';
+import type { World } from './model/world.ts';
 import { createAgenda } from './world/agenda.ts';
 import { newBranding } from './world/branding.ts';
-import type { PlanFeature } from './world/plan.ts';
 import { randomFrom, seedOf } from './world/random.ts';
 import { newReporting } from './world/reporting.ts';
 import { advance } from './world/settle.ts';
 import { newUpdates } from './world/updates.ts';
-import type { World } from './world/world.ts';
 
 export interface FleetOptions {
   sites: number;

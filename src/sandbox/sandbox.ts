@@ -26,15 +26,16 @@ import { type AccountControl, openAccount } from './http/account.ts';
 import { type FollowedRedirect, openRedirects } from './http/redirects.ts';
 import { BASE_PATH, listen } from './http/server.ts';
 import { type Journal, openJournal } from './journal.ts';
+import type { PlanFeature } from './model/plan.ts';
+import type { TaskOrder } from './model/tasks.ts';
+import type { World } from './model/world.ts';
 import { keepState } from './state/keeper.ts';
 import { readState, resumedAt } from './state/state-file.ts';
-import type { PlanFeature } from './world/plan.ts';
 import { randomFrom, seedOf } from './world/random.ts';
 import { openReplica } from './world/replica.ts';
 import { serviceTime } from './world/service-time.ts';
 import { advance } from './world/settle.ts';
-import { startTask, type TaskOrder } from './world/tasks.ts';
-import type { World } from './world/world.ts';
+import { startTask } from './world/tasks.ts';
 
 export interface SandboxOptions {
   /** Default 127.0.0.1. */

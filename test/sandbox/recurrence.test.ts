@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nextOccurrence, type Recurrence } from '../../src/sandbox/world/recurrence.ts';
+import type { Recurrence } from '../../src/sandbox/model/recurrence.ts';
+import { nextOccurrence } from '../../src/sandbox/world/recurrence.ts';
 
 /** The next occurrences, one after the other, as days and hours. */
 function occurrences(recurrence: Recurrence, startedAt: string, after: string, count: number): string[] {

@@ -1,10 +1,14 @@
 /** The clients and tags of the fleet. */
-import { type Client, giveSites } from '../world/clients.ts';
+
+import type { Client } from '../model/clients.ts';
+import type { Site } from '../model/site.ts';
+import type { Tag } from '../model/tags.ts';
+import type { World } from '../model/world.ts';
+import { giveSites } from '../world/clients.ts';
+import { idOf, nextNumber } from '../world/ids.ts';
 import type { Random } from '../world/random.ts';
 import { DAY } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
-import { type Tag, tagSite } from '../world/tags.ts';
-import { idOf, nextNumber, type World } from '../world/world.ts';
+import { tagSite } from '../world/tags.ts';
 import { firstNames, lastNames, places, slug, tagColors, tagNames, trades } from './names.ts';
 
 /** A client has one site to this many; about every eighth site belongs to nobody. */

@@ -1,9 +1,11 @@
 /** Who else works in the account, and in which accounts its owner works. */
-import type { ManagedAccount } from '../world/managed-accounts.ts';
+import type { ManagedAccount } from '../model/managed-accounts.ts';
+import type { Role } from '../model/team.ts';
+import type { World } from '../model/world.ts';
+import { idOf } from '../world/ids.ts';
 import type { Random } from '../world/random.ts';
 import { DAY, HOUR } from '../world/service-time.ts';
-import { invite, joinTeam, type Role } from '../world/team.ts';
-import { idOf, type World } from '../world/world.ts';
+import { invite, joinTeam } from '../world/team.ts';
 import { firstNames, lastNames, slug } from './names.ts';
 
 const team: readonly { role: Role; daysAgo: number; twoFa?: boolean; allSites?: boolean }[] = [

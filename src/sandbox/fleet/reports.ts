@@ -1,11 +1,13 @@
 /** The templates of the fleet, its scheduled reports, and the reports that they have made so far. */
+
+import type { ReportTemplate } from '../model/reporting.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from '../world/ids.ts';
 import { defaultContent, defaultEmail } from '../world/report-content.ts';
-import type { ReportTemplate } from '../world/reporting.ts';
 import { startReport } from '../world/reports.ts';
 import { addScheduledReport } from '../world/scheduled-reports.ts';
 import { DAY, HOUR, utcDay } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
-import { idOf, nextNumber, type World } from '../world/world.ts';
 
 /** Every so many sites of those that can be reported on, one has a scheduled report. */
 const REPORTED_EVERY = 4;

@@ -2,10 +2,12 @@
  * The auto update schedules of the fleet. They were started in the past and have run since, so their histories are what
  * the same runs would write today: most went well, some found nothing, some met sites in trouble.
  */
+
+import type { Site } from '../model/site.ts';
+import type { ScheduleFields } from '../model/updates.ts';
+import type { World } from '../model/world.ts';
 import { DAY, HOUR } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
-import { addSchedule, type ScheduleFields } from '../world/updates.ts';
-import type { World } from '../world/world.ts';
+import { addSchedule } from '../world/updates.ts';
 
 const all = { selection: 'all', filenames: [] as string[] } as const;
 const neutral = { core: false, plugins: null, themes: null, backup: false, visualRegression: false };

@@ -1,7 +1,8 @@
 /** The sender emails of the fleet: two verified, one of them without DNS, and two that wait for their owners. */
+
+import type { World } from '../model/world.ts';
 import { addSenderEmail, refresh } from '../world/sender-emails.ts';
 import { DAY, MINUTE } from '../world/service-time.ts';
-import type { World } from '../world/world.ts';
 
 const plantings = [
   { email: 'reports@agency.example', name: 'Agency Reports', agoMs: 300 * DAY, refreshed: true },

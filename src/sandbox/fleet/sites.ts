@@ -1,10 +1,12 @@
 /** Makes one site of the fleet, from its own chance: a site is the same whatever other sites there are. */
+
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { type Random, randomFrom, seedOf } from '../world/random.ts';
 import { DAY, HOUR, MINUTE, nextTimeOfDay, SECOND, utcDay } from '../world/service-time.ts';
-import { LATEST_CORE, newSite, type Site } from '../world/site.ts';
+import { LATEST_CORE, newSite } from '../world/site.ts';
 import { lastPastSnapshot, pastSuccesses } from '../world/snapshots.ts';
 import { DAILY_SYNCS, planDailySync } from '../world/syncs.ts';
-import type { World } from '../world/world.ts';
 import type { Kind } from './kinds.ts';
 import { places, slug, trades } from './names.ts';
 

@@ -1,10 +1,11 @@
 /** The storage outside the service that the account has connected, and the staging copies of its sites. */
+
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import type { Random } from '../world/random.ts';
 import { DAY, MINUTE } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
 import { snapshotsOf } from '../world/snapshots.ts';
 import { addStaging } from '../world/staging.ts';
-import type { World } from '../world/world.ts';
 
 /**
  * Plants the saved destinations: provider_two in good health, provider_one with a test that failed last time. In

@@ -1,9 +1,11 @@
 /** The background tasks that are there at the start: some ended, well and badly, and two that still run. */
+
+import type { Site } from '../model/site.ts';
+import type { TaskEnd, TaskInput } from '../model/tasks.ts';
+import type { World } from '../model/world.ts';
 import type { Random } from '../world/random.ts';
 import { DAY, HOUR, MINUTE } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
-import { startTask, type TaskEnd, type TaskInput } from '../world/tasks.ts';
-import type { World } from '../world/world.ts';
+import { startTask } from '../world/tasks.ts';
 
 interface Planting {
   type: string;

@@ -1,7 +1,9 @@
 /** What happened on a site, and switching its log on and off (spec 4.18). */
+
+import type { ActivityEntry } from '../model/activity.ts';
 import { cannot } from '../refusal.ts';
 import { activityView } from '../views/activity.ts';
-import { type ActivityEntry, activityOf, noteActivity, serviceDid } from '../world/activity.ts';
+import { activityOf, noteActivity, serviceDid } from '../world/activity.ts';
 import { configure } from '../world/configuration.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';

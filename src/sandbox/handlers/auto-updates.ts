@@ -1,18 +1,12 @@
 /** Auto update schedules and what their runs did (spec 4.7). */
 import type { z } from 'zod';
 import type { Operations } from '../../contract/operations.ts';
+import type { Extensions, ScheduleFields, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { historyView, runStatus, scheduleView } from '../views/auto-update.ts';
 import { requireFeature } from '../world/plan.ts';
-import {
-  addSchedule,
-  type Extensions,
-  planNext,
-  type ScheduleFields,
-  type UpdateRun,
-  type UpdateSchedule,
-} from '../world/updates.ts';
-import type { World } from '../world/world.ts';
+import { addSchedule, planNext } from '../world/updates.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 
 function scheduleOf(world: World, id: string): UpdateSchedule {

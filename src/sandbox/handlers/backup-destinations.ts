@@ -1,9 +1,10 @@
 /** Storage outside the service that backups are uploaded to (spec 4.4). */
 import { providers } from '../../contract/resources/backup-destination.ts';
+import type { Destination, Provider } from '../model/backup-destinations.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { destinationView, unsavedView } from '../views/backup-destination.ts';
-import { type Destination, disconnect, type Provider, testStorage } from '../world/backup-destinations.ts';
-import type { World } from '../world/world.ts';
+import { disconnect, testStorage } from '../world/backup-destinations.ts';
 import type { Handler } from './handler.ts';
 
 const usable = ({ storage }: World): Provider[] =>

@@ -1,8 +1,10 @@
 /** What requests that work with a snapshot have in common: which one, how much of it, and up to when (spec 4.14, 4.20). */
+
+import type { Site } from '../model/site.ts';
+import type { Snapshot } from '../model/snapshots.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
-import type { Site } from '../world/site.ts';
-import { type Snapshot, snapshotsOf } from '../world/snapshots.ts';
-import type { World } from '../world/world.ts';
+import { snapshotsOf } from '../world/snapshots.ts';
 import { siteOf } from './lookup.ts';
 
 /**

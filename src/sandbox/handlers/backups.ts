@@ -1,10 +1,11 @@
 /** Starting the download, upload or migration of a completed snapshot (spec 4.20). */
+
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { cannot, conflict } from '../refusal.ts';
 import { requireUnconfigured } from '../world/configuration.ts';
 import { MINUTE } from '../world/service-time.ts';
-import type { Site } from '../world/site.ts';
 import { startTask } from '../world/tasks.ts';
-import type { World } from '../world/world.ts';
 import { completedSnapshotOf, requireEvents } from './backup-parts.ts';
 import type { Ask, Handler } from './handler.ts';
 import { siteOf } from './lookup.ts';

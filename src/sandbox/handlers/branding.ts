@@ -1,10 +1,12 @@
 /** Plugin and login-screen branding (spec 4.6). Each change is carried out at all connected sites, one change at a time. */
+
+import type { PluginBranding, WpLogin } from '../model/branding.ts';
+import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { pluginBrandingView, wpLoginView } from '../views/branding.ts';
-import { noPluginBranding, noWpLogin, type PluginBranding, type WpLogin } from '../world/branding.ts';
+import { noPluginBranding, noWpLogin } from '../world/branding.ts';
 import { requireFeature } from '../world/plan.ts';
 import { requireNoSettingChange, startSettingChange } from '../world/setting-changes.ts';
-import type { World } from '../world/world.ts';
 import type { Handler } from './handler.ts';
 import { requireVerifiedSender } from './report-parts.ts';
 

@@ -1,9 +1,12 @@
 /** Clients and the sites grouped under them (spec 4.2). */
+
+import type { Client, ClientFields } from '../model/clients.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { clientView } from '../views/client.ts';
-import { type Client, type ClientFields, giveSites, removeClient } from '../world/clients.ts';
-import type { Site } from '../world/site.ts';
-import { idOf, nextNumber, type World } from '../world/world.ts';
+import { giveSites, removeClient } from '../world/clients.ts';
+import { idOf, nextNumber } from '../world/ids.ts';
 import { type Handler, lists } from './handler.ts';
 
 function clientOf(world: World, id: string): Client {

@@ -1,9 +1,11 @@
 /** Custom work entries of a site (spec 4.16). */
+
+import type { CustomWork } from '../model/custom-works.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { customWorkView } from '../views/custom-work.ts';
-import { addWork, type CustomWork, worksOf } from '../world/custom-works.ts';
+import { addWork, worksOf } from '../world/custom-works.ts';
 import { utcDay } from '../world/service-time.ts';
-import type { World } from '../world/world.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 

@@ -5,7 +5,7 @@ import type { Operation, PathParameters } from '../../contract/operation.ts';
 import type { Answer, Item, ListId, OperationId, Operations } from '../../contract/operations.ts';
 import type { Fields } from '../list/filters.ts';
 import { cutPage } from '../list/page.ts';
-import type { World } from '../world/world.ts';
+import type { World } from '../model/world.ts';
 
 type Body<O extends Operation> = O extends { body: infer B extends z.ZodType }
   ? O extends { bodyRequired: true }

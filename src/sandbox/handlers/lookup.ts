@@ -1,7 +1,8 @@
 /** Finds the items that requests name. */
+
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
-import type { Site } from '../world/site.ts';
-import type { World } from '../world/world.ts';
 
 /** @throws {Refusal} 404 when there is no such site. */
 export function siteOf(world: World, id: string): Site {

@@ -1,8 +1,10 @@
 /** Other accounts that the caller works in, and invitations to them (spec 4.3). */
+
+import type { ManagedAccount } from '../model/managed-accounts.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { managedAccountView } from '../views/managed-account.ts';
-import { answerInvitation, type ManagedAccount } from '../world/managed-accounts.ts';
-import type { World } from '../world/world.ts';
+import { answerInvitation } from '../world/managed-accounts.ts';
 import { type Handler, lists } from './handler.ts';
 
 /** What was sent to somebody else is not there for the caller. */

@@ -1,8 +1,10 @@
 /** Notes on a site and their earlier versions (spec 4.17). */
+
+import type { Note } from '../model/notes.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { noteVersionView, noteView } from '../views/note.ts';
-import { type Note, notesOf, rewriteNote, writeNote } from '../world/notes.ts';
-import type { World } from '../world/world.ts';
+import { notesOf, rewriteNote, writeNote } from '../world/notes.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 

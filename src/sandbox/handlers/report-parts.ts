@@ -1,10 +1,10 @@
 /** What the requests for reports, templates and scheduled reports have in common: each checked before it is used. */
 import { requireTimezone as requireKnownTimezone } from '../list/moments.ts';
+import type { ContentPatch, EmailPatch, ReportContent, ReportEmail } from '../model/report-content.ts';
+import type { ReportTemplate } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
-import type { ReportContent, ReportEmail } from '../world/report-content.ts';
-import { type ContentPatch, type EmailPatch, layContent, layEmail } from '../world/report-content.ts';
-import type { ReportTemplate } from '../world/reporting.ts';
-import type { World } from '../world/world.ts';
+import { layContent, layEmail } from '../world/report-content.ts';
 import { isEmail, requireColor } from './texts.ts';
 
 /** The content with what was sent in its place. */

@@ -1,9 +1,11 @@
 /** Report templates (spec 4.10). */
+
+import type { ReportTemplate } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { sitesUsing, templateDetails, templateView } from '../views/report.ts';
+import { idOf, nextNumber } from '../world/ids.ts';
 import { defaultContent, defaultEmail } from '../world/report-content.ts';
-import type { ReportTemplate } from '../world/reporting.ts';
-import { idOf, nextNumber, type World } from '../world/world.ts';
 import { type Handler, lists } from './handler.ts';
 import { requireContent, requireEmailSettings } from './report-parts.ts';
 

@@ -1,14 +1,14 @@
 /** Making, reading and sending reports (spec 4.9). */
 import { dayIn } from '../list/moments.ts';
+import type { Report } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { reportView } from '../views/report.ts';
 import { reportPdf } from '../views/report-pdf.ts';
 import { mailAt } from '../world/mail.ts';
 import { defaultContent, defaultEmail } from '../world/report-content.ts';
 import { snapshotsCover } from '../world/report-period.ts';
-import type { Report } from '../world/reporting.ts';
 import { sendReport, startReport } from '../world/reports.ts';
-import type { World } from '../world/world.ts';
 import { siteWithBackups } from './backup-parts.ts';
 import { type Handler, lists } from './handler.ts';
 import { requireContent, requireEmailSettings, requireTemplate, requireTimezone } from './report-parts.ts';

@@ -1,10 +1,12 @@
 /** Reports that are made again and again (spec 4.11). */
+
+import type { ContentPatch, EmailPatch } from '../model/report-content.ts';
+import type { ScheduledReport } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { scheduledReportDetails, scheduledReportView } from '../views/report.ts';
-import { type ContentPatch, defaultContent, defaultEmail, type EmailPatch } from '../world/report-content.ts';
-import type { ScheduledReport } from '../world/reporting.ts';
+import { defaultContent, defaultEmail } from '../world/report-content.ts';
 import { addScheduledReport, planNextReport, scheduledReportOf } from '../world/scheduled-reports.ts';
-import type { World } from '../world/world.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 import {

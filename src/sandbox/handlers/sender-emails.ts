@@ -1,4 +1,7 @@
 /** Sender emails and their verification (spec 4.5). */
+
+import type { SenderEmail } from '../model/sender-emails.ts';
+import type { World } from '../model/world.ts';
 import { cannot, malformed, notFound } from '../refusal.ts';
 import { senderEmailView } from '../views/sender-email.ts';
 import {
@@ -8,9 +11,7 @@ import {
   lookUp,
   refresh,
   rotateDkim,
-  type SenderEmail,
 } from '../world/sender-emails.ts';
-import type { World } from '../world/world.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 import { requireEmail } from './texts.ts';
 

@@ -1,12 +1,13 @@
 /** Sites and their syncs (spec 4.15). */
+
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
 import { reducedSite, siteDetails, siteView } from '../views/site.ts';
 import { noteActivity, serviceDid } from '../world/activity.ts';
 import { configure } from '../world/configuration.ts';
 import { registerSite, removeSite } from '../world/membership.ts';
-import type { Site } from '../world/site.ts';
 import { planDailySync, startSync } from '../world/syncs.ts';
-import type { World } from '../world/world.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 

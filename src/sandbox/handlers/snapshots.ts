@@ -1,10 +1,11 @@
 /** The snapshots of a site (spec 4.19). */
 import type { ListQuery } from '../../contract/list.ts';
 import { timestampsOf } from '../list/moments.ts';
+import type { Snapshot } from '../model/snapshots.ts';
 import { notFound } from '../refusal.ts';
 import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
 import { DAY } from '../world/service-time.ts';
-import { type Snapshot, snapshotsOf } from '../world/snapshots.ts';
+import { snapshotsOf } from '../world/snapshots.ts';
 import { siteWithBackups } from './backup-parts.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';

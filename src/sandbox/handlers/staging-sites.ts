@@ -1,18 +1,13 @@
 /** Staging copies of sites (spec 4.14). */
+
+import type { StagingSite } from '../model/staging.ts';
+import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { stagingDetails, stagingView } from '../views/staging-site.ts';
 import { seedOf } from '../world/random.ts';
 import { MINUTE, SECOND } from '../world/service-time.ts';
-import {
-  extend,
-  PHP_VERSIONS,
-  requireRunning,
-  resume,
-  type StagingSite,
-  useStaging,
-} from '../world/staging.ts';
+import { extend, PHP_VERSIONS, requireRunning, resume, useStaging } from '../world/staging.ts';
 import { startTask } from '../world/tasks.ts';
-import type { World } from '../world/world.ts';
 import { completedSnapshotOf, requireEvents } from './backup-parts.ts';
 import { type Handler, lists } from './handler.ts';
 import { taskReference } from './task-reference.ts';

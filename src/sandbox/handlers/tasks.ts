@@ -1,8 +1,10 @@
 /** Following and cancelling background tasks (spec 4.8). */
+
+import type { Task } from '../model/tasks.ts';
+import type { World } from '../model/world.ts';
 import { notFound } from '../refusal.ts';
 import { taskDetails, taskView } from '../views/task.ts';
-import { cancelTask as cancel, type Task } from '../world/tasks.ts';
-import type { World } from '../world/world.ts';
+import { cancelTask as cancel } from '../world/tasks.ts';
 import { type Handler, lists } from './handler.ts';
 
 function taskOf(world: World, id: string): Task {

@@ -6,8 +6,8 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
+import type { World } from '../model/world.ts';
 import { createAgenda } from '../world/agenda.ts';
-import type { World } from '../world/world.ts';
 
 /** To be raised when what is in the world changes its form. */
 const FORMAT = 2;

@@ -1,6 +1,6 @@
 /** How an entry of a site's activity log is shown (spec 2.20). */
 import type { ActivityLogEntry } from '../../contract/resources/activity-log.ts';
-import type { ActivityEntry } from '../world/activity.ts';
+import type { ActivityEntry } from '../model/activity.ts';
 import { shown } from './moment.ts';
 
 export const activityView = (entry: ActivityEntry): ActivityLogEntry => ({

@@ -1,8 +1,8 @@
 /** How auto update schedules and the history of their runs are shown (spec 2.8, 2.9). */
 import type { AutoUpdateHistoryEntry } from '../../contract/resources/auto-update-history.ts';
 import type { AutoUpdateSchedule } from '../../contract/resources/auto-update-schedule.ts';
-import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../world/updates.ts';
-import type { World } from '../world/world.ts';
+import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { World } from '../model/world.ts';
 import { shown } from './moment.ts';
 
 export const scheduleView = (schedule: UpdateSchedule): AutoUpdateSchedule => ({

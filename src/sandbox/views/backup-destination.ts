@@ -1,6 +1,6 @@
 /** How a storage provider and its saved destination are shown (spec 2.4). */
 import type { BackupDestination as Shown } from '../../contract/resources/backup-destination.ts';
-import type { Destination, Provider } from '../world/backup-destinations.ts';
+import type { Destination, Provider } from '../model/backup-destinations.ts';
 import { shown, shownOrNull } from './moment.ts';
 
 const labels: Record<Provider, string> = { provider_one: 'Provider One', provider_two: 'Provider Two' };

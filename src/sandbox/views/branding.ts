@@ -3,8 +3,9 @@ import type {
   PluginBranding as ShownPluginBranding,
   WpLogin as ShownWpLogin,
 } from '../../contract/resources/branding.ts';
-import { defaultPlugin, type PluginBranding, type WpLogin } from '../world/branding.ts';
-import type { World } from '../world/world.ts';
+import type { PluginBranding, WpLogin } from '../model/branding.ts';
+import type { World } from '../model/world.ts';
+import { defaultPlugin } from '../world/branding.ts';
 import { senderReference } from './sender-email.ts';
 
 /** The account's own details by default; else what was saved, which is nothing when it is hidden. */

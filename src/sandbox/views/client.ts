@@ -1,6 +1,6 @@
 /** How a client is shown (spec 2.2). */
 import type { Client as ShownClient } from '../../contract/resources/client.ts';
-import type { Client } from '../world/clients.ts';
+import type { Client } from '../model/clients.ts';
 import { shown } from './moment.ts';
 
 export const clientView = (client: Client): ShownClient => ({

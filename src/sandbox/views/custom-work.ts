@@ -1,6 +1,6 @@
 /** How a custom work entry is shown (spec 2.18). */
 import type { CustomWork as Shown } from '../../contract/resources/custom-work.ts';
-import type { CustomWork } from '../world/custom-works.ts';
+import type { CustomWork } from '../model/custom-works.ts';
 import { shown } from './moment.ts';
 
 export const customWorkView = (work: CustomWork): Shown => ({

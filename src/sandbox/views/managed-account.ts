@@ -1,6 +1,6 @@
 /** How a managed account is shown (spec 2.3). */
 import type { ManagedAccount as Shown } from '../../contract/resources/managed-account.ts';
-import type { ManagedAccount } from '../world/managed-accounts.ts';
+import type { ManagedAccount } from '../model/managed-accounts.ts';
 import { shown } from './moment.ts';
 
 export const managedAccountView = (account: ManagedAccount): Shown => ({

@@ -1,6 +1,6 @@
 /** How a note and what it said before are shown (spec 2.19). */
 import type { Note as ShownNote, NoteVersion as ShownVersion } from '../../contract/resources/note.ts';
-import type { Note, NoteVersion } from '../world/notes.ts';
+import type { Note, NoteVersion } from '../model/notes.ts';
 import { shown } from './moment.ts';
 
 export const noteView = (note: Note): ShownNote => ({

@@ -2,10 +2,10 @@
 import { createRequire } from 'node:module';
 import type PDFDocument from 'pdfkit';
 import { dayIn } from '../list/moments.ts';
-import type { Report } from '../world/reporting.ts';
+import type { Report } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { snapshotsOf } from '../world/snapshots.ts';
 import { sitesProgress } from '../world/task-progress.ts';
-import type { World } from '../world/world.ts';
 
 type Pdf = InstanceType<typeof PDFDocument>;
 

@@ -8,11 +8,11 @@ import type {
   ScheduledReportDetails,
   ScheduledReport as ShownScheduledReport,
 } from '../../contract/resources/scheduled-report.ts';
+import type { ReportEmail } from '../model/report-content.ts';
+import type { Report, ReportTemplate, ScheduledReport } from '../model/reporting.ts';
+import type { World } from '../model/world.ts';
 import { mailAt } from '../world/mail.ts';
-import type { ReportEmail } from '../world/report-content.ts';
-import type { Report, ReportTemplate, ScheduledReport } from '../world/reporting.ts';
 import { titleOf } from '../world/scheduled-reports.ts';
-import type { World } from '../world/world.ts';
 import { shown, shownOrNull } from './moment.ts';
 import { senderReference } from './sender-email.ts';
 

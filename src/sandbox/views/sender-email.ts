@@ -1,7 +1,7 @@
 /** How a sender email is shown (spec 2.5), and the reference to it that other resources show. */
 import type { SenderEmail as ShownSenderEmail } from '../../contract/resources/sender-email.ts';
-import type { DnsRecord, SenderEmail } from '../world/sender-emails.ts';
-import type { World } from '../world/world.ts';
+import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
+import type { World } from '../model/world.ts';
 import { shown } from './moment.ts';
 
 export const senderEmailView = (sender: SenderEmail): ShownSenderEmail => ({

@@ -1,8 +1,8 @@
 /** How a site is shown: in lists, alone, and reduced (spec 2.17). */
 import type { ReducedSite, Site as ShownSite, SiteDetails } from '../../contract/resources/site.ts';
+import type { Extent, Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 import { DAY } from '../world/service-time.ts';
-import type { Extent, Site } from '../world/site.ts';
-import type { World } from '../world/world.ts';
 import { shown, shownOrNull } from './moment.ts';
 
 /** A site as lists show it. */

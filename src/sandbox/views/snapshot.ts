@@ -1,7 +1,7 @@
 /** How a snapshot is shown (spec 2.21). */
 import type { Snapshot as ShownSnapshot, SnapshotDetails } from '../../contract/resources/snapshot.ts';
-import type { Extent, Site } from '../world/site.ts';
-import type { Snapshot } from '../world/snapshots.ts';
+import type { Extent, Site } from '../model/site.ts';
+import type { Snapshot } from '../model/snapshots.ts';
 import { shown } from './moment.ts';
 import { countPair, detections } from './site.ts';
 

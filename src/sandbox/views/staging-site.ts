@@ -3,8 +3,8 @@ import type {
   StagingSite as ShownStaging,
   StagingSiteDetails,
 } from '../../contract/resources/staging-site.ts';
+import type { StagingSite } from '../model/staging.ts';
 import { seedOf } from '../world/random.ts';
-import type { StagingSite } from '../world/staging.ts';
 import { shown } from './moment.ts';
 
 export const stagingView = (staging: StagingSite): ShownStaging => ({

@@ -1,6 +1,6 @@
 /** How a tag is shown (spec 2.15). */
 import type { Tag as ShownTag } from '../../contract/resources/tag.ts';
-import type { Tag } from '../world/tags.ts';
+import type { Tag } from '../model/tags.ts';
 import { shown } from './moment.ts';
 
 export const tagView = (tag: Tag): ShownTag => ({

@@ -1,7 +1,8 @@
 /** How a task is shown (spec 2.10). */
 import type { Task as ShownTask, TaskDetails } from '../../contract/resources/task.ts';
-import { percentOf, type SiteProgress, type StepProgress, sitesProgress } from '../world/task-progress.ts';
-import type { Task } from '../world/tasks.ts';
+import type { SiteProgress, StepProgress } from '../model/task-progress.ts';
+import type { Task } from '../model/tasks.ts';
+import { percentOf, sitesProgress } from '../world/task-progress.ts';
 import { shown } from './moment.ts';
 
 /** A task as lists show it. */

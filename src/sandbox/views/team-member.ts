@@ -1,6 +1,6 @@
 /** How a team member or an invitation is shown (spec 2.14). */
 import type { TeamMember as Shown } from '../../contract/resources/team-member.ts';
-import type { TeamMember } from '../world/team.ts';
+import type { TeamMember } from '../model/team.ts';
 import { shown } from './moment.ts';
 
 export const teamMemberView = ({ fields, ...member }: TeamMember): Shown => ({

@@ -1,22 +1,13 @@
 /** What happened on a site, and who did it (spec 2.20). Kept while the site's log is on, and only then. */
+
+import type { ActivityEntry, Happening } from '../model/activity.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { idOf } from './ids.ts';
 import { type Random, randomFrom, seedOf } from './random.ts';
 import { DAY } from './service-time.ts';
-import type { Site } from './site.ts';
-import { idOf, type World } from './world.ts';
 
-export interface Happening {
-  username: string;
-  ipAddress: string;
-  countryCode: string;
-  objectType: string;
-  eventType: string;
-  details: Record<string, unknown>;
-}
-
-export interface ActivityEntry extends Happening {
-  readonly id: string;
-  readonly at: number;
-}
+type PastKind = readonly [objectType: string, eventType: string, details: Record<string, unknown>];
 
 /** How far back the log of a site goes at the start, and how many entries it then has at most. */
 const PAST_DAYS = 30;
@@ -62,8 +53,6 @@ function pastActivity(world: World, site: Site): ActivityEntry[] {
     .sort((left, right) => left - right)
     .map((at, nth) => ({ id: idOfEntry(site, nth + 1), at, ...pastHappening(random) }));
 }
-
-type PastKind = readonly [objectType: string, eventType: string, details: Record<string, unknown>];
 
 function pastHappening(random: Random): Happening {
   const [objectType, eventType, details] = random.pick(pastKinds);

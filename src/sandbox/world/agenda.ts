@@ -4,38 +4,8 @@
  * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a held clock
  * works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not functions.
  */
-import type { ReportOrder } from './reports.ts';
-import type { StagingPlan } from './staging.ts';
 
-export type Due =
-  | { does: 'end-sync'; site: string; snapshot: string }
-  | { does: 'run-task'; task: string }
-  | { does: 'end-task'; task: string }
-  | { does: 'run-updates'; schedule: string }
-  | { does: 'apply-updates'; task: string }
-  | { does: 'run-report'; scheduled: string }
-  | { does: 'add-report'; order: ReportOrder }
-  | { does: 'daily-sync'; site: string }
-  | { does: 'connect-site'; site: string }
-  | { does: 'join-team'; member: string }
-  | { does: 'add-staging'; plan: StagingPlan }
-  | { does: 'age-staging'; staging: string }
-  | { does: 'set-staging-php'; staging: string; phpVersion: string };
-
-export interface Entry {
-  at: number;
-  /** Keeps entries of the same moment in the order they were made. */
-  order: number;
-  due: Due;
-}
-
-export interface Agenda {
-  add(at: number, due: Due): void;
-  /** Takes out the earliest entry that is due at `now`. */
-  take(now: number): { at: number; due: Due } | undefined;
-  /** All that is still to come, in order. */
-  entries(): Entry[];
-}
+import type { Agenda, Entry } from '../model/agenda.ts';
 
 /** An agenda, a binary heap, with what `entries` of another one gave. */
 export function createAgenda(entries: readonly Entry[] = []): Agenda {

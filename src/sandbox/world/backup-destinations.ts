@@ -1,32 +1,9 @@
 /** Storage outside the service, one saved destination a provider at most (spec 2.4). */
+
+import type { Destination } from '../model/backup-destinations.ts';
+import type { World } from '../model/world.ts';
 import { cannot, Refusal } from '../refusal.ts';
 import { randomFrom, seedOf } from './random.ts';
-import type { World } from './world.ts';
-
-export type Provider = 'provider_one' | 'provider_two';
-
-export interface Destination {
-  readonly id: string;
-  readonly provider: Provider;
-  readonly name: string;
-  status: 'active' | 'inactive';
-  /** The storage account; null when disconnected. */
-  account: { email: string; id: string } | null;
-  folder: { id: string; name: string } | null;
-  testedAt: number | null;
-  error: { code: string; message: string } | null;
-  readonly createdAt: number;
-  updatedAt: number;
-}
-
-/** What the account has of outside storage. */
-export interface Storage {
-  readonly saved: Map<Provider, Destination>;
-  /** Providers that cannot be used for now, nor seen. */
-  readonly disabled: Set<Provider>;
-  /** Whether tests find the storage providers down. */
-  down: boolean;
-}
 
 /** Active -> inactive; what was known of the storage account is forgotten. Returns whether anything was connected. */
 export function disconnect(destination: Destination, at: number): boolean {

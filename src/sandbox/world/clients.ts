@@ -1,23 +1,8 @@
 /** Clients and the sites grouped under them (spec 2.2). `Site.clientId` and `Client.siteIds` are kept together here. */
-import type { Site } from './site.ts';
-import type { World } from './world.ts';
 
-export interface ClientFields {
-  first_name: string;
-  last_name: string;
-  email: string;
-  company_name: string;
-  address: string;
-  note: string;
-}
-
-export interface Client {
-  readonly id: string;
-  fields: ClientFields;
-  readonly siteIds: Set<string>;
-  readonly createdAt: number;
-  updatedAt: number;
-}
+import type { Client } from '../model/clients.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
 
 /** Makes these sites, and no others, the client's. */
 export function giveSites(world: World, client: Client, sites: readonly Site[]): void {

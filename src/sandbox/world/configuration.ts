@@ -1,7 +1,8 @@
 /** Changes of one site's configuration, which are carried out one after the other (spec 4.18, 7). */
+
+import type { Site } from '../model/site.ts';
 import { conflict } from '../refusal.ts';
 import { SECOND } from './service-time.ts';
-import type { Site } from './site.ts';
 
 /** How long a change is being carried out; what it changes is shown at once. */
 const TAKES_MS = 10 * SECOND;

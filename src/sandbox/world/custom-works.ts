@@ -1,26 +1,13 @@
 /** Work that people have done on a site (spec 2.18). */
+
+import type { CustomWork, SiteWorks, WorkFields } from '../model/custom-works.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { idOf } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { DAY, utcDay } from './service-time.ts';
-import type { Site } from './site.ts';
-import { idOf, type World } from './world.ts';
 
-export interface CustomWork {
-  readonly id: string;
-  title: string;
-  description: string;
-  /** A day: `2026-11-21`. */
-  performedOn: string;
-  readonly createdAt: number;
-  updatedAt: number;
-}
-
-/** The entries of one site; `made` counts all that it ever had. */
-export interface SiteWorks {
-  made: number;
-  readonly works: Map<string, CustomWork>;
-}
-
-export type WorkFields = Pick<CustomWork, 'title' | 'description' | 'performedOn'>;
+type OldWork = readonly [title: string, description: string];
 
 /** The entries of a site. Those from before the sandbox started are made when they are first asked for. */
 export function worksOf(world: World, site: Site): SiteWorks {
@@ -37,8 +24,6 @@ export function worksOf(world: World, site: Site): SiteWorks {
   }
   return made;
 }
-
-type OldWork = readonly [title: string, description: string];
 
 const oldWorks: readonly [OldWork, ...OldWork[]] = [
   ['New opening hours', ''],

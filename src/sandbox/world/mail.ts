@@ -2,18 +2,10 @@
  * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are different,
  * by how they begin, so that every status can be brought about. Computed, so nothing has to be kept up.
  */
-import type { Reporting, SentTo } from './reporting.ts';
+
+import type { Mail, MailStatus } from '../model/mail.ts';
+import type { Reporting, SentTo } from '../model/reporting.ts';
 import { MINUTE, SECOND } from './service-time.ts';
-
-export type MailStatus = 'sent' | 'delivered' | 'opened' | 'failed' | 'bounced' | 'spam';
-
-export interface Mail {
-  email: string;
-  status: MailStatus;
-  sentAt: number;
-  deliveredAt: number | null;
-  openedAt: number | null;
-}
 
 /** How long after sending. */
 const DELIVERED_AFTER_MS = 20 * SECOND;

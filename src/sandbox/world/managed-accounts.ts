@@ -1,19 +1,7 @@
 /** Other accounts that the caller works in, and invitations to them (spec 2.3). */
-import { cannot } from '../refusal.ts';
 
-export interface ManagedAccount {
-  readonly id: string;
-  /** Of the account's owner, who has sent the invitation. */
-  readonly email: string;
-  /** Whom the invitation was sent to; somebody else's invitations are kept from the caller. */
-  readonly invited: string;
-  readonly role: 'collaborator' | 'administrator' | 'co_owner';
-  readonly companyName: string;
-  status: 'pending' | 'connected' | 'rejected';
-  readonly allSitesAccess: boolean;
-  readonly createdAt: number;
-  updatedAt: number;
-}
+import type { ManagedAccount } from '../model/managed-accounts.ts';
+import { cannot } from '../refusal.ts';
 
 /**
  * Pending -> connected or rejected.

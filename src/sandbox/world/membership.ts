@@ -1,11 +1,13 @@
 /** Sites that come and go while the service runs. */
 
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { nextNumber } from './ids.ts';
 import { scheduledReportOf } from './scheduled-reports.ts';
 import { MINUTE } from './service-time.ts';
-import { newSite, type Site } from './site.ts';
+import { newSite } from './site.ts';
 import { planDailySync } from './syncs.ts';
 import { untagSite } from './tags.ts';
-import { nextNumber, type World } from './world.ts';
 
 /** How long a person takes to install the plugin on a site that was registered. */
 const CONNECTS_AFTER = 5 * MINUTE;

@@ -1,38 +1,11 @@
 /** Notes on a site and what they said before (spec 2.19). */
+
+import type { Note, Person, SiteNotes } from '../model/notes.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { idOf } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { DAY, HOUR } from './service-time.ts';
-import type { Site } from './site.ts';
-import { idOf, type World } from './world.ts';
-
-export interface Person {
-  readonly name: string;
-  readonly email: string;
-}
-
-export interface NoteVersion {
-  readonly id: string;
-  readonly content: string;
-  readonly user: Person;
-  /** When this was written. */
-  readonly at: number;
-}
-
-export interface Note {
-  readonly id: string;
-  /** What it says now, and who wrote that when. */
-  content: string;
-  user: Person;
-  /** What it said before, oldest first. */
-  readonly versions: NoteVersion[];
-  readonly createdAt: number;
-  updatedAt: number;
-}
-
-/** The notes of one site; `made` counts all that it ever had. */
-export interface SiteNotes {
-  made: number;
-  readonly notes: Map<string, Note>;
-}
 
 /** The notes of a site. Those from before the sandbox started are made when they are first asked for. */
 export function notesOf(world: World, site: Site): SiteNotes {

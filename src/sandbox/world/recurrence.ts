@@ -1,15 +1,9 @@
 /**
  * When something recurring is due (spec 2.8, 2.13): counted in UTC from its first moment, whose time of day it keeps.
  */
-import { DAY } from './service-time.ts';
 
-export type Recurrence =
-  | 'daily'
-  | 'weekly_on_day'
-  | 'biweekly'
-  | 'monthly_on_date'
-  | 'monthly_on_week'
-  | 'monthly_last_day';
+import type { Recurrence } from '../model/recurrence.ts';
+import { DAY } from './service-time.ts';
 
 const everyDays: Partial<Record<Recurrence, number>> = { daily: 1, weekly_on_day: 7, biweekly: 14 };
 

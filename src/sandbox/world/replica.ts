@@ -2,9 +2,10 @@
  * The account as it was some time ago, for lists that lag: a second world, in which everything that callers and tests
  * did to the first happens again when it is old enough. What happens by itself happens in both.
  */
+
+import type { World } from '../model/world.ts';
 import { createAgenda } from './agenda.ts';
 import { advance } from './settle.ts';
-import type { World } from './world.ts';
 
 export interface Replica {
   /** Has a change that was made at `at` happen here as well, when its time has come. */

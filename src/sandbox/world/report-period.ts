@@ -1,7 +1,7 @@
 /** The days that a report is about. Days are written YYYY-MM-DD and are those of a timezone. */
 import { dayIn } from '../list/moments.ts';
+import type { Site } from '../model/site.ts';
 import { DAY } from './service-time.ts';
-import type { Site } from './site.ts';
 import { snapshotsOf } from './snapshots.ts';
 
 export interface Period {

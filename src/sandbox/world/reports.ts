@@ -1,27 +1,13 @@
-/** Making reports (spec 4.9): a task of type report, after which the report is in the list; and sending them. */
-import type { ReportContent, ReportEmail } from './report-content.ts';
+import type { Report, ReportOrder, SentTo } from '../model/reporting.ts';
+import type { Site } from '../model/site.ts';
+import type { Task } from '../model/tasks.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from './ids.ts';
 import { snapshotsCover } from './report-period.ts';
-import type { Report, SentTo } from './reporting.ts';
 import { SECOND } from './service-time.ts';
-import type { Site } from './site.ts';
-import { startTask, type Task } from './tasks.ts';
-import { idOf, nextNumber, type World } from './world.ts';
+import { startTask } from './tasks.ts';
 
 const TAKES_MS = 40 * SECOND;
-
-/** What is known of a report before it is made. */
-export interface ReportOrder {
-  siteId: string;
-  title: string;
-  type: Report['type'];
-  startDate: string;
-  endDate: string;
-  timezone: string;
-  content: ReportContent;
-  email: ReportEmail;
-  /** Who gets it as soon as it is made. */
-  recipients: string[];
-}
 
 /** Starts making a report. Without snapshots of its days the task fails and there is none. */
 export function startReport(world: World, site: Site, order: ReportOrder, at: number): Task {

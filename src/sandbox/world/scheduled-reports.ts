@@ -1,10 +1,13 @@
 /** Reports that are made again and again (spec 2.13): each time a task of type report, and then a report that is sent. */
-import { nextOccurrence, type Recurrence } from './recurrence.ts';
+
+import type { Recurrence } from '../model/recurrence.ts';
+import type { ScheduledReport } from '../model/reporting.ts';
+import type { Site } from '../model/site.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from './ids.ts';
+import { nextOccurrence } from './recurrence.ts';
 import { periodBefore } from './report-period.ts';
-import type { ScheduledReport } from './reporting.ts';
 import { startReport } from './reports.ts';
-import type { Site } from './site.ts';
-import { idOf, nextNumber, type World } from './world.ts';
 
 type Fields = Omit<ScheduledReport, 'id' | 'status' | 'nextAt' | 'createdAt' | 'updatedAt'>;
 

@@ -2,37 +2,17 @@
  * From addresses of reports (spec 2.5, 3): pending until their owner has confirmed and somebody refreshes. The DNS
  * records are published by people outside, some time after they were told the values.
  */
+
+import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { MINUTE } from './service-time.ts';
-import { idOf, nextNumber, type World } from './world.ts';
 
 /** How long an owner takes to answer a verification email. */
 export const CONFIRMS_AFTER_MS = 10 * MINUTE;
 /** How long it takes until new DNS values are published and accepted. */
 export const PUBLISHED_AFTER_MS = 30 * MINUTE;
-
-export interface DnsRecord {
-  hostname: string;
-  value: string;
-  verified: boolean;
-  /** Since when it is published and accepted, whether or not anybody has looked; null = it never will be. */
-  publishedAt: number | null;
-}
-
-export interface SenderEmail {
-  readonly id: string;
-  readonly email: string;
-  name: string;
-  status: 'pending' | 'verified';
-  /** When the owner confirms; null = never. */
-  confirmsAt: number | null;
-  dkim: DnsRecord;
-  returnPath: DnsRecord;
-  /** How often DKIM was rotated: each time there is another key. */
-  rotations: number;
-  readonly createdAt: number;
-  updatedAt: number;
-}
 
 /** Adds a sender email; its owner is asked to confirm it. An owner called `never...` will not. */
 export function addSenderEmail(world: World, email: string, name: string, now: number): SenderEmail {

@@ -2,10 +2,11 @@
  * Changes of the account's settings, which are carried out at its sites, one change after the other: each is a task of
  * type `settingop`, and while it runs another one is a conflict (spec 4.6, 7).
  */
+
+import type { World } from '../model/world.ts';
 import { conflict } from '../refusal.ts';
 import { MINUTE, SECOND } from './service-time.ts';
 import { startTask } from './tasks.ts';
-import type { World } from './world.ts';
 
 const TAKES_AT_A_SITE_MS = 5 * SECOND;
 const TAKES_AT_LEAST_MS = 30 * SECOND;

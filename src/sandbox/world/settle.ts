@@ -1,5 +1,6 @@
 /** Lets happen what has become due, in order of time. */
-import type { Due } from './agenda.ts';
+import type { Due } from '../model/agenda.ts';
+import type { World } from '../model/world.ts';
 import { connectSite } from './membership.ts';
 import { addReport } from './reports.ts';
 import { runScheduledReport } from './scheduled-reports.ts';
@@ -8,7 +9,6 @@ import { endSync, startDailySync } from './syncs.ts';
 import { endTask, runTask } from './tasks.ts';
 import { joinTeam } from './team.ts';
 import { applyUpdates, runUpdates } from './update-runs.ts';
-import type { World } from './world.ts';
 
 /** Brings the world up to `now`; called before anybody looks at it or changes it. */
 export function advance(world: World, now: number): void {

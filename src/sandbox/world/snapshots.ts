@@ -1,20 +1,9 @@
 /** Backup snapshots of a site (spec 2.21). Each sync makes one. */
-import { DAY } from './service-time.ts';
-import type { Site } from './site.ts';
-import { idOf } from './world.ts';
 
-export interface Snapshot {
-  readonly id: string;
-  readonly number: number;
-  readonly createdAt: number;
-  status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
-  note: string | null;
-  error: string | null;
-  /** What the scan found; null while the sync runs, when it failed, and where nothing is scanned. */
-  scanner: 'clean' | 'hacked' | null;
-  filesSynced: number;
-  tablesSynced: number;
-}
+import type { Site } from '../model/site.ts';
+import type { Snapshot } from '../model/snapshots.ts';
+import { idOf } from './ids.ts';
+import { DAY } from './service-time.ts';
 
 /** Every so many snapshots of the past, one failed. */
 const PAST_FAILS_EVERY = 13;

@@ -2,10 +2,12 @@
  * Plugins and themes that sites run, and their releases. A site's versions are computed from what was last installed,
  * so that ten thousand sites cost nothing until somebody updates them.
  */
+
+import type { Site } from '../model/site.ts';
+import type { Update } from '../model/software.ts';
+import type { World } from '../model/world.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { DAY } from './service-time.ts';
-import type { Site } from './site.ts';
-import type { World } from './world.ts';
 
 interface Product {
   kind: 'plugin' | 'theme';
@@ -45,15 +47,6 @@ export const products: readonly Product[] = [
   theme('Twenty Five', 'twentyfive', 1, 40),
   theme('Storefront', 'storefront', 4, 55),
 ];
-
-/** One product of a site with the version it has and the one it could have. */
-export type Update = {
-  name: string;
-  slug: string;
-  filename: string;
-  current_version: string;
-  target_version: string;
-};
 
 /** The updates that wait at a site, of its plugins or its themes. */
 export function updatesOf(world: World, site: Site, kind: Product['kind'], at: number): Update[] {

@@ -2,35 +2,12 @@
  * Staging copies of sites (spec 2.16): initializing -> active; paused when nobody uses them, suspended when they have
  * expired, and gone some days later. Nothing of that but "resume" is shown in the spec.
  */
+
+import type { StagingPlan, StagingSite } from '../model/staging.ts';
+import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
-import type { Person } from './notes.ts';
+import { idOf, nextNumber } from './ids.ts';
 import { DAY, MINUTE } from './service-time.ts';
-import { idOf, nextNumber, type World } from './world.ts';
-
-export interface StagingSite {
-  readonly id: string;
-  readonly number: number;
-  readonly siteId: string;
-  status: 'initializing' | 'active' | 'paused' | 'suspended';
-  readonly url: string;
-  phpVersion: string;
-  readonly user: Person;
-  readonly snapshot: { readonly id: string; readonly createdAt: number };
-  readonly createdAt: number;
-  updatedAt: number;
-  expiresAt: number;
-  /** When somebody last did something with it. */
-  usedAt: number;
-}
-
-/** What a copy is made of. */
-export interface StagingPlan {
-  siteId: string;
-  siteUrl: string;
-  phpVersion: string;
-  user: Person;
-  snapshot: { id: string; createdAt: number };
-}
 
 const READY_AFTER = 2 * MINUTE;
 const LIVES_FOR = 14 * DAY;

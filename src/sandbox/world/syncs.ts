@@ -1,9 +1,11 @@
 /** The life of a sync (spec 3, "Site sync", and 4.15): from the start on demand to its snapshot's end. */
+
+import type { Site } from '../model/site.ts';
+import type { Snapshot } from '../model/snapshots.ts';
+import type { World } from '../model/world.ts';
 import { cannot, conflict } from '../refusal.ts';
 import { DAY, nextTimeOfDay, utcDay } from './service-time.ts';
-import type { Site } from './site.ts';
-import { endSnapshot, newSnapshot, type Snapshot, snapshotsOf } from './snapshots.ts';
-import type { World } from './world.ts';
+import { endSnapshot, newSnapshot, snapshotsOf } from './snapshots.ts';
 
 /** On-demand syncs a site may start in one UTC day. */
 export const DAILY_SYNCS = 5;

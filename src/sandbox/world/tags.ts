@@ -1,18 +1,10 @@
 /** Tags and which sites carry them (spec 2.15). `Site.tagIds` and `Tag.siteIds` are two sides of one thing, kept here. */
-import type { Site } from './site.ts';
-import type { World } from './world.ts';
+import type { Site } from '../model/site.ts';
+import type { Tag } from '../model/tags.ts';
+import type { World } from '../model/world.ts';
 
 /** Tags that one site can carry. */
 export const TAGS_PER_SITE = 10;
-
-export interface Tag {
-  readonly id: string;
-  name: string;
-  color: string | null;
-  readonly siteIds: Set<string>;
-  readonly createdAt: number;
-  updatedAt: number;
-}
 
 export function tagSite(tag: Tag, site: Site): void {
   tag.siteIds.add(site.id);

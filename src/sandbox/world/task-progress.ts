@@ -1,17 +1,7 @@
 /** How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it runs. */
-import type { Task, TaskStatus, TroubledEnd } from './tasks.ts';
 
-export interface StepProgress {
-  type: string;
-  status: TaskStatus;
-  percent: number;
-}
-export interface SiteProgress {
-  id: string;
-  status: TaskStatus;
-  percent: number;
-  steps: StepProgress[];
-}
+import type { SiteProgress } from '../model/task-progress.ts';
+import type { Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
 
 /** The share of the task that is done, from 0 to 100. */
 export const percentOf = (task: Task, now: number): number => percent(shareDone(task, now));

@@ -2,53 +2,14 @@
  * The service's background work (spec 2.10): initializing -> running -> completed, failed or aborted, and cancelled
  * from any state before the end. How a task ends, and when, is settled when it starts.
  */
+
+import type { Due } from '../model/agenda.ts';
+import type { Task, TaskEnd, TaskOrder, TaskStatus } from '../model/tasks.ts';
+import type { World } from '../model/world.ts';
 import { cannot } from '../refusal.ts';
-import type { Due } from './agenda.ts';
+import { idOf, nextNumber } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { SECOND } from './service-time.ts';
-import { idOf, nextNumber, type World } from './world.ts';
-
-export type TaskEnd = 'completed' | 'failed' | 'aborted';
-export type TroubledEnd = Exclude<TaskEnd, 'completed'>;
-export type TaskStatus = 'initializing' | 'running' | TaskEnd | 'cancelled';
-
-/** What the request asked for, site by site, in the shape the API shows. */
-export type TaskInput = { id: string } & Record<string, unknown>;
-
-export interface Task {
-  readonly id: string;
-  readonly type: string;
-  status: TaskStatus;
-  readonly createdAt: number;
-  updatedAt: number;
-  readonly input: readonly TaskInput[];
-  /** What is done at each site, one step after the other. */
-  readonly steps: readonly string[];
-  readonly runsAt: number;
-  readonly endsAt: number;
-  readonly ends: TaskEnd;
-  /** Sites that come to a bad end while the work on the others goes on to its own. */
-  readonly troubled: Readonly<Record<string, TroubledEnd>>;
-  /** What comes of it when it completes, and only then. */
-  readonly makes: Due | null;
-  /** When it came to its end, whichever. */
-  endedAt: number | null;
-}
-
-export interface TaskOrder {
-  type: string;
-  input: readonly TaskInput[];
-  /** How long it runs, in milliseconds of the service's time. */
-  takesMs: number;
-  /** Default: completed. */
-  ends?: TaskEnd;
-  /** What is done at each site; default: as usual for the type. */
-  steps?: readonly string[];
-  /** Default: none, so that a task with a bad end meets it at its last site and gets no further. */
-  troubled?: Readonly<Record<string, TroubledEnd>>;
-  /** Default: nothing. */
-  makes?: Due;
-}
 
 /** How long a task prepares before it runs. */
 const PREPARES_MS = 3 * SECOND;

@@ -1,27 +1,9 @@
 /** Team members and invitations, which are members in waiting (spec 2.14). */
+
+import type { MemberFields, TeamMember } from '../model/team.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from './ids.ts';
 import { DAY } from './service-time.ts';
-import { idOf, nextNumber, type World } from './world.ts';
-
-export type Role = 'collaborator' | 'administrator' | 'co_owner';
-
-export interface MemberFields {
-  name: string;
-  email: string;
-  companyName: string;
-  note: string;
-  role: Role;
-  allSitesAccess: boolean;
-  siteIds: Set<string>;
-}
-
-export interface TeamMember {
-  readonly id: string;
-  fields: MemberFields;
-  status: 'pending' | 'connected';
-  twoFa: boolean;
-  readonly createdAt: number;
-  updatedAt: number;
-}
 
 /** How long people take to accept an invitation. */
 const ACCEPTED_AFTER = 2 * DAY;

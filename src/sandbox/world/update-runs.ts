@@ -1,19 +1,16 @@
 /** The runs of auto update schedules: which sites get what, the task that does it, and what has changed after it. */
+
+import type { Site } from '../model/site.ts';
+import type { Update } from '../model/software.ts';
+import type { TaskInput, TroubledEnd } from '../model/tasks.ts';
+import type { Extensions, SiteUpdates, UpdateRun, UpdateSchedule } from '../model/updates.ts';
+import type { World } from '../model/world.ts';
 import { HOUR, MINUTE } from './service-time.ts';
-import type { Site } from './site.ts';
-import { install, type Update, updatesOf } from './software.ts';
+import { install, updatesOf } from './software.ts';
 import { isUnderMaintenance } from './syncs.ts';
 import { sitesProgress } from './task-progress.ts';
-import { startTask, type TaskInput, type TroubledEnd } from './tasks.ts';
-import {
-  type Extensions,
-  planNext,
-  type SiteUpdates,
-  sitesOf,
-  type UpdateRun,
-  type UpdateSchedule,
-} from './updates.ts';
-import type { World } from './world.ts';
+import { startTask } from './tasks.ts';
+import { planNext, sitesOf } from './updates.ts';
 
 /** How long the updates of one site take, and those of all at most. */
 const TAKES_AT_A_SITE_MS = 2 * MINUTE;

@@ -1,63 +1,10 @@
 /** Auto update schedules and what their runs did (spec 2.8, 2.9). */
-import { nextOccurrence, type Recurrence } from './recurrence.ts';
-import type { Site } from './site.ts';
-import type { Update } from './software.ts';
-import { idOf, nextNumber, type World } from './world.ts';
 
-export interface Extensions {
-  selection: 'all' | 'specific';
-  /** Empty for all. */
-  filenames: string[];
-}
-
-/** What a caller may decide about a schedule. */
-export interface ScheduleFields {
-  name: string;
-  schedule: Recurrence;
-  startedAt: number;
-  /** Null: all sites of the account, whichever there are when it runs. */
-  siteIds: string[] | null;
-  core: boolean;
-  /** Null: left alone. */
-  plugins: Extensions | null;
-  themes: Extensions | null;
-  backup: boolean;
-  visualRegression: boolean;
-}
-
-export interface UpdateSchedule extends ScheduleFields {
-  readonly id: string;
-  status: 'active' | 'paused';
-  nextAt: number;
-  readonly createdAt: number;
-  updatedAt: number;
-}
-
-/** What a run updates at one site, in the shape the API shows. */
-export interface SiteUpdates {
-  id: string;
-  core: { current_version: string; target_version: string } | null;
-  plugins: Update[];
-  themes: Update[];
-}
-
-export interface UpdateRun {
-  readonly scheduleId: string;
-  /** As it was then. */
-  readonly scheduleName: string;
-  readonly performedOn: number;
-  /** Null when there was nothing to update. */
-  readonly taskId: string | null;
-  readonly sites: readonly SiteUpdates[];
-}
-
-export interface Updates {
-  readonly schedules: Map<string, UpdateSchedule>;
-  /** Oldest first. */
-  readonly runs: UpdateRun[];
-  /** The release that a site has of a product, where it has been updated since the start. */
-  readonly installed: Map<string, number>;
-}
+import type { Site } from '../model/site.ts';
+import type { ScheduleFields, UpdateSchedule, Updates } from '../model/updates.ts';
+import type { World } from '../model/world.ts';
+import { idOf, nextNumber } from './ids.ts';
+import { nextOccurrence } from './recurrence.ts';
 
 /** No schedules, and nothing updated. */
 export const newUpdates = (): Updates => ({ schedules: new Map(), runs: [], installed: new Map() });

@@ -1,4 +1,4 @@
-/** Everything there is in the account, as the sandbox keeps it. Moments are milliseconds of the service's time. */
+/** Everything there is in the account, as the sandbox keeps it. Times are milliseconds of the service's time. */
 import type { ActivityEntry } from './activity.ts';
 import type { Agenda } from './agenda.ts';
 import type { Storage } from './backup-destinations.ts';
@@ -60,12 +60,3 @@ export interface World {
     scheduled: number;
   };
 }
-
-/** A number for a new item that no other of its kind has or had. */
-export function nextNumber(world: World, kind: keyof World['numbers']): number {
-  world.numbers[kind] += 1;
-  return world.numbers[kind];
-}
-
-/** An id as this service writes them: `site-0042`. Callers must not read anything into it. */
-export const idOf = (kind: string, number: number): string => `${kind}-${String(number).padStart(4, '0')}`;

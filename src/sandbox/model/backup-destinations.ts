@@ -1,0 +1,24 @@
+export type Provider = 'provider_one' | 'provider_two';
+
+export interface Destination {
+  readonly id: string;
+  readonly provider: Provider;
+  readonly name: string;
+  status: 'active' | 'inactive';
+  /** The storage account; null when disconnected. */
+  account: { email: string; id: string } | null;
+  folder: { id: string; name: string } | null;
+  testedAt: number | null;
+  error: { code: string; message: string } | null;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+/** What the account has of outside storage. */
+export interface Storage {
+  readonly saved: Map<Provider, Destination>;
+  /** Providers that cannot be used for now, nor seen. */
+  readonly disabled: Set<Provider>;
+  /** Whether tests find the storage providers down. */
+  down: boolean;
+}

@@ -1,0 +1,71 @@
+import type { MailStatus } from './mail.ts';
+import type { ReportContent, ReportEmail } from './report-content.ts';
+
+export interface SentTo {
+  email: string;
+  sentAt: number;
+}
+
+export interface Report {
+  readonly id: string;
+  /** The site and its client as they were when the report was made. */
+  readonly site: { id: string; title: string; url: string };
+  readonly client: { id: string; name: string; email: string } | null;
+  readonly title: string;
+  readonly type: 'one_time' | 'scheduled';
+  /** Days: YYYY-MM-DD. */
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly content: ReportContent;
+  readonly createdAt: number;
+  email: ReportEmail;
+  sentTo: SentTo[];
+}
+
+export interface ReportTemplate {
+  readonly id: string;
+  name: string;
+  content: ReportContent;
+  email: ReportEmail;
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+export interface ScheduledReport {
+  readonly id: string;
+  readonly siteId: string;
+  templateId: string | null;
+  status: 'active' | 'paused';
+  frequency: 'weekly' | 'biweekly' | 'monthly';
+  timezone: string;
+  startedAt: number;
+  nextAt: number;
+  content: ReportContent;
+  email: ReportEmail;
+  sendToClient: boolean;
+  recipients: string[];
+  readonly createdAt: number;
+  updatedAt: number;
+}
+
+export interface Reporting {
+  readonly reports: Map<string, Report>;
+  readonly templates: Map<string, ReportTemplate>;
+  readonly scheduled: Map<string, ScheduledReport>;
+  /** Addresses whose mail has a status that a test gave it. */
+  readonly mailEnds: Map<string, MailStatus>;
+}
+
+/** What is known of a report before it is made. */
+export interface ReportOrder {
+  siteId: string;
+  title: string;
+  type: Report['type'];
+  startDate: string;
+  endDate: string;
+  timezone: string;
+  content: ReportContent;
+  email: ReportEmail;
+  /** Who gets it as soon as it is made. */
+  recipients: string[];
+}

@@ -1,0 +1,83 @@
+import type { Snapshot } from './snapshots.ts';
+
+/** How many items and bytes a backup of the site has, and how many items its owner left out. */
+export interface Extent {
+  items: number;
+  bytes: number;
+  ignored: number;
+}
+
+export interface Site {
+  readonly id: string;
+  readonly number: number;
+  title: string;
+  url: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  clientId: string | null;
+  tagIds: string[];
+  connected: boolean;
+  stickyIp: string | null;
+  httpAuth: { username: string; password: string } | null;
+  locked: boolean;
+  readonly multisite: boolean;
+  server: { hosting: string | null; mysql_version: string | null; php_version: string | null };
+  readonly scanner: {
+    enabled: boolean;
+    status: 'clean' | 'hacked' | null;
+    malwareDetectedAt: number | null;
+    checkedAt: number | null;
+  };
+  readonly backups: {
+    /** Whether the site's plan has backups at all. */
+    supported: boolean;
+    enabled: boolean;
+    realTime: boolean;
+    retentionDays: number;
+    /** Succeeded snapshots that can be used. */
+    available: number;
+    /** The newest snapshot whose sync has ended. */
+    latest: Snapshot | null;
+  };
+  readonly files: Extent;
+  readonly database: Extent;
+  readonly performance: { enabled: boolean; score: number };
+  readonly analyticsEnabled: boolean;
+  activityLogsEnabled: boolean;
+  /** Whether its log has entries from before the sandbox started; see `activityOf`. */
+  activityBefore: boolean;
+  /** Until when a change of its configuration is being carried out. */
+  configuringUntil: number;
+  readonly uptime: { enabled: boolean; status: string | null };
+  readonly core: { current: string; latest: string; locked: boolean; vulnerable: boolean };
+  readonly sync: SiteSync;
+  /** The snapshots that the site brought along from before the sandbox started: how many, and the newest. */
+  readonly past: { count: number; last: Snapshot | null };
+  /** The moments of succeeded daily syncs since then, as long as nobody has asked for snapshots; see `snapshotsOf`. */
+  unseen: number[];
+  /** All snapshots, oldest first, once somebody has asked for them. */
+  snapshots: Snapshot[] | undefined;
+}
+
+export interface SiteSync {
+  paused: boolean;
+  /** `02:30Z`. */
+  dailyTime: string;
+  lastAt: number | null;
+  lastStatus: 'succeeded' | 'failed' | null;
+  lastError: string | null;
+  nextAt: number | null;
+  /** The snapshot of the sync that is running. */
+  current: Snapshot | null;
+  /** How long a sync of this site takes, in milliseconds of the service's time. */
+  takesMs: number;
+  /** What every sync of this site ends with; null = success. */
+  failsWith: string | null;
+  /** What the next sync alone ends with. */
+  nextFailsWith: string | null;
+  /** Until when the site is under maintenance; null = it is not. */
+  maintenanceUntil: number | null;
+  /** On-demand syncs started on `usedOn` (a UTC day). */
+  used: number;
+  usedOn: string;
+}

@@ -1,0 +1,26 @@
+import type { Person } from './notes.ts';
+
+export interface StagingSite {
+  readonly id: string;
+  readonly number: number;
+  readonly siteId: string;
+  status: 'initializing' | 'active' | 'paused' | 'suspended';
+  readonly url: string;
+  phpVersion: string;
+  readonly user: Person;
+  readonly snapshot: { readonly id: string; readonly createdAt: number };
+  readonly createdAt: number;
+  updatedAt: number;
+  expiresAt: number;
+  /** When somebody last did something with it. */
+  usedAt: number;
+}
+
+/** What a copy is made of. */
+export interface StagingPlan {
+  siteId: string;
+  siteUrl: string;
+  phpVersion: string;
+  user: Person;
+  snapshot: { id: string; createdAt: number };
+}
