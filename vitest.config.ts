@@ -6,7 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Far beyond what anything takes: a busy machine is no failure.
     testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Some wait at first for the half hour to strike (`clearOfTheHour`).
+    hookTimeout: 240_000,
     // Many tests run real processes at many times the speed of life: a machine that stalls for seconds is no failure.
     retry: 1,
     reporters: ['default', secondTry],

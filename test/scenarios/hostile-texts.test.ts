@@ -106,7 +106,7 @@ beforeAll(async () => {
   daemon = desk.start(['daemon']);
   [url = ''] = /http:\/\/127\S+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
   await daemon.line(/the daemon is at work/);
-}, 60_000);
+});
 
 const stops: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -134,7 +134,7 @@ async function dumpOfRedis(): Promise<string> {
   return JSON.stringify(texts).replaceAll('\\', '');
 }
 
-test('no credential is stored or shown, and nothing steers a terminal', { timeout: 180_000 }, async () => {
+test('no credential is stored or shown, and nothing steers a terminal', { timeout: 400_000 }, async () => {
   const cookie = await signIn();
   for (const policy of ['sync', 'note', 'logs', 'updates', 'copies', 'reports']) {
     await printed('run', policy);

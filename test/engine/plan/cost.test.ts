@@ -32,6 +32,20 @@ test('a plan tells within a tenth what the run will cost, from the first run on'
   }
 });
 
+test('a plan has its cost although the only run before it is of a version that did not note what plans cost', async () => {
+  world = await startWorld({ sites: 3, work: false });
+  const { engine, records, clock } = world.caretaker;
+  const old = await world.fire(aPolicy({ limits }));
+  await records.runs.move(old, 'planning', { at: clock.now() });
+  await records.runs.move(old, 'running', { at: clock.now(), planComplete: true });
+  await records.runs.move(old, 'succeeded', { at: clock.now() });
+
+  const { cost } = await engine.preview(aPolicy({ limits }));
+
+  expect(cost.pastRuns).toBe(1);
+  expect(Object.values(cost).filter((number) => !Number.isFinite(number))).toEqual([]);
+});
+
 test('a plan tells how long it takes beside the runs under way and other clients', async () => {
   world = await startWorld({ sites: 120, rateLimit: 100, budget: { requestsPerMinute: 100, reserve: 0.1 } });
   const { engine, link } = world.caretaker;

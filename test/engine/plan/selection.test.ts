@@ -103,6 +103,20 @@ test('the one target that is asked for by name is worked on, and no other', asyn
   expect((await world.caretaker.engine.preview(aPolicy(), [chosen])).targets).toMatchObject([{ id: chosen }]);
 });
 
+test('a limit counts the targets, and not what is settled or left out before them', async () => {
+  const fresh = await startWorld({ sites: 4 });
+  const [away = '', paused = '', ...others] = fresh.sandbox.siteIds();
+  fresh.sandbox.site(away).isCalled({ url: 'https://a.example' });
+  fresh.sandbox.site(away).disconnect();
+  fresh.sandbox.site(paused).isCalled({ url: 'https://aa.example' });
+  fresh.sandbox.site(paused).pause(true);
+  const { targets } = await fresh.caretaker.engine.preview(
+    aPolicy({ select: { filters: {}, sort: 'url,asc', limit: 2 } }),
+  );
+  await fresh.stop();
+  expect(targets.map(({ id }) => id).sort()).toEqual(others);
+});
+
 test('a retry works on what failed, though the filters of the policy select it no longer', async () => {
   const fresh = await startWorld({ sites: 2 });
   const [id = ''] = fresh.sandbox.siteIds();
