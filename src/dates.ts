@@ -39,6 +39,6 @@ export function timezoneFault(timezone: string): string | undefined {
     known.add(timezone);
     return undefined;
   } catch {
-    return 'takes the name of a time zone such as Europe/Berlin';
+    return 'must be the name of a time zone such as Europe/Berlin';
   }
 }

@@ -45,5 +45,5 @@ export function suggestionFor(word: string, candidates: readonly string[]): stri
   const meant = closest(word, candidates);
   if (meant !== undefined) return `did you mean ${meant}?`;
   if (candidates.length === 0 || candidates.length > listed) return undefined;
-  return `there ${candidates.length === 1 ? 'is' : 'are'}: ${candidates.join(', ')}`;
+  return `available: ${candidates.join(', ')}`;
 }

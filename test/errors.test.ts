@@ -24,8 +24,8 @@ test('what the system says of a file is put into words', () => {
 const raw = /invalid|expected|unrecognized|too (small|big)|received/i;
 
 test.each([
-  ['an address', z.email(), 'x', '"at" takes an e-mail address.'],
-  ['a multiple', z.number().multipleOf(5), 7, '"at" takes a multiple of 5.'],
+  ['an address', z.email(), 'x', '"at" must be an email address.'],
+  ['a multiple', z.number().multipleOf(5), 7, '"at" must be a multiple of 5.'],
   ['a pattern', z.string().regex(/^a$/), 'b', '"at" is not in the form that is taken here.'],
   ['a rule without words', z.string().refine(() => false), 'b', '"at" is not taken here.'],
   ['a number', z.number(), Number.NaN, '"at" takes a number, not none (NaN).'],

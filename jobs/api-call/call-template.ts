@@ -85,8 +85,8 @@ function changesNothing(id: OperationId): OptionFault[] | undefined {
   const { list, answers, effect } = operationOf(id);
   if (effect !== undefined) return undefined;
   const why = list ? 'lists things' : answers === 'pdf' ? 'streams a PDF' : 'changes nothing';
-  const message = `${id} ${why}, and what is asked for here is one change of each target.`;
-  return [{ path: ['operation'], message, suggestion: `ask by hand: caretaker api ${id}` }];
+  const message = `${id} ${why}, and a policy makes one change to each target.`;
+  return [{ path: ['operation'], message, suggestion: `send it manually: caretaker api ${id}` }];
 }
 
 function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault[] {
@@ -214,7 +214,7 @@ function compiledPlace(
     const expression = compileExpression(place.source, { [candidateLists[from]]: fieldsOfItem(from) });
     const kind = kindOf(expression);
     if (expression.type !== 'dyn' && !kind) {
-      const message = `The expression is to give a text, a number, true or false, a moment or a list of these, but it is ${expression.type}.`;
+      const message = `The expression must give a string, a number, true or false, a time or a list of these, but it is ${expression.type}.`;
       faults.push({ path, offset: 0, message });
     } else if (kind && field && field.kind !== 'any' && !kind.goesInto.includes(field.kind)) {
       const message = `"${place.path.at(-1)}" takes ${taken[field.kind]}, and the expression gives ${kind.called}.`;
@@ -281,7 +281,7 @@ function inOptions(
 const sameForAll = (from: CandidateList): OptionFault => ({
   path: ['operation'],
   message: 'Every target would be asked the same: nothing in this call is taken from the target.',
-  suggestion: `take a value from it, such as { cel: ${candidateLists[from]}.id }, or ask once with caretaker api`,
+  suggestion: `take a value from it, such as { cel: ${candidateLists[from]}.id }, or send it once with caretaker api`,
 });
 
 /** What a policy holds is kept with each of its runs, so that it is no place for credentials. */
@@ -295,7 +295,7 @@ function secretsIn(value: unknown, path: Path): OptionFault[] {
         path: at,
         at: 'key',
         message: `"${key}" is a credential, and policies are kept with their runs.`,
-        suggestion: 'send it by hand with caretaker api',
+        suggestion: 'send it manually with caretaker api',
       },
     ];
   });

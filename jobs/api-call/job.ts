@@ -26,7 +26,7 @@ import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
 
 const Options = z.strictObject({
-  operation: z.string().describe('What is asked for, by its name in the service: enableSiteActivityLogs.'),
+  operation: z.string().describe('The operation, by its name in the service: enableSiteActivityLogs.'),
   params: z
     .optional(z.record(z.string(), z.unknown()))
     .describe(

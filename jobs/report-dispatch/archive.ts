@@ -17,7 +17,7 @@ export class ArchiveError extends CaretakerError {
 /** A folder as a policy writes it: from the root on, here or on Windows. Relative to what else would a daemon take it? */
 export const ArchiveFolder = z
   .string()
-  .regex(/^(\/|[A-Za-z]:[\\/])/, { error: 'takes a folder from the root on, such as /srv/reports' });
+  .regex(/^(\/|[A-Za-z]:[\\/])/, { error: 'must be an absolute path, such as /srv/reports' });
 
 /** No report is anywhere near as large. */
 const LARGEST_BYTES = 100 * 1024 * 1024;

@@ -74,7 +74,7 @@ const Options = z.strictObject({
   attach_pdf: z.boolean().optional().describe('Whether the PDF goes along. Default as the template has it.'),
   language: z
     .string()
-    .refine(isLanguage, { error: 'takes a language such as en, de or pt-BR' })
+    .refine(isLanguage, { error: 'must be a language such as en, de or pt-BR' })
     .default('en')
     .describe('The language of {{period.name}}, such as de. Default en.'),
   dedupe_by: z
@@ -189,7 +189,7 @@ export const reportDispatch = defineJob({
         is: 'target',
         memo: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
       };
-    // Whose it is may be known in a moment, when a run that is having it made has found it.
+    // Whose it is may be known soon, when a run that is having it made has found it.
     if (ready) return { is: 'target', memo: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
     const taskId = prepared.making.get(site.id);
     return {

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** Local time is at most so far from UTC, with a margin. */
 const FARTHEST_MS = 16 * 3_600_000;
 
-const day = z.iso.date({ error: 'takes a day such as 2026-10-01' });
+const day = z.iso.date({ error: 'must be a day such as 2026-10-01' });
 
 /** What a policy may write for a period. */
 export const PeriodWish = z.union(
@@ -16,7 +16,7 @@ export const PeriodWish = z.union(
     z.enum(['last_month', 'last_week']),
     z.strictObject({ start: day, end: day }).refine(({ start, end }) => start <= end, {
       path: ['end'],
-      error: 'takes a day that is not before "start"',
+      error: 'must be a day that is not before "start"',
     }),
   ],
   { error: 'takes last_month, last_week, or { start: 2026-10-01, end: 2026-10-31 }' },

@@ -66,7 +66,7 @@ type Sync = NonNullable<Item<'listSites'>['sync']>;
 
 export const siteSync = defineJob({
   name: 'site-sync',
-  summary: 'Syncs sites and follows each sync to its snapshot, all of them or those that lag behind.',
+  summary: 'Syncs all sites, or those with a stale sync, and follows each sync to its snapshot.',
   options: Options,
   candidates: 'listSites',
   memo: Memo,
@@ -111,7 +111,7 @@ export const siteSync = defineJob({
     }
     const { site } = await api.showSite({ site_id: target.id });
     if (!site.sync?.daily_sync_time)
-      return { is: 'unknown', detail: 'The service does not tell the daily sync time.' };
+      return { is: 'unknown', detail: 'The service does not show the daily sync time.' };
     return sameTime(memo.move.to, site.sync.daily_sync_time) ? moved(memo, ended) : { is: 'absent' };
   },
 });

@@ -17,13 +17,13 @@ const timeAt = (minute: number): string =>
 const bound = (says: string) =>
   z
     .string()
-    .regex(/^([01]\d|2[0-3]):[0-5]\dZ?$/, 'takes a time of day in UTC such as 01:00')
+    .regex(/^([01]\d|2[0-3]):[0-5]\dZ?$/, 'must be a time of day in UTC such as 01:00')
     .describe(says);
 
 /** Part of the day, in UTC; one that ends before it begins goes over midnight. */
 export const DayWindow = z
   .strictObject({
-    from: bound('Where the window begins, in UTC: 01:00.'),
+    from: bound('Start of the window, in UTC: 01:00.'),
     to: bound('Where it ends, not included, in UTC: 05:00. Earlier than `from`: on the next day.'),
   })
   .refine(({ from, to }) => minuteOf(from) !== minuteOf(to), {

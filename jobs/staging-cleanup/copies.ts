@@ -179,4 +179,4 @@ const has = (names: ReadonlySet<string>, ...any: (string | undefined)[]): boolea
 
 /** Why a copy is left alone that a task is at work on, as far as one can tell. */
 export const atWorkOn = ({ id, type }: StagingTask): string =>
-  `The task ${id} (${type ?? 'of a type not told'}) is at work on it, or may be: the service does not always tell the copy.`;
+  `The task ${id} (${type ?? 'of a type not shown'}) is active on it, or may be: the service does not always show the copy.`;

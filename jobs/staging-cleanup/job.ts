@@ -61,7 +61,7 @@ const Options = z
       .enum(['report', 'delete', 'extend'])
       .default('report')
       .describe(
-        'What is done with stale copies: `report` tells of them and changes nothing, `delete` deletes them after the grace time, `extend` lets them live longer. Default report.',
+        'What is done with stale copies: `report` reports them and changes nothing, `delete` deletes them after the grace time, `extend` extends their life. Default report.',
       ),
     older_than: z.optional(duration(1000)).describe('Stale is what was made longer ago than this.'),
     expires_within: z
@@ -255,7 +255,7 @@ function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Eva
 function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Evaluating<Options, Survey>) {
   if (tags.missing.length > 0) {
     const names = tags.missing.map((tag) => `"${tag}"`).join(', ');
-    return `The account has no tag ${names} (unless_tagged), so nobody can tell which copies are to stay.`;
+    return `The account has no tag ${names} (unless_tagged), so it is unknown which copies must stay.`;
   }
   const siteId = shown(copy.site_id, 'staging.site_id');
   if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not shown'}.`;
@@ -263,10 +263,10 @@ function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Eval
   if (task) return atWorkOn(task);
   const site = sites.get(siteId);
   if (!site && options.action === 'delete' && options.grace !== 0) {
-    return `Its live site ${siteId} is not in the account, so its deletion could be announced to nobody.`;
+    return `Its live site ${siteId} is not in the account, so its deletion cannot be announced.`;
   }
   if (options.unless_tagged && !site) {
-    return `Its live site ${siteId} is not in the account, so nobody can tell how it is tagged (unless_tagged).`;
+    return `Its live site ${siteId} is not in the account, so its tags are unknown (unless_tagged).`;
   }
   return undefined;
 }
@@ -306,7 +306,7 @@ function announcementText({ target, runContext, options }: Working, { facts }: L
   return [
     `The staging copy ${target.label} (${target.id}) is stale: ${facts}.`,
     `Caretaker's policy "${runContext.policy}" deletes it from ${inUtc(from)} on, if it is still stale then.`,
-    'To cancel that, remove this note: a later run announces the copy anew, with a new grace time.',
+    'To cancel that, remove this note: a later run announces the copy again, with a new grace time.',
     'To put it off, write a later date into the last line.',
     ...(tags ? [`To keep the copies of this site for good, tag the site ${tags.join(' or ')}.`] : []),
   ].join('\n');

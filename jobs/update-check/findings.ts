@@ -150,7 +150,7 @@ function linesOf(
           {
             severity: 'warning',
             about: 'more runs',
-            says: `${untold} older runs since ${inMinutes(since)} are not told.`,
+            says: `${untold} older runs since ${inMinutes(since)} are not reported.`,
           },
         ];
   const all = [...lines, ...told.flat(), ...older];
@@ -181,10 +181,10 @@ function standing(
     const share =
       latest && rate !== undefined && staysPaused(latest, rate) ? formatPercentage(latest, rate) : '';
     if (did === 'disableAutoUpdateSchedule') {
-      return line('paused', `Paused by this check${share}. Enable it when that is mended.`);
+      return line('paused', `Paused by this check${share}. Enable it when that is fixed.`);
     }
     const stays = options.enable_paused && share ? ` It is not enabled${share}.` : '';
-    return line('paused', `Paused: it updates nothing until somebody enables it.${stays}`);
+    return line('paused', `Paused: it updates nothing until it is enabled.${stays}`);
   }
   const how = `${schedule.schedule ?? 'on its own terms'}, for ${sitesOf(schedule)}`;
   if (schedule.status !== 'active') return line(false, `Its status is "${schedule.status}" (${how}).`);
@@ -195,7 +195,7 @@ function standing(
     );
   if (held.has('overdue')) return line('overdue', `Active (${how}), but due since ${next} and has not run.`);
   if (!latest) {
-    const begins = hasBegun(schedule, now) ? 'it has never run' : 'it has not begun';
+    const begins = hasBegun(schedule, now) ? 'it has never run' : 'it has not started';
     return line('no-history', `Active (${how}); ${begins}. The first run is due ${next}.`);
   }
   return line(false, `Active (${how}). The next run is due ${next}.`);
@@ -204,7 +204,7 @@ function standing(
 function formatPercentage(latest: UpdateRun, rate: number): string {
   const share = failedShare(latest);
   return share === undefined
-    ? ', since nobody can tell on how many sites its last run failed'
+    ? ', because it is unknown on how many sites its last run failed'
     : `, since its last run failed on ${Math.round(share)}% of its sites, more than ${rate}%`;
 }
 
@@ -240,7 +240,7 @@ function detailOf(
   if (schedule.status === 'paused') says.push('It is paused.');
   else if (!latest) {
     const first = `the first run is due ${inMinutes(schedule.next_update_at)}`;
-    says.push(`It ${hasBegun(schedule, now) ? 'has never run' : 'has not begun'}; ${first}.`);
+    says.push(`It ${hasBegun(schedule, now) ? 'has never run' : 'has not started'}; ${first}.`);
   }
   return says.join(' ') || `No run since ${inMinutes(since)}.`;
 }

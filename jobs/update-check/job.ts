@@ -32,18 +32,18 @@ const Options = z.strictObject({
     .array(z.enum(allConditions))
     .default(['vulnerable', 'failed', 'overdue', 'uncovered'])
     .describe(
-      'What makes a target failed: `failed` (an update failed or was aborted), `vulnerable`, `overdue`, `uncovered`, `paused`, `no-history`. The rest is told all the same. Default: vulnerable, failed, overdue, uncovered.',
+      'What makes a target failed: `failed` (an update failed or was aborted), `vulnerable`, `overdue`, `uncovered`, `paused`, `no-history`. The rest is reported as well. Default: vulnerable, failed, overdue, uncovered.',
     ),
   lookback: duration(3_600_000)
     .prefault('14d')
-    .describe('How far a check goes back that is the first to tell of a schedule. Default 14d.'),
+    .describe('How far the first check of a schedule looks back. Default 14d.'),
   overdue_after: duration()
     .prefault('6h')
     .describe('How long after `next_update_at` an active schedule that has not run is overdue. Default 6h.'),
   follow_for: duration()
     .prefault('1h')
     .describe(
-      'How long a run that still goes on is followed: less than `timeout.target`. With 0 it is left to the next check. Default 1h.',
+      'How long a run in progress is followed: less than `timeout.target`. With 0 the next check reports it. Default 1h.',
     ),
   enable_paused: z
     .boolean()
@@ -54,7 +54,7 @@ const Options = z.strictObject({
   pause_on_failed_rate: percent(0, 100)
     .optional()
     .describe(
-      'Pauses a schedule whose last run failed, or was aborted, on more than this share of its sites. Default: never.',
+      'Pauses a schedule whose last run failed, or was aborted, on more than this percentage of its sites. Default: never.',
     ),
 });
 type Options = z.output<typeof Options>;
@@ -89,7 +89,7 @@ const MAX_TASKS = 100;
 const PAGE = 100;
 export const updateCheck = defineJob({
   name: 'update-check',
-  summary: 'Tells what auto updates did, what failed, what stands still and what they leave out.',
+  summary: 'Reports what auto updates did, what failed, what is stalled and what they do not cover.',
   reasons: {
     'update-failed': {
       text: 'An update of the schedule failed or was aborted on some site; the findings say which and why.',
@@ -204,7 +204,7 @@ export const updateCheck = defineJob({
       return { is: 'next', memo: { ...memo, going: [], did: effect } };
     }
     if (schedule.status === 'active' || schedule.status === 'paused') return { is: 'absent' };
-    return { is: 'unknown', detail: 'The service does not tell whether the schedule is paused.' };
+    return { is: 'unknown', detail: 'The service does not show whether the schedule is paused.' };
   },
 });
 

@@ -130,7 +130,7 @@ const isBad = ({ came }: UpdatedSite): boolean => came === 'failed' || came === 
 function formatWhole(run: UpdateRun): string {
   if (run.status === 'no_updates') return 'There was nothing to update.';
   if (isGoing(run)) {
-    return `It is still going${run.task ? ` (task ${run.task})` : ''}; the next check tells how it ended.`;
+    return `It is still running${run.task ? ` (task ${run.task})` : ''}; the next check reports how it ended.`;
   }
   return `It ${ends.get(run.status) ?? `ended as "${run.status}"`}: ${formatUpdate(run)}.`;
 }

@@ -171,7 +171,7 @@ function heartbeat(house: House): () => Promise<void> {
     const words = freeze && formatFreeze(freeze);
     if (words !== frozen) {
       if (words === undefined) log.info('no longer frozen: policies fire again');
-      else log.warn(`everything is ${words}: no run begins`);
+      else log.warn(`everything is ${words}: no run starts`);
     }
     frozen = words;
     await showPresence(house);

@@ -1,6 +1,6 @@
 /**
  * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note what others
- * are to do. Knows neither queues nor engine nor accounts, so that it opens in a moment.
+ * are to do. Knows neither queues nor engine nor accounts, so that it opens at once.
  */
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';

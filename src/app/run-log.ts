@@ -8,9 +8,9 @@ export function tellBeginnings({ records, log }: Caretaker): () => Promise<void>
     if (event.type !== 'run.moved' || event.status !== 'planning') return;
     const run = await records.runs.get(event.run);
     // A run that was blocked while planning plans anew; it began before.
-    if (run?.startedAt === event.at) log.info({ run: run.id, trigger: run.trigger }, 'a run begins');
+    if (run?.startedAt === event.at) log.info({ run: run.id, trigger: run.trigger }, 'a run starts');
   };
-  const complain = (error: unknown) => log.warn({ err: error }, 'the beginning of a run could not be told');
+  const complain = (error: unknown) => log.warn({ err: error }, 'the start of a run could not be logged');
   const listening = records.listen((event) => void tell(event).catch(complain));
   listening.catch(complain);
   return async () => (await listening)();

@@ -38,7 +38,7 @@ export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attenda
   if (ending) {
     return `Follow it to its end: caretaker runs continue ${id}\nEnd it at once:       caretaker runs cancel ${id} --force`;
   }
-  return `${attendant ? 'Follow it:    ' : 'Go on with it:'} caretaker runs continue ${id}\nCall it off:   caretaker runs cancel ${id}`;
+  return `${attendant ? 'Follow it:    ' : 'Continue it:  '} caretaker runs continue ${id}\nCancel it:     caretaker runs cancel ${id}`;
 }
 
 /** @throws {UsageError} when nobody is there who could do the work. Also when Redis refuses to write: then nobody can show it. */
@@ -52,6 +52,6 @@ export async function needWorker({
   if (refusal !== undefined) throw new RedisRefusesError(refusal);
   if (here.some(({ roles }) => roles.includes('worker'))) return;
   throw new UsageError(
-    'No daemon is at work on this Redis: start one ("caretaker daemon"), or leave out --detach.',
+    'No daemon is running on this Redis: start one ("caretaker daemon"), or omit --detach.',
   );
 }

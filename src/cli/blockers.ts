@@ -108,7 +108,7 @@ export class Blockers {
     await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, both)]);
     if (!both.aborted) {
       this.terminal.say(
-        `Redis has not answered since ${timeOfDay(since)}; nothing is lost, and work goes on when it is back.`,
+        `Redis has not responded since ${timeOfDay(since)}; nothing is lost, and work continues when it responds.`,
       );
       await Promise.race([answer, untilAborted(signal)]);
       if (!signal.aborted) this.terminal.say(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
@@ -132,14 +132,14 @@ export class Blockers {
     if (found?.is === 'away') {
       const goesOn = run.planComplete || !this.callsOff;
       this.terminal.say(
-        `The service has not answered since ${timeOfDay(found.since)}${goesOn ? '; nothing is lost, and work goes on when it is back' : ''}.`,
+        `The service has not responded since ${timeOfDay(found.since)}${goesOn ? '; nothing is lost, and work continues when it responds' : ''}.`,
       );
     } else if (found) {
       this.terminal.say(
-        `The account's ${found.limit} requests a minute are used up until ${timeOfDay(found.until)}, most of them not by this run; work goes on then.`,
+        `The account's ${found.limit} requests a minute are used up until ${timeOfDay(found.until)}, most of them not by this run; work continues then.`,
       );
     } else if (told?.is === 'away') {
-      this.terminal.say(`The service answers again, after ${clockTime(now - told.since)}.`);
+      this.terminal.say(`The service responds again, after ${clockTime(now - told.since)}.`);
     } else this.terminal.say('The account has requests again.');
   }
 }

@@ -58,7 +58,7 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
   if (!policy) throw noSuchPolicy(name, settings, loaded);
   const mistakes = loaded.findings.length;
   if (mistakes > 0) {
-    const what = mistakes === 1 ? 'One mistake' : `${mistakes} mistakes`;
+    const what = mistakes === 1 ? 'One error' : `${mistakes} errors`;
     terminal.say(`${what} in other policies; "caretaker validate" shows more.`);
   }
   sayWarnings(

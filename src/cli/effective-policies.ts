@@ -52,7 +52,7 @@ export function formatKept(kept: readonly Kept[]): string[] {
       .map(({ name, readAt }) => `${name} as it was read at ${formatTime(readAt)}`)
       .join(', ');
     return [
-      `${shortFile(file)} is broken since ${formatTime(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps in force ${names}.`,
+      `${shortFile(file)} has had errors since ${formatTime(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
     ];
   });
 }

@@ -67,6 +67,6 @@ export function explain(error: unknown, terminal: Terminal): number {
   }
   say(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
   if (process.env['CARETAKER_DEBUG'] && error instanceof Error) say(error.stack ?? '');
-  else say('Set CARETAKER_DEBUG=1 to see where. This is a mistake of ours; please report it.');
+  else say('Set CARETAKER_DEBUG=1 to see where. This is a bug in Caretaker; please report it.');
   return exit.notAllWell;
 }

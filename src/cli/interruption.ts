@@ -40,7 +40,7 @@ export function heedSignals(
   const interrupt = new AbortController();
   const over = new AbortController();
   const leave = (words: string): never => {
-    terminal.say(goOn === undefined ? `${words}.` : `${words}; go on with: ${goOn}`);
+    terminal.say(goOn === undefined ? `${words}.` : `${words}; continue with: ${goOn}`);
     process.exit(exit.interrupted);
   };
   const heed = () => {

@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     };
 
   const program = new Command('caretaker')
-    .description('Looks after fleets of remote content-management sites, by policies.')
+    .description('Manages fleets of remote content-management sites by policies.')
     .version(version, '--version', 'print the version')
     .option(
       '--config <file>',
@@ -64,7 +64,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   program
     .command('plan')
     .argument('<policy>')
-    .description('show what a policy would work on, what it leaves out and why, and what it would cost')
+    .description('show what a policy would work on, what it excludes and why, and what it would cost')
     .option('--target <id...>', 'only these targets')
     .addOption(json())
     .action(does(async () => (await import('./commands/plan.ts')).plan));
@@ -100,16 +100,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   policies
     .command('pause')
     .argument('[name...]', whichPolicies)
-    .description('let policies fire no more until they are resumed, or until a moment')
+    .description('stop the scheduled runs of policies until they are resumed, or until a time')
     .option('--job <name>', 'those of this job')
     .option('--account <name>', 'those of this account')
     .option('--all', 'all of them')
-    .option('--reason <text>', 'why, for whoever asks later')
-    .option(
-      '--until <when>',
-      'let it fire again by itself then: 2026-12-01, 2026-12-01T08:00Z, or 3d from now',
-    )
-    .option('--for <duration>', 'let it fire again by itself after so long: 3d')
+    .option('--reason <text>', 'the reason, shown with the pause')
+    .option('--until <when>', 'resume automatically then: 2026-12-01, 2026-12-01T08:00Z, or 3d from now')
+    .option('--for <duration>', 'resume automatically after this duration: 3d')
     .action(does(async () => (await import('./commands/pause.ts')).pausePolicies));
   policies
     .command('resume')
@@ -122,10 +119,10 @@ export async function main(argv: readonly string[]): Promise<number> {
 
   program
     .command('freeze')
-    .description('begin no run of any policy until a moment; ends by itself')
+    .description('start no run of any policy until a time; ends automatically')
     .option('--until <when>', 'when it ends: 2026-12-01, 2026-12-01T08:00Z, or 3d from now')
     .option('--for <duration>', 'how long it lasts: 3d')
-    .option('--reason <text>', 'why, for whoever asks later')
+    .option('--reason <text>', 'the reason, shown with the pause')
     .action(does(async () => (await import('./commands/freeze.ts')).freeze));
   program
     .command('unfreeze')
@@ -136,7 +133,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   program
     .command('next')
     .argument('[policy...]', 'default: all')
-    .description('list the coming firings, in the time zones of the policies and here')
+    .description('list upcoming runs, in the time zones of the policies and here')
     .option('--days <n>', 'so many days ahead', wholeNumber(1, 366), 7)
     .option('--limit <n>', 'at most so many of each policy', wholeNumber(1, 1_000), 20)
     .addOption(json())
@@ -148,21 +145,21 @@ export async function main(argv: readonly string[]): Promise<number> {
       '<when>',
       "a day or time in the policy's time zone: 2026-11-21, 2026-11-21T02:00, 02:00, yesterday",
     )
-    .description('tell why a policy fired then or did not, or what it will do')
+    .description('show why a policy ran at a time or did not, or what it will do')
     .addOption(json())
     .action(does(async () => (await import('./commands/why.ts')).why));
   program
     .command('backfill')
     .argument('<policy>')
-    .description('fire for past moments of a range that were missed or left out, one run after the other')
+    .description('run for past scheduled times that were missed or skipped, one run after the other')
     .requiredOption(
       '--from <when>',
       "a day, a time in the policy's time zone, or how long ago: 2026-11-01, 3d",
     )
-    .option('--to <when>', 'likewise, included (default: now)')
-    .option('--dry-run', 'only show which moments would fire, and why the others would not')
+    .option('--to <when>', 'the end of the range, included, in the same forms (default: now)')
+    .option('--dry-run', 'only show which scheduled times would run, and why the others would not')
     .addOption(
-      new Option('--reprocess <which>', 'which moments that have had their run get another')
+      new Option('--reprocess <which>', 'which scheduled times that already had a run get another')
         .choices(['none', 'failed', 'all'])
         .default('none'),
     )
@@ -188,7 +185,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   runs
     .command('cancel')
     .argument('<run>', aRun)
-    .description('begin nothing more; what is in flight is followed to its end')
+    .description('start nothing more; work in progress is followed to its end')
     .option('--leave-tasks', 'follow tasks under way in the service to their end instead of cancelling them')
     .option('--force', 'end it at once, whatever is in flight')
     .addOption(json())
@@ -204,13 +201,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   runs
     .command('continue')
     .argument('<run>', aRun)
-    .description('go on with a run that was interrupted, and follow it to its end')
+    .description('continue a run that was interrupted, and follow it to its end')
     .addOption(json())
     .action(does(async () => (await import('./commands/runs-act.ts')).continueRun));
   runs
     .command('release')
     .argument('<run>', aRun)
-    .description('let a run go on that is held because Redis was put back to an older state')
+    .description('continue a run that is held because Redis was restored to an older state')
     .action(does(async () => (await import('./commands/runs-act.ts')).releaseRun));
   runs
     .command('export')
@@ -264,7 +261,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .action(does(async () => (await import('./commands/queues.ts')).showQueues));
   queues
     .command('resume')
-    .description('let every queue go on that another BullMQ client has paused')
+    .description('resume every queue that another BullMQ client has paused')
     .action(does(async () => (await import('./commands/queues.ts')).resumeQueues));
   program
     .command('doctor')

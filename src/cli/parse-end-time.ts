@@ -39,7 +39,7 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
     throw new UsageError('Give either --until or --for.');
   if (options.for !== undefined) {
     const ms = parseDuration(options.for);
-    if (!ms) throw new UsageError(`--for takes a duration such as 3d or 1h30m; not "${options.for}".`);
+    if (!ms) throw new UsageError(`--for must be a duration such as 3d or 1h30m; not "${options.for}".`);
     return now + ms;
   }
   if (options.until === undefined) return undefined;
@@ -47,9 +47,8 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   const until = ms === undefined ? parseEndTime(options.until) : now + ms;
   if (until === undefined)
     throw new UsageError(
-      `--until takes a moment or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
+      `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
     );
-  if (until <= now)
-    throw new UsageError(`--until takes a moment that is still to come; ${formatTime(until)} is not.`);
+  if (until <= now) throw new UsageError(`--until must be in the future; ${formatTime(until)} is not.`);
   return until;
 }

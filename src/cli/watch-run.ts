@@ -194,9 +194,9 @@ async function sayHowToGoOn(
   }
   const other = await atWorkOn(caretaker, run.account);
   terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
-  if (other) terminal.say(`It goes on without you: ${other} is at work on it.`);
+  if (other) terminal.say(`It continues without this command: ${other} works on it.`);
   else {
-    if (run.ending) terminal.say('It is called off, and nobody is at work on it any more.');
+    if (run.ending) terminal.say('It is cancelled, and no process works on it any more.');
     terminal.say(goOnOrCancel(run));
   }
   return exit.interrupted;
@@ -212,8 +212,8 @@ async function standstill(
   if (run.held) terminal.say('The run waits until a person decides.');
   else if (attending.callOffIfRefused && !run.planComplete) {
     await caretaker.engine.cancel(run.id);
-    terminal.say('Nothing was begun; the run was called off.');
-  } else terminal.say(`The run waits. When the cause is mended: caretaker runs continue ${run.id}`);
+    terminal.say('Nothing was started; the run was cancelled.');
+  } else terminal.say(`The run waits. When the cause is fixed: caretaker runs continue ${run.id}`);
   if (attending.json) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
     terminal.json(toReport(now, await targetsOf(caretaker, now)));

@@ -118,7 +118,7 @@ export class RequestSender {
   private reportToBudget(ticket: Ticket, report: WindowReport | undefined): void {
     const { budget, log, account } = this.deps;
     budget.learn(ticket, report).catch((error: unknown) => {
-      log.warn({ account, err: error }, 'the budget could not be told of an answer');
+      log.warn({ account, err: error }, 'the budget could not be updated by an answer');
     });
   }
 }

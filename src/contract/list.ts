@@ -90,7 +90,7 @@ function checkPaging(list: List, query: ListQuery): QueryFault[] {
 
 function checkTimezone(list: List, timezone: unknown): QueryFault[] {
   const path = ['timezone'];
-  if (!list.timezone) return [{ path, message: 'this list takes no timezone' }];
+  if (!list.timezone) return [{ path, message: 'this list does not accept a timezone' }];
   return isTimezone(timezone) ? [] : [{ path, message: 'is a timezone name such as Europe/Berlin' }];
 }
 
@@ -141,8 +141,8 @@ function checkCondition(filter: Filter, path: string[], value: unknown): QueryFa
   }
   if (operator === 'present') return checkValue({ kind: 'boolean' }, value, path);
   if (operator !== 'in') return checkValue(filter, value, path);
-  if (!Array.isArray(value)) return [{ path, message: '"in" takes a list' }];
-  if (value.length === 0) return [{ path, message: '"in" takes at least one value' }];
+  if (!Array.isArray(value)) return [{ path, message: '"in" needs a list' }];
+  if (value.length === 0) return [{ path, message: '"in" needs at least one value' }];
   return value.flatMap((one) => checkValue(filter, one, path));
 }
 
@@ -151,7 +151,7 @@ const shapes: Record<FilterValue['kind'], { schema: z.ZodType; says: string }> =
   boolean: { schema: z.union([z.boolean(), z.enum(['true', 'false'])]), says: 'true or false' },
   timestamp: {
     schema: z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]),
-    says: 'a moment such as 2026-11-21T02:00:00Z',
+    says: 'a time such as 2026-11-21T02:00:00Z',
   },
   day: { schema: z.iso.date(), says: 'a day such as 2026-11-21' },
   version: {

@@ -130,9 +130,6 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   const reason = `${inARow} runs failed in a row`;
   const pause = { at: clock.now(), by: 'caretaker', reason };
   await records.policies.pause(run.policy, pause);
-  log.warn(
-    { policy: run.policy },
-    `paused: ${reason}; caretaker policies resume ${run.policy} lets it run again`,
-  );
+  log.warn({ policy: run.policy }, `paused: ${reason}; caretaker policies resume ${run.policy} resumes it`);
   deps.onPolicyPaused?.(run, policy, pause);
 }

@@ -25,7 +25,7 @@ export class FrozenError extends CaretakerError {
   readonly code = 'FROZEN';
   constructor(readonly freeze: Freeze) {
     super(
-      `Nothing was begun: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --ignore-freeze runs this one all the same.`,
+      `No run was started: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that; --ignore-freeze starts this one anyway.`,
     );
   }
 }
@@ -80,7 +80,7 @@ export async function fire(
     run = { ...run, status: 'skipped', finishedAt: now, detail };
     made = await records.runs.create(run, limits, { firing: recordOf(run) });
   }
-  if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was left out.' };
+  if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
   if (made === 'there') {
     const there = (await records.runs.get(run.id)) ?? run;
     // Whoever made it may have died before it was on its way.

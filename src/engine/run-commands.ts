@@ -23,12 +23,12 @@ export async function cancelById(
   options?: { tasks?: boolean },
 ): Promise<void> {
   const run = await openRun(deps, runId);
-  await cancelRun(deps, run, 'It was cancelled by hand.', options);
+  await cancelRun(deps, run, 'It was cancelled manually.', options);
 }
 
 export async function forceEndById(deps: EngineDeps, runId: string): Promise<Run> {
   const run = await openRun(deps, runId);
-  await forceEndRun(deps, run, 'It was cancelled by hand, without waiting for what was under way.');
+  await forceEndRun(deps, run, 'It was cancelled manually, without waiting for targets in progress.');
   return existingRun(deps, runId);
 }
 
@@ -80,7 +80,7 @@ async function existingRun({ records }: EngineDeps, runId: string): Promise<Run>
 async function openRun(deps: EngineDeps, runId: string): Promise<Run> {
   const run = await existingRun(deps, runId);
   if (!isFinal(run.status)) return run;
-  const more = `"caretaker runs show ${runId}" tells of it.`;
+  const more = `"caretaker runs show ${runId}" shows it.`;
   throw new RunError(`The run ${runId} has already ended: ${run.status}. ${more}`);
 }
 

@@ -46,7 +46,7 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
 
 const examples: Record<string, string> = {
   duration: 'write hours, minutes and seconds: duration("1h30m")',
-  timestamp: 'write a moment with its zone: timestamp("2026-11-21T02:00:00Z")',
+  timestamp: 'write a time with its zone: timestamp("2026-11-21T02:00:00Z")',
 };
 
 function refuseMethod(node: ASTNode): Fault | undefined {
@@ -56,7 +56,7 @@ function refuseMethod(node: ASTNode): Fault | undefined {
     return {
       message: 'matches() can take forever on some texts and is not offered.',
       offset: receiver.end + 1,
-      suggestion: 'use re(), which takes the same patterns',
+      suggestion: 'use re(), which accepts the same patterns',
     };
   }
   const literal = argument?.op === 'value' && typeof argument.args === 'string' ? argument.args : undefined;

@@ -55,7 +55,7 @@ export function createNotifier({
     const { event, run } = news;
     const facts = { event, run: run.id, policy: run.policy, status: run.status, to };
     if (delivery.is === 'taken') log.debug(facts, 'a notification was delivered');
-    else log.error(facts, `"${to}" was not told ${news.what}: ${delivery.why}`);
+    else log.error(facts, `"${to}" was not notified ${news.what}: ${delivery.why}`);
   };
 
   const tellAll = async ({ notify }: Policy, word: string, news: News): Promise<void> => {

@@ -107,7 +107,7 @@ const switches = [
 /** Whoever wants to switch a policy off in its file is told how it is done. */
 const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =>
   at === 'key' && path.length === 1 && switches.includes(String(path[0]))
-    ? { suggestion: 'to keep it from firing, run: caretaker policies pause <name>' }
+    ? { suggestion: 'to stop its scheduled runs: caretaker policies pause <name>' }
     : {};
 
 /** A name under `select.filters` that the reading refused, before the list itself could be asked about it. */

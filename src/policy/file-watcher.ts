@@ -55,7 +55,9 @@ export function watchConfig(
       now = read();
     } catch (error) {
       const why = messageOf(error).replace(/\.$/, '');
-      return log.error(`the configuration changed and cannot be used: ${why}; the daemon goes on as it was`);
+      return log.error(
+        `the configuration changed and cannot be used: ${why}; the daemon keeps the previous configuration`,
+      );
     }
     const changes = configChanges(last, now);
     const waiting = configChanges(started, now).fixed;

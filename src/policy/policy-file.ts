@@ -29,7 +29,7 @@ const judged = (
 
 const whole = (least: number, most: number) =>
   z
-    .int({ error: `takes a whole number from ${least} to ${most}` })
+    .int({ error: `must be a whole number from ${least} to ${most}` })
     .min(least)
     .max(most);
 
@@ -44,7 +44,8 @@ const timezone = judged(timezoneFault, zoneHint);
 const cron = judged(cronFault);
 
 const Blackout = z.union([DayRange, z.string()], {
-  error: 'takes the name of a calendar, a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+  error:
+    'must be the name of a calendar, a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
 });
 
 const catchupModes = ['none', 'last', 'all'] as const;
@@ -54,19 +55,19 @@ const Catchup = z.union(
   [
     duration().transform((window) => ({ window, mode: 'last' as (typeof catchupModes)[number] })),
     z.strictObject({
-      window: duration().describe('How late a missed firing may be and still run.'),
+      window: duration().describe('How late a missed scheduled run may be and still start.'),
       mode: z
         .enum(catchupModes)
         .default('last')
-        .describe('Which of several missed firings run: none, last or all. Default last.'),
+        .describe('Which of several missed scheduled runs start: none, last or all. Default last.'),
     }),
   ],
-  { error: 'takes a duration such as 2h, or { window: 2h, mode: all } with mode none, last or all' },
+  { error: 'must be a duration such as 2h, or { window: 2h, mode: all } with mode none, last or all' },
 );
 
 const Schedule = z.strictObject({
   cron: z
-    .union([cron, z.array(cron).min(1)], { error: 'takes a cron expression or a list of them' })
+    .union([cron, z.array(cron).min(1)], { error: 'must be a cron expression or a list of them' })
     .describe('When it fires: minute, hour, day of month, month, day of week. One expression or a list.'),
   timezone: timezone
     .default('UTC')
@@ -76,7 +77,9 @@ const Schedule = z.strictObject({
       gap: z
         .enum(gaps)
         .default('shift')
-        .describe('A time that is skipped: fires at the first moment after it (shift), or not (skip).'),
+        .describe(
+          'A time that does not exist on that day: run at the first time after it (shift), or not at all (skip).',
+        ),
       overlap: z
         .enum(foldings)
         .default('first')
@@ -86,32 +89,34 @@ const Schedule = z.strictObject({
     .describe('What happens to times of day when clocks change. Default { gap: shift, overlap: first }.'),
   jitter: duration()
     .prefault(0)
-    .describe('Spreads firings over so long; the same firing always gets the same delay. Default 0.'),
+    .describe(
+      'Delays each scheduled run by up to this duration; the same run always gets the same delay. Default 0.',
+    ),
   spread: z
     .optional(duration(1000))
     .describe(
-      'Starts the targets of a run evenly over so long, each at about the same time in every run; one fired by hand starts them at once. Default: as fast as limits and budget allow.',
+      'Starts the targets of a run evenly over this duration, each at about the same time in every run. A manual run starts them at once. Default: as fast as limits and budget allow.',
     ),
   overlap: z
     .enum(overlaps)
     .default('skip')
     .describe(
-      'When the run before is still at work: skip, queue (one waits), queue-all, cancel-running or allow. Default skip.',
+      'When the previous run is still active: skip, queue (one waits), queue-all, cancel-running or allow. Default skip.',
     ),
   catchup: Catchup.prefault(0).describe(
-    'A firing missed by no more than this still runs. Default 0: never. With { window, mode }, mode says which of several: none, last (one run for all, as with a bare duration) or all, one after the other.',
+    'A scheduled run missed by no more than this still starts. Default 0: never. With { window, mode }, mode selects which of several: none, last (one run for all, as with only a duration) or all, one after the other.',
   ),
   blackout: z
     .array(Blackout)
     .default([])
     .describe(
-      'Days without firings, in the time zone: names under calendars in config/caretaker.yaml, days, weekdays (sunday) and ranges. Default none.',
+      'Days without scheduled runs, in the time zone: names under calendars in config/caretaker.yaml, days, weekdays (sunday) and ranges. Default none.',
     ),
   enabled: z
     .boolean({ error: 'takes true or false' })
     .default(true)
     .describe(
-      'With false the policy fires only by hand, and its moments are recorded as left out. Default true.',
+      'With false the policy has manual runs only, and its scheduled times are recorded as skipped. Default true.',
     ),
   pause_after_failures: z
     .optional(whole(1, 1000))
@@ -121,7 +126,7 @@ const Schedule = z.strictObject({
 });
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()], {
-  error: 'takes a text, a number, true or false',
+  error: 'must be a string, a number, true or false',
 });
 
 const Select = z.strictObject({
@@ -135,8 +140,8 @@ const Select = z.strictObject({
       z.string(),
       z.record(
         z.string(),
-        z.union([Scalar, z.array(Scalar)], { error: 'takes a value, or a list of values with "in"' }),
-        { error: 'takes an operator with a value, such as { eq: connected }' },
+        z.union([Scalar, z.array(Scalar)], { error: 'must be a value, or a list of values with "in"' }),
+        { error: 'must be an operator with a value, such as { eq: connected }' },
       ),
     )
     .default({})
@@ -151,13 +156,11 @@ const Select = z.strictObject({
   sort: z
     .optional(z.string())
     .describe("Field and direction: last_sync_at,asc. Default the API's own order."),
-  timezone: z
-    .optional(timezone)
-    .describe('Time zone in which the API reads moments of filters. Default UTC.'),
+  timezone: z.optional(timezone).describe('Time zone in which the API reads times in filters. Default UTC.'),
   limit: z.optional(whole(1, 100_000)).describe('At most so many targets a run. Default no limit.'),
 });
 
-const thresholdForms = 'takes a number of targets from 1, or a share such as 10%';
+const thresholdForms = 'must be a number of targets from 1, or a percentage such as 10%';
 
 const Limits = z.strictObject({
   concurrency: whole(1, 1000)
@@ -168,7 +171,7 @@ const Limits = z.strictObject({
     .describe('A larger plan stops the run before anything is sent. Default 1000.'),
   max_percent: percent(1, 100)
     .prefault(100)
-    .describe('Likewise a plan with a larger share of all candidates. Default 100%.'),
+    .describe('A plan with a larger percentage of all candidates stops the run as well. Default 100%.'),
   stop_after_failures: z
     .optional(z.union([z.int(), z.string()], { error: thresholdForms }))
     .transform((value, context) => {
@@ -183,7 +186,7 @@ const Limits = z.strictObject({
       return z.NEVER;
     })
     .describe(
-      'So many failed targets stop the run, or such a share of the plan once at least three have failed. Default: never.',
+      'This many failed targets stop the run, or this percentage of the plan once at least three have failed. Default: never.',
     ),
 });
 
@@ -199,7 +202,7 @@ const Retry = z
   })
   .refine(({ delay, max_delay }) => delay <= max_delay, {
     path: ['max_delay'],
-    error: 'takes a duration that is not shorter than "delay"',
+    error: 'must be a duration that is not shorter than "delay"',
   });
 
 const Timeout = z
@@ -211,7 +214,7 @@ const Timeout = z
   })
   .refine(({ target, run }) => target === undefined || target <= run, {
     path: ['target'],
-    error: 'takes a duration that is not longer than "run"',
+    error: 'must be a duration that is not longer than "run"',
   });
 
 /** What a policy may notify about: every end of a run, that the account refuses us, and that it was paused by itself. */
@@ -223,7 +226,7 @@ const Notify = z.strictObject({
     .min(1)
     .default(['failed', 'partial', 'stopped', 'blocked', 'paused'])
     .describe(
-      'Which ends of a run are told; blocked: the account refuses us; paused: by pause_after_failures. Default failed, partial, stopped, blocked, paused.',
+      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures. Default failed, partial, stopped, blocked, paused.',
     ),
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
@@ -251,7 +254,7 @@ const Entry = z.strictObject({
   notify: z
     .array(Notify)
     .default([])
-    .describe('Who is told about ends of runs and an automatic pause. Default nobody.'),
+    .describe('Notification channels for ends of runs and an automatic pause. Default none.'),
   record: z
     .optional(z.never({ error: 'is not built yet; leave it out' }))
     .describe('Not built yet: what is written to the site for client reports.'),
@@ -259,7 +262,7 @@ const Entry = z.strictObject({
 /** Where several keys have to agree. */
 export const PolicyEntry = Entry.refine(
   ({ schedule, timeout }) => schedule?.spread === undefined || schedule.spread < timeout.run,
-  { path: ['schedule', 'spread'], error: 'takes a duration that is shorter than "timeout.run"' },
+  { path: ['schedule', 'spread'], error: 'must be a duration that is shorter than "timeout.run"' },
 );
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 

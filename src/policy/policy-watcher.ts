@@ -211,7 +211,7 @@ function tell(now: ReadState, before: ReadState, log: Log): void {
   log.info(
     facts,
     before === nothing
-      ? `policies read: ${now.policies.length} in force`
+      ? `policies loaded: ${now.policies.length} active`
       : `policies read again: ${formatNames(changesBetween(before.policies, now.policies))}`,
   );
 }
@@ -226,7 +226,7 @@ function brokenFiles({ findings, kept }: ReadState): Map<string, string> {
       const mine = kept.filter((one) => one.file === file);
       const versions = mine.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
       const rest =
-        mine.length > 0 ? `what was read before stays in force: ${versions}` : 'nothing else was in force';
+        mine.length > 0 ? `the previous version stays active: ${versions}` : 'no previous version was active';
       return [file, `${mistake}${more}; ${rest}`];
     }),
   );

@@ -74,7 +74,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell it again.
   const complain = (error: Error & { syscall?: string }) =>
     error.syscall === undefined
-      ? log.warn({ err: error }, 'a queue could not do its work for a moment')
+      ? log.warn({ err: error }, 'a queue could not work for a moment')
       : log.debug({ err: error }, 'a queue lost Redis for a moment');
   let opened: Record<Entry['kind'], Queue> | undefined;
   const open = () => {

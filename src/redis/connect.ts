@@ -111,11 +111,11 @@ async function contact(store: Store, where: string, log: Log, url?: string): Pro
     first ??= error;
     const why = unreachableBecause(error);
     // Each try to connect again fails in the same way: a person is told once, and again when the cause is another.
-    if (met && why !== told) log.warn(`Redis is away (${why}); work goes on when it is back`);
+    if (met && why !== told) log.warn(`Redis is unavailable (${why}); work continues when it is back`);
     told = why;
   });
   store.on('ready', () => {
-    if (told !== undefined && met) log.info('Redis is back; work goes on');
+    if (told !== undefined && met) log.info('Redis is available again; work continues');
     told = undefined;
   });
   const given = new Promise<never>((_, reject) => {

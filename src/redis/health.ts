@@ -34,7 +34,7 @@ export async function redisTroubles(store: Store, queues: Queues): Promise<Redis
     ...evicting.map((says) => ({ stops: false, says })),
     ...paused.map((queue) => ({
       stops: true,
-      says: `the queue "${queue}" was paused by another BullMQ client, and nothing in it is worked on: "caretaker queues resume" lets it go on`,
+      says: `the queue "${queue}" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it`,
     })),
   ];
 }
@@ -96,7 +96,7 @@ export function watchRedis({
     const now = new Set(troubles.map(kind));
     for (const one of troubles) if (!before.has(kind(one))) log[one.stops ? 'error' : 'warn'](one.says);
     if ([...before].some((one) => !now.has(one)) && !troubles.some(({ stops }) => stops))
-      log.info('Redis does its part again; work goes on');
+      log.info('Redis works again; work continues');
   };
   const looking = (async () => {
     while (!closing.signal.aborted) {

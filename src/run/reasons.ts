@@ -15,7 +15,7 @@ export interface ReasonInfo {
 
 export const coreReasons = {
   done: { text: 'The work was done and its end was seen.' },
-  'already-done': { text: 'Nothing had to be done: the account was already in the state asked for.' },
+  'already-done': { text: 'No action was needed: the account was already in the requested state.' },
   adopted: {
     text: 'The same work was already under way; it was followed to its end instead of being started again.',
   },
@@ -26,7 +26,7 @@ export const coreReasons = {
   rejected: { text: 'The service refused the request; the detail has its message.' },
   'task-failed': { text: 'The work was started, and the service reports that it failed.', retryable: true },
   'task-aborted': { text: 'The work was started, and the service aborted it.', retryable: true },
-  'task-cancelled': { text: 'The work was started, and somebody cancelled it.', retryable: true },
+  'task-cancelled': { text: 'The work was started, and a person cancelled it.', retryable: true },
   timeout: { text: 'The time limit passed before the end was seen.', retryable: true },
   unavailable: { text: 'The service could not do it in any of the attempts allowed.', retryable: true },
   'unknown-effect': {

@@ -42,9 +42,9 @@ export interface SiteControl {
   finishSync(): void;
   /** Somebody cancels the running sync in the service: its snapshot is cancelled. */
   cancelSync(): void;
-  /** What its core is from now on; what is left out stays. */
+  /** What its core is from now on; omitted fields stay. */
   coreIs(core: Partial<Site['core']>): void;
-  /** What its address and title are from now on; what is left out stays. */
+  /** What its address and title are from now on; omitted fields stay. */
   isCalled(names: Partial<Pick<Site, 'url' | 'title'>>): void;
   /** Its plugins and themes are those of months ago, and have updates waiting. */
   fallBehind(): void;

@@ -42,11 +42,12 @@ export async function planBackfill(
   reprocess: Reprocess,
   now: number,
 ): Promise<BackfillTime[]> {
-  if (!schedule) throw new BackfillError(`${name} has no schedule: there are no moments to make up for.`);
+  if (!schedule)
+    throw new BackfillError(`${name} has no schedule: there are no scheduled times to backfill.`);
   const moments = scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
   if (moments.length > MAX_BACKFILL_TIMES)
     throw new BackfillError(
-      `${name} has more than ${MAX_BACKFILL_TIMES} moments in that range. Backfill a shorter range at a time.`,
+      `${name} has more than ${MAX_BACKFILL_TIMES} scheduled times in that range. Backfill a shorter range at a time.`,
     );
   const known = new Map(
     (await (records?.ledger.between(name, from, to, 2 * MAX_BACKFILL_TIMES) ?? [])).map((record) => [
@@ -111,7 +112,7 @@ function judge({
 }
 
 function formatRecord({ is, why, note }: FiringRecord): string {
-  if (is === 'merged') return 'missed, and made up for by one run for several';
+  if (is === 'merged') return 'missed, and caught up by one run for several';
   if (is !== 'skipped' || why === undefined) return 'missed';
   return `skipped: ${why === 'overlap' ? 'overlap' : formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }

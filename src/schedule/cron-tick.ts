@@ -44,7 +44,7 @@ export function startCronTick(options: CronTickOptions): Tick {
   const looking = setInterval(() => {
     if (beat.busy > 0 || performance.now() - beat.calledAt <= silentMs) return;
     beat.calledAt = performance.now();
-    log.debug('the machine’s clock was put back: the tick begins anew');
+    log.debug('the machine’s clock was put back: the tick starts again');
     void task.destroy();
     task = cronTask(options, beat);
     void task.execute().catch(() => undefined); // node-cron has told the log

@@ -57,7 +57,7 @@ export async function explain(
   const empty = { policy: name, timezone: schedule?.timezone ?? null, moments: [], around: [] };
   const told = records ? await recordsOf(records, name, spans) : [];
   if (!schedule && told.length === 0)
-    return { ...empty, sentences: [`${name} has no schedule: it fires only by hand.`] };
+    return { ...empty, sentences: [`${name} has no schedule: it has manual runs only.`] };
   const view = await viewOf(records, policy, now);
   const named = schedule
     ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
@@ -84,8 +84,8 @@ export async function explain(
     ...empty,
     around,
     sentences: [
-      `${name} is not due then: ${cron} (${schedule.timezone}) names no such moment. ${
-        around.length > 0 ? 'The firings around it are:' : 'It names no other either.'
+      `${name} is not due then: ${cron} (${schedule.timezone}) names no such time. ${
+        around.length > 0 ? 'The scheduled times around it are:' : 'It names no other either.'
       }`,
       ...around.map(({ sentence }) => `  ${sentence}`),
     ],
@@ -104,7 +104,7 @@ function together(moments: readonly Explained[], name: string, zone: string): st
   return rows.map(({ said, first, last, count }) =>
     count === 1
       ? first.sentence
-      : `${name} ${first.wall_time} to ${last.wall_time} ${zone}, ${count} moments, each${said}`,
+      : `${name} ${first.wall_time} to ${last.wall_time} ${zone}, ${count} scheduled times, each${said}`,
   );
 }
 
@@ -195,7 +195,7 @@ async function formatPast(
       const into = record.into ?? record.moment;
       const heir = await view.recordOf(into);
       const by = heir?.run ? ` (${formatRun(heir.run, await view.runOf(heir.run))})` : '';
-      return `was missed, and the run of ${wallTime(into, zone)} made up for it${by}`;
+      return `was missed, and caught up by the run of ${wallTime(into, zone)}${by}`;
     }
   }
 }
@@ -210,19 +210,19 @@ const formatRun = (id: string, run: Run | undefined): string => {
 };
 
 function formatUpcoming(moment: number, at: number, zone: string, hindrance?: SkipCause): string {
-  if (hindrance) return `will be skipped as things stand: ${formatSkipCause(hindrance)}`;
+  if (hindrance) return `will be skipped unless this changes: ${formatSkipCause(hindrance)}`;
   if (at === moment) return 'will fire on the minute';
-  return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its moment`;
+  return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its scheduled time`;
 }
 
 function formatUnrecorded({ state, someSchedules }: View, schedule: Schedule, moment: number): string {
   if (moment > (state.cursor ?? Number.POSITIVE_INFINITY)) {
     return someSchedules
       ? 'is due and about to be decided about'
-      : 'is due, but no daemon with the role scheduler is at work; "caretaker daemon" starts one';
+      : 'is due, but no daemon with the role scheduler is active; "caretaker daemon" starts one';
   }
-  if (state.cursor === undefined) return 'has no record: no daemon has looked after this policy yet';
+  if (state.cursor === undefined) return 'has no record: no daemon has scheduled this policy yet';
   if (state.since !== undefined && moment <= state.since)
-    return `has no record: this schedule is in force since ${wallTime(state.since, schedule.timezone)}`;
+    return `has no record: this schedule is active since ${wallTime(state.since, schedule.timezone)}`;
   return 'has no record any more: it is older than what is kept (retention.runs)';
 }

@@ -14,14 +14,14 @@ const secret = (text: z.ZodType<string>) =>
 
 const Webhook = z
   .strictObject({
-    url: secret(z.url({ protocol: /^https?$/, error: 'takes an http:// or https:// address' })).describe(
+    url: secret(z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })).describe(
       'Where the JSON message is sent by POST.',
     ),
     secret: z
       .optional(secret(z.string().min(8)))
       .describe('Signs each message, 8 characters or more. Default: not signed.'),
   })
-  .describe('An HTTP address that is told.');
+  .describe('An HTTP address that is notified.');
 
 /** One receiver: a channel by its kind, with its settings. */
 export const Receiver = z.union([z.strictObject({ webhook: Webhook })]);

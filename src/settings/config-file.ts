@@ -17,12 +17,12 @@ export const name = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9-]{0,62}$/,
-    'takes a name of small letters, digits and hyphens, up to 63 characters',
+    'must be a name of lowercase letters, digits and hyphens, up to 63 characters',
   );
 
 /** Numbers out of variables arrive as texts, so both are taken. */
 export const wholeNumber = (least: number, most: number) => {
-  const says = `takes a whole number from ${least} to ${most}`;
+  const says = `must be a whole number from ${least} to ${most}`;
   return z
     .union([z.number(), z.string()], { error: says })
     .transform((value, context) => {
@@ -42,13 +42,14 @@ const baseUrl = z.string().transform((text, context) => {
   const url = text.trim().replace(/\/+$/, '');
   if (url === '') return undefined;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    return refuse('takes an http:// or https:// address');
+    return refuse('must be an http:// or https:// address');
   }
   const { username, password, search, hash, pathname } = new URL(url);
-  if (username || password) return refuse('takes no user name or password; the token stands in "token"');
+  if (username || password)
+    return refuse('must not hold a user name or password; the token goes into "token"');
   if (search || hash || !/\/api\/v\d$/.test(pathname)) {
     return refuse(
-      'takes an address that ends with the version of the API, such as https://example.com/api/v6',
+      'must be an address that ends with the version of the API, such as https://example.com/api/v6',
     );
   }
   return url;
@@ -66,12 +67,12 @@ const Account = z.strictObject({
         .describe('Requests per minute that the service allows the account. Default 200.'),
       reserve: percent(0, 90)
         .prefault('10%')
-        .describe('Share of them that is left for people using the same account. Default 10%.'),
+        .describe('Percentage of them that is reserved for people using the same account. Default 10%.'),
       when_redis_is_down: z
         .enum(['stop', 'share'])
         .default('stop')
         .describe(
-          'While Redis is away: requests wait for it (`stop`), or each process goes on with its part (`share`). Default `stop`.',
+          'While Redis is unavailable: requests wait for it (`stop`), or each process continues with its part (`share`). Default `stop`.',
         ),
     })
     .prefault({})
@@ -83,14 +84,14 @@ const port = wholeNumber(1, 65_535);
 /** `host:port`, or the two apart. */
 const Address = z
   .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })], {
-    error: 'takes an address such as redis-1:26379',
+    error: 'must be an address such as redis-1:26379',
   })
   .transform((address, context) => {
     if (typeof address !== 'string') return address;
     const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(address) ?? [];
     const host = bracketed ?? plain;
     if (host !== undefined) return { host, port: digits === undefined ? undefined : Number(digits) };
-    context.addIssue({ code: 'custom', message: 'takes an address such as redis-1:26379' });
+    context.addIssue({ code: 'custom', message: 'must be an address such as redis-1:26379' });
     return z.NEVER;
   });
 
@@ -156,14 +157,14 @@ export const ConfigFile = z.strictObject({
     .superRefine(({ host, password = '' }, context) => {
       const { length } = password.trim();
       if (length === 0 || length >= MIN_PASSWORD || isLoopback(host)) return;
-      const message = `takes at least ${MIN_PASSWORD} characters, since other machines reach the dashboard on ${host}`;
+      const message = `must have at least ${MIN_PASSWORD} characters, because other machines can reach the dashboard on ${host}`;
       context.addIssue({ code: 'custom', path: ['password'], message });
     })
-    .describe('The web pages and the JSON behind them.'),
+    .describe('The web pages and the JSON API.'),
   notifications: z
     .record(name, Receiver)
     .prefault({})
-    .describe('Who can be told about a run, by the name that policies use. Default none.'),
+    .describe('Notification channels, by the name that policies use. Default none.'),
   calendars: z
     .record(
       name.refine((text) => !isWeekday(text), 'takes another name: a weekday means that day of every week'),

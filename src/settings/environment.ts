@@ -76,17 +76,17 @@ function readValue(rest: string, following: readonly string[]): ParsedValue {
     const value = rest.replace(/(^|[ \t]+)#.*$/, '').trim();
     if (!value.includes('#')) return { value, moreLines: 0 };
     return {
-      fault: 'holds a "#", which begins a comment for some programs',
+      fault: 'contains a "#", which starts a comment for some programs',
       suggestion: 'put the value into quotes',
     };
   }
   const text = [rest.slice(1), ...following].join('\n');
   const end = text.indexOf(quote);
   if (end < 0)
-    return { fault: `begins with ${quote} and has no other one at its end`, suggestion: 'close the quotes' };
+    return { fault: `starts with ${quote} and does not end with one`, suggestion: 'close the quotes' };
   const behind = text.slice(end + 1).split('\n')[0] ?? '';
   if (!/^[ \t]*(#.*)?$/.test(behind)) {
-    return { fault: 'goes on behind its closing quote', suggestion: 'quote it with another of " \' `' };
+    return { fault: 'continues after its closing quote', suggestion: 'quote it with another of " \' `' };
   }
   const inside = text.slice(0, end);
   return {

@@ -144,7 +144,7 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
   if (typeof value === 'object' && !Array.isArray(value)) {
     return { value: value as Record<string, unknown>, findings, unset };
   }
-  throw new InvalidFilesError([file.finding([], { message: 'The file takes a map of keys and values.' })]);
+  throw new InvalidFilesError([file.finding([], { message: 'The file must be a map of keys and values.' })]);
 }
 
 const missingVariable = (variable: string) => ({

@@ -25,13 +25,15 @@ export const isDay = (text: string): boolean => z.iso.date().safeParse(text).suc
 export function dayFault(text: string): string | undefined {
   const why = noSuchDay(text);
   if (why !== undefined) return `is no day: ${why}`;
-  return isOtherwiseWritten(text) ? 'takes a day in the form year-month-day, such as 2026-12-25' : undefined;
+  return isOtherwiseWritten(text)
+    ? 'must be a day in the form year-month-day, such as 2026-12-25'
+    : undefined;
 }
 
 const dayLike = (example: string) =>
   z.iso.date({
     error: ({ input }) =>
-      (typeof input === 'string' ? dayFault(input) : undefined) ?? `takes a day such as ${example}`,
+      (typeof input === 'string' ? dayFault(input) : undefined) ?? `must be a day such as ${example}`,
   });
 
 /** A range in a file. */
@@ -40,9 +42,9 @@ export const DayRange = z
     from: dayLike('2026-12-20').describe('First day of a range.'),
     to: dayLike('2027-01-03').describe('Last day of the range.'),
   })
-  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'takes a day that is not before "from"' });
+  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'must be a day that is not before "from"' });
 
-const dayForms = 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }';
+const dayForms = 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }';
 
 /** An entry of a calendar in a file. */
 export const DaysEntry = z.union(
@@ -54,7 +56,7 @@ export const DaysEntry = z.union(
       context.addIssue({
         code: 'custom',
         message:
-          dayFault(text) ?? 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
+          dayFault(text) ?? 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }',
         params: { suggestion: meant && `did you mean ${meant}?` },
       });
     }),

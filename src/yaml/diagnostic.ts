@@ -32,7 +32,7 @@ export class InvalidFilesError extends CaretakerError {
 
 function sumUp(findings: readonly Diagnostic[]): string {
   const [first] = findings;
-  if (!first) return 'The files hold mistakes.';
+  if (!first) return 'The files contain errors.';
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : '';
   return `${placeOf(first)}: ${first.message}${more}`;
 }

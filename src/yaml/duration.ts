@@ -26,7 +26,7 @@ export function formatDuration(ms: number): string {
   return parts.join('') || '0s';
 }
 
-const says = 'takes a duration such as 30s, 10m, 2h, 1h30m or 90d';
+const says = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
 
 /**
  * A duration in a file, read into milliseconds. Only 0 may stand without a unit: of any other bare number nobody

@@ -13,13 +13,13 @@ export function parsePercent(text: string): number | undefined {
  * but not one below 1: `0.2` may be meant as 20%.
  */
 export const percent = (least: number, most: number) => {
-  const says = `takes a share from ${least}% to ${most}%, such as 10%`;
+  const says = `must be a percentage from ${least}% to ${most}%, such as 10%`;
   return z
     .union([z.string(), z.number()], { error: says })
     .transform((value, context) => {
       if (typeof value === 'number' && value > 0 && value < 1) {
         const meant = `${Number((value * 100).toPrecision(12))}%`;
-        context.addIssue({ code: 'custom', message: `takes a share with its sign: ${meant}, or ${value}%` });
+        context.addIssue({ code: 'custom', message: `must have a percent sign: ${meant}, or ${value}%` });
         return z.NEVER;
       }
       const points = typeof value === 'number' ? value : parsePercent(value);

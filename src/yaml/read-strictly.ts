@@ -158,17 +158,17 @@ function predicate(issue: z.core.$ZodRawIssue): string {
     case 'invalid_format':
       return formats[issue.format] ?? 'is not in the form that is taken here';
     case 'not_multiple_of':
-      return `takes a multiple of ${issue.divisor}`;
+      return `must be a multiple of ${issue.divisor}`;
     default:
       return 'is not taken here';
   }
 }
 
 const formats: Record<string, string> = {
-  email: 'takes an e-mail address',
-  url: 'takes an address such as https://example.com',
-  date: 'takes a day such as 2026-12-20',
-  datetime: 'takes a time such as 2026-11-21T02:00:00Z',
+  email: 'must be an email address',
+  url: 'must be an address such as https://example.com',
+  date: 'must be a day such as 2026-12-20',
+  datetime: 'must be a time such as 2026-11-21T02:00:00Z',
 };
 
 const kinds: Record<string, string> = {

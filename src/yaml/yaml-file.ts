@@ -145,7 +145,7 @@ export class YamlFile {
       return this.#place([], start, start + key.length, message, 'keep one of them');
     }
     if (code === 'MULTIPLE_DOCS') {
-      const message = 'The file holds a second YAML document, which begins here.';
+      const message = 'The file contains a second YAML document, which starts here.';
       return this.#place(
         [],
         start,
@@ -191,7 +191,7 @@ function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]
     if (!found) continue;
     const [, before = '', cron = ''] = found;
     const start = lineStart + found.index + before.length;
-    const message = 'To YAML, a text that begins with "*" is something else.';
+    const message = 'In YAML, a string that starts with "*" is an alias.';
     return { start, end: start + cron.length, message, suggestion: `quote the cron expression: "${cron}"` };
   }
   return undefined;

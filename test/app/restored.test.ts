@@ -43,7 +43,7 @@ const notes = aPolicy({
   select: { from: 'listSites', filters: {} },
   options: apiCall.options.parse({
     operation: 'createSiteNote',
-    body: { note: { content: 'Looked after.' } },
+    body: { note: { content: 'Leader.' } },
   }),
   limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 },
 });

@@ -73,7 +73,7 @@ async function saturation() {
 /** Targets a second without a limit, over bare BullMQ jobs that make the same call and nothing else. */
 async function throughput() {
   const targets = 3_000;
-  const body = { note: { content: 'Looked after.' } };
+  const body = { note: { content: 'Leader.' } };
   const call = { job: 'api-call', options: { operation: 'createSiteNote', body } };
   const effectsOf = async (service) => (await service.ask({ ask: 'state' })).effects;
   const ours = await onStage({ sites: targets }, async (stage) => {

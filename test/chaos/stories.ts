@@ -273,7 +273,7 @@ const notes: Story = {
   name: 'chaos-note',
   operations: ['createSiteNote'],
   begin(sandbox, at) {
-    const content = `Looked after for the ${at}th time.`;
+    const content = `Leader for the ${at}th time.`;
     const only = nextSites(sandbox, at);
     const timesOn = (site: string) =>
       sandbox

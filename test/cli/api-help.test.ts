@@ -72,6 +72,6 @@ test('a PDF is not written over a file', async () => {
   const { code, stderr } = await desk.run(args);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: 'error: mine.pdf is there already: --output takes a new file.\n',
+    stderr: 'error: mine.pdf exists already: --output must name a new file.\n',
   });
 });

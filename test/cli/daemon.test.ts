@@ -42,7 +42,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   });
 
   desk.write('config/policies/broken.yaml', 'policies:\n  - nam: x\n');
-  await daemon.line(/broken.yaml:2:5: .*; nothing else was in force/);
+  await daemon.line(/broken.yaml:2:5: .*; no previous version was active/);
 
   daemon.child.kill('SIGTERM');
   const { code, stdout, stderr } = await daemon.ended;
@@ -69,10 +69,10 @@ test('away from a terminal every line is of the log, and the link that signs in 
 
 test('while a file is broken, everybody is shown what the daemon keeps in force of it', async () => {
   const daemon = desk.start(['daemon']);
-  await daemon.line(/the daemon is at work; its Redis: embedded in .*\.caretaker/);
+  await daemon.line(/the daemon is running; its Redis: embedded in .*\.caretaker/);
   const good = readFileSync(join(desk.folder, 'config/policies/nightly-sync.yaml'), 'utf8');
   desk.write('config/policies/nightly-sync.yaml', '# emptied\n');
-  await daemon.line(/The file holds no policy; what was read before stays in force: nightly-sync/);
+  await daemon.line(/The file holds no policy; the previous version stays active: nightly-sync/);
 
   const listed = await keptByNow();
   expect(listed.stderr).toMatch(

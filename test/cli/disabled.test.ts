@@ -46,7 +46,7 @@ test('what is coming is listed as skipped, and a time to come is explained so', 
 
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   const { stdout } = await desk.run(['why', 'switched-off', tomorrow]);
-  expect(stdout).toContain('will be skipped as things stand: disabled (schedule.enabled: false)');
+  expect(stdout).toContain('will be skipped unless this changes: disabled (schedule.enabled: false)');
 });
 
 test('the forecast of the budget counts no request of it', async () => {

@@ -161,7 +161,7 @@ test('a service whose description lacks an operation, and whose clock is off, is
   expect(code).toBe(0);
   expect(stdout).toMatch(/^warning +contract: the service no longer describes GET \/tags, POST \/tags$/m);
   expect(stdout).toMatch(/^warning +clock: (59m|1h) ahead of the service's/m);
-  expect(stdout).toContain('by requests_per_minute of the configuration, since the service tells no limit');
+  expect(stdout).toContain('by requests_per_minute of the configuration, because the service shows no limit');
 });
 
 test('a service that never answers is given up after ten seconds; the rest was told before', async () => {

@@ -145,7 +145,7 @@ test('a freeze is seen in what is coming, keeps a backfill from beginning, and c
   );
   const refused = await desk.run(['backfill', 'daily', '--from', day(-1), '--to', day(-1)]);
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/^error: Nothing was begun: everything is frozen by .*\(the big sale\)/m);
+  expect(refused.stderr).toMatch(/^error: No run was started: everything is frozen by .*\(the big sale\)/m);
 
   await desk.run(['unfreeze']);
   expect((await coming('daily')).map(({ skipped }) => skipped)).not.toContainEqual(

@@ -33,7 +33,7 @@ test('a freeze says until when, by whom and why, wherever somebody looks, and mo
   expect((await desk.run(['runs'])).stderr).toMatch(words);
   expect((await desk.run(['policies', 'show', 'nightly-sync'])).stdout).toMatch(words);
   expect((await desk.run(['doctor'])).stdout).toMatch(
-    /^warning {2}freeze: frozen by .*\(the big sale\): no run begins/m,
+    /^warning {2}freeze: frozen by .*\(the big sale\): no run starts/m,
   );
 });
 
@@ -43,7 +43,7 @@ test('a run by hand is refused during a freeze in one sentence, and made with --
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
-    /error: Nothing was begun: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze runs this one all the same\.$/m,
+    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze runs this one all the same\.$/m,
   );
   expect(sandbox.journal.effects).toEqual([]);
 

@@ -91,7 +91,7 @@ describe('while Redis is away', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /^What was under way could not be recorded yet: Redis does not answer; go on with: caretaker runs continue nightly-sync\.\S+$/,
+      /^What was under way could not be recorded yet: Redis does not answer; continue with: caretaker runs continue nightly-sync\.\S+$/,
     );
   }, 30_000);
 
@@ -102,6 +102,6 @@ describe('while Redis is away', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(performance.now() - asked).toBeLessThan(5_000);
-    expect(stderr).toMatch(/Stopped at once; go on with: caretaker runs continue nightly-sync\.\S+\n$/);
+    expect(stderr).toMatch(/Stopped at once; continue with: caretaker runs continue nightly-sync\.\S+\n$/);
   }, 30_000);
 });

@@ -27,7 +27,7 @@ test('a second pause without a word changes nothing and tells who paused, when a
   expect(await pausedOf()).toMatchObject({ paused: { reason: 'moving house', until: null }, next: null });
 
   const longer = await desk.run(['policies', 'pause', 'nightly-sync', '--for', '3d']);
-  expect(longer.stderr).toContain('This takes the place of an earlier pause: paused by');
+  expect(longer.stderr).toContain('This replaces an earlier pause: paused by');
   const { paused, next } = await pausedOf();
   expect(paused.reason).toBe('moving house');
   // Three days on it fires again by itself.

@@ -34,7 +34,7 @@ describe('after an interrupted run', () => {
     const { code, stderr } = await desk.run(['run', 'nightly-sync']);
     expect(code).toBe(1);
     expect(stderr).toContain(`nightly-sync was not run: its run ${interrupted} has not ended (running, `);
-    expect(stderr).toContain('nobody is at work on it');
+    expect(stderr).toContain('no process works on it');
     expect(stderr).toContain(`caretaker runs continue ${interrupted}`);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted}`);
   });
@@ -43,7 +43,7 @@ describe('after an interrupted run', () => {
     const list = await desk.run(['runs']);
     expect(list.stderr).toContain(`Nobody is at work on ${interrupted}: no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
-    expect(show.stderr).toContain('nobody is at work on it');
+    expect(show.stderr).toContain('no process works on it');
     expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
   });
 });
@@ -151,7 +151,7 @@ describe('calling a run off that nobody is at work on', () => {
       const { code, stdout, stderr } = await desk.run(['runs', command, interrupted]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toBe(
-        `error: The run ${interrupted} has already ended: cancelled. "caretaker runs show ${interrupted}" tells of it.\n`,
+        `error: The run ${interrupted} has already ended: cancelled. "caretaker runs show ${interrupted}" shows it.\n`,
       );
     }
   });

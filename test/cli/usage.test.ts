@@ -126,9 +126,7 @@ describe('init', () => {
     spawnSync('git', ['init', '-q', desk.folder]);
     desk.write('.gitignore', 'node_modules');
 
-    expect((await desk.run(['init'])).stdout).toContain(
-      'written  .gitignore: leaves out .caretaker/ and .env',
-    );
+    expect((await desk.run(['init'])).stdout).toContain('written  .gitignore: ignores .caretaker/ and .env');
     await desk.run(['init']);
 
     expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
@@ -210,7 +208,7 @@ test('a backfill of more times than are taken at once is bad usage', async () =>
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:
-      'error: nightly-sync has more than 500 moments in that range. Backfill a shorter range at a time.\n',
+      'error: nightly-sync has more than 500 scheduled times in that range. Backfill a shorter range at a time.\n',
   });
 });
 

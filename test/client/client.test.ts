@@ -98,7 +98,7 @@ describe('a call', () => {
     );
 
     expect(answer).toHaveProperty('tags');
-    expect(log.lines.join()).toContain('the budget could not be told of an answer');
+    expect(log.lines.join()).toContain('the budget could not be updated by an answer');
     await alone.close();
     connection.disconnect();
   });

@@ -9,7 +9,7 @@ const custom = {
   plugin_branding: {
     type: 'custom',
     name: 'Our Care',
-    description: 'Looked after by us.',
+    description: 'Leader by us.',
     author: { name: 'Agency', url: 'https://agency.example' },
   },
 };

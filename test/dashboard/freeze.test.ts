@@ -16,7 +16,7 @@ test('every page says that everything is frozen, by whom, until when and why', a
   for (const path of ['/', '/runs', '/work', '/policies/nightly-sync']) {
     const page = await (await ask(path)).text();
     expect(page).toMatch(
-      /Everything is frozen by anna until <time datetime="[^"]+Z">\S+ \S+ UTC<\/time> \(the &lt;big&gt; sale\): no run begins\./,
+      /Everything is frozen by anna until <time datetime="[^"]+Z">\S+ \S+ UTC<\/time> \(the &lt;big&gt; sale\): no run starts\./,
     );
   }
 

@@ -136,7 +136,7 @@ test('a run of which a retry helps only once somebody has mended the cause says 
   world = await startWorld();
   await remember(world.records, aRun(), [ended('a', 'failed', { reason: 'undelivered' })]);
   await world.records.runs.move(aRun(), 'failed', { at: 1 });
-  expect((await look(pathOf())).text).toContain('Retry when the cause is mended');
+  expect((await look(pathOf())).text).toContain('Retry when the cause is fixed');
 
   const other = aRun({ id: 'nightly-sync.2' });
   await remember(world.records, other, [ended('a', 'failed', { reason: 'timeout' })]);
@@ -241,7 +241,7 @@ test('what was left out of a plan is counted whole, and the first hundred are li
 
   const { text, html } = await look(pathOf());
 
-  expect(text).toContain('Looked at and left out of the plan (230, the first 100 here)');
+  expect(text).toContain('Excluded from the plan (230, the first 100 here)');
   expect(html.match(/Its tag\./g)).toHaveLength(100);
 });
 
@@ -330,7 +330,7 @@ test("a policy's page tells what became of its latest moments, those that made n
   const { text, html } = await look('/policies/nightly-sync');
 
   expect(text).toMatch(
-    /What became of its latest moments .*01:01 UTC .*skipped: paused by anna: .*the sale.*; backfilled .*01:00 UTC .*missed/,
+    /Schedule history .*01:01 UTC .*skipped: paused by anna: .*the sale.*; backfilled .*01:00 UTC .*missed/,
   );
   expect(html).toContain('href="/runs/again"');
   expect(html).not.toContain('<the sale>');
@@ -377,7 +377,7 @@ test('every page says who is not at work, and whose service does not answer', as
   expect(text).not.toContain('Nobody is at work');
   expect(text).toContain('Nobody looks after the runs of the account default');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
-  expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 by nobody/);
+  expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 none/);
 });
 
 test('what the service says is shown as text, never as part of the page', async () => {

@@ -73,7 +73,7 @@ export const ofSites: Record<string, Scenario> = {
     policy: () => ({
       job: 'api-call',
       select: { from: 'listSites', filters: {} },
-      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     }),
   },
   'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },

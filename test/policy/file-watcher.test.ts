@@ -52,7 +52,7 @@ test('who is told and how long runs are kept counts at once, the rest is said to
 test('a config that breaks changes nothing and is told with its place', async () => {
   writeFileSync(file, 'daemon: { concurrency: five }\n');
   await said(
-    /^error .*cannot be used: .*caretaker\.yaml:1:24: "concurrency" takes a whole number from 1 to 1000; the daemon goes on as it was$/,
+    /^error .*cannot be used: .*caretaker\.yaml:1:24: "concurrency" must be a whole number from 1 to 1000; the daemon keeps the previous configuration$/,
   );
   expect(taken).toEqual([]);
 });

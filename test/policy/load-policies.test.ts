@@ -142,31 +142,31 @@ test.each([
   ],
   [
     'select: { filters: { created_at: { gte: today } } }',
-    '1:41 "created_at" takes a moment such as 2026-11-21T02:00:00Z.',
+    '1:41 "created_at" takes a time such as 2026-11-21T02:00:00Z.',
   ],
   [
     'select: { filters: { paused: true } }',
-    '1:30 "paused" takes an operator with a value, such as { eq: connected }.',
+    '1:30 "paused" must be an operator with a value, such as { eq: connected }.',
   ],
   ['select: { sort: "last_sync,asc" }', '1:17 Cannot sort by "last_sync". did you mean last_sync_at?'],
   ['select: { sort: url }', '1:17 Sort is written "url,asc" or "url,desc".'],
   [
     'select: { timezone: Europe/Berlinn }',
-    '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
+    '1:21 "timezone" must be the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
   ],
   [
     'select: { timezone: berlin }',
-    '1:21 "timezone" takes the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
+    '1:21 "timezone" must be the name of a time zone such as Europe/Berlin. did you mean Europe/Berlin?',
   ],
   ['schedule: { cron: "0 2 * * *", catchup: { mode: all } }', '1:41 "window" is missing.'],
   [
     'schedule: { cron: "0 2 * * *", jitter: [] }',
-    '1:40 "jitter" takes a duration such as 30s, 10m, 2h, 1h30m or 90d.',
+    '1:40 "jitter" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.',
   ],
   ['limits: { max_percent: [] }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
   [
     'limits: { stop_after_failures: [] }',
-    '1:32 "stop_after_failures" takes a number of targets from 1, or a share such as 10%.',
+    '1:32 "stop_after_failures" must be a number of targets from 1, or a percentage such as 10%.',
   ],
   ['with: [a]', '1:7 "with" takes a map of keys and values, not a list.'],
   [
@@ -181,7 +181,7 @@ test.each([
   ['with: { mesage: x }', '1:9 "mesage" is not known here. did you mean message?'],
   ['with: { depth: ful }', '1:16 "depth" takes full or quick. did you mean full?'],
   ['schedule: { cron: "0 0 31 2 *" }', '1:19 "cron" never fires: there is no such day.'],
-  ['schedule: { cron: 5 }', '1:19 "cron" takes a cron expression or a list of them.'],
+  ['schedule: { cron: 5 }', '1:19 "cron" must be a cron expression or a list of them.'],
   ['schedule: { cron: [] }', '1:19 "cron" takes at least 1 entry.'],
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
   // Once: what is misspelt is not missing besides.
@@ -192,7 +192,7 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-01, to: 2026-01-01 }] }',
-    '1:67 "to" takes a day that is not before "from".',
+    '1:67 "to" must be a day that is not before "from".',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-30, to: 2026-03-01 }] }',
@@ -208,29 +208,29 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [25.12.2026] }',
-    '1:43 "25.12.2026" takes a day in the form year-month-day, such as 2026-12-25.',
+    '1:43 "25.12.2026" must be a day in the form year-month-day, such as 2026-12-25.',
   ],
   [
     'select: { filters: { created_at: { gte: 2026-02-30 } } }',
-    '1:41 "created_at" takes a moment such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
+    '1:41 "created_at" takes a time such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
   ],
   ['with: { message: 12 }', '1:18 "message" takes a text, not a number. put it into quotes'],
   ['limits: { max_percent: 120% }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
-  ['limits: { concurrency: 2.5 }', '1:24 "concurrency" takes a whole number from 1 to 1000.'],
+  ['limits: { concurrency: 2.5 }', '1:24 "concurrency" must be a whole number from 1 to 1000.'],
   [
     'limits: { stop_after_failures: 0 }',
-    '1:32 "stop_after_failures" takes a number of targets from 1, or a share such as 10%.',
+    '1:32 "stop_after_failures" must be a number of targets from 1, or a percentage such as 10%.',
   ],
-  ['retry: { delay: 20m }', '1:8 "max_delay" takes a duration that is not shorter than "delay".'],
+  ['retry: { delay: 20m }', '1:8 "max_delay" must be a duration that is not shorter than "delay".'],
   [
     'schedule: { cron: "0 2 * * *", spread: 8h }',
-    '1:40 "spread" takes a duration that is shorter than "timeout.run".',
+    '1:40 "spread" must be a duration that is shorter than "timeout.run".',
   ],
   [
     'schedule: { cron: "0 2 * * *", dst: { overlap: both, gap: shfit } }',
     '1:59 "gap" takes shift or skip. did you mean shift?',
   ],
-  ['timeout: { target: 9h }', '1:20 "target" takes a duration that is not longer than "run".'],
+  ['timeout: { target: 9h }', '1:20 "target" must be a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
     '1:17 Entry 1 of "on" takes succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
@@ -345,7 +345,7 @@ test.each(['enabled: false', 'paused: true', 'disabled: yes'])(
   (line) => {
     const [key = ''] = line.split(':');
     expect(mistakesOf(line)).toEqual([
-      `1:1 "${key}" is not known here. to keep it from firing, run: caretaker policies pause <name>`,
+      `1:1 "${key}" is not known here. to stop its scheduled runs: caretaker policies pause <name>`,
     ]);
   },
 );
@@ -357,7 +357,7 @@ test.each([
   ['schedule:\n  cron:\n    - "0 1 * * *"\n    - * 2 * * *', '4:7', '* 2 * * *'],
 ])('%j is one mistake: the quotes', (lines, place, cron) => {
   expect(mistakesOf(lines)).toEqual([
-    `${place} To YAML, a text that begins with "*" is something else. quote the cron expression: "${cron}"`,
+    `${place} In YAML, a string that starts with "*" is an alias. quote the cron expression: "${cron}"`,
   ]);
 });
 

@@ -70,7 +70,7 @@ test.each([
 
 test('of a new file that is broken, nothing is said to stay in force', async () => {
   write('new.yaml', 'policies:\n  - { job: site-sync }\n');
-  await said(/^error .*new\.yaml:2:5: "name" is missing; nothing else was in force \{/);
+  await said(/^error .*new\.yaml:2:5: "name" is missing; no previous version was active \{/);
 });
 
 test('a file that is renamed changes nothing, also while it is broken', async () => {
@@ -90,15 +90,13 @@ test('a policy that moved to another file and broke on the way stays in force', 
   write('a.yaml', policies('two'));
   write('c.yaml', policies('one').replace('site-sync', 'site-sink'));
 
-  await said(/c\.yaml:2:\d+: There is no job "site-sink"; what was read before stays in force: one/);
+  await said(/c\.yaml:2:\d+: There is no job "site-sink"; the previous version stays active: one/);
   expect(names().sort()).toEqual(['one', 'three', 'two']);
 });
 
 test('while the whole folder is away, everything stays in force', async () => {
   renameSync(dir, `${dir}.away`);
-  await said(
-    /The policies folder does not exist or cannot be read; what was read before stays in force: one/,
-  );
+  await said(/The policies folder does not exist or cannot be read; the previous version stays active: one/);
   renameSync(`${dir}.away`, dir);
   await said(/is no longer broken/);
   await said(/"mistakes":0\}$/);

@@ -151,14 +151,14 @@ test.each([
     'true || site.created_at > timestamp("tomorrow")',
     36,
     'timestamp() requires a string in ISO 8601 format.',
-    'write a moment with its zone: timestamp("2026-11-21T02:00:00Z")',
+    'write a time with its zone: timestamp("2026-11-21T02:00:00Z")',
   ],
   ['now.getHours("Europe/Berlinn") == 2', 13, 'There is no time zone "Europe/Berlinn".', undefined],
   [
     'site.url.matches("a")',
     9,
     'matches() can take forever on some texts and is not offered.',
-    'use re(), which takes the same patterns',
+    'use re(), which accepts the same patterns',
   ],
   [
     'has(site.client)',

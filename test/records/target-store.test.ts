@@ -131,7 +131,7 @@ describe('a run that is spread', () => {
     expect((await records.runs.get(run.id))?.spread).toEqual({ from: NOW, ms: WINDOW, targets: 120 });
   });
 
-  test('is spread by nobody whose plan was overtaken', async () => {
+  test('is spread none whose plan was overtaken', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     const overtaken = await records.targets.beginPlan(run.id);
@@ -588,7 +588,7 @@ describe('what an account may send', () => {
     await records.targets.release(only.id, NOW, 40);
 
     expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 20 });
-    await records.runs.end(only, 'cancelled', 'It was cancelled by hand.');
+    await records.runs.end(only, 'cancelled', 'It was cancelled manually.');
     expect(await allotted('shared-c', 60)).toEqual({});
   });
 });

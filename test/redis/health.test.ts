@@ -40,7 +40,7 @@ test('a queue that another client has paused is named in the log, /readyz is not
 
   await until(world, async () => (await ready()).status === 503);
   expect((await ready()).text).toBe(
-    'not ready: the queue "actions" was paused by another BullMQ client, and nothing in it is worked on: "caretaker queues resume" lets it go on\n',
+    'not ready: the queue "actions" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it\n',
   );
   expect(told(/the queue "actions" was paused/)).toHaveLength(1);
   expect(world.sandbox.journal.effects).toHaveLength(0);

@@ -11,7 +11,7 @@ const notes = aPolicy({
   name: 'a-note-for-each',
   job: 'api-call',
   select: { from: 'listSites', filters: {} },
-  options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+  options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
 });
 
 test('two policies are never at work on one site at once: the second waits, says for which run, and uses nothing up', async () => {

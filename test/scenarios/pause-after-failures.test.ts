@@ -52,7 +52,7 @@ test('runs that failed or were stopped, one after the other, pause their policy;
   const { pause } = await stateWith((state) => state.pause !== undefined);
   expect(pause).toMatchObject({ by: 'caretaker', reason: '2 runs failed in a row' });
   expect(world.log.lines.join('\n')).toContain(
-    'paused: 2 runs failed in a row; caretaker policies resume nightly-sync lets it run again',
+    'paused: 2 runs failed in a row; caretaker policies resume nightly-sync resumes it',
   );
 });
 

@@ -19,7 +19,7 @@ const calls: [string, OperationId, Partial<Policy>][] = [
     {
       job: 'api-call',
       select: { from: 'listSites', filters: {} },
-      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     },
   ],
   [

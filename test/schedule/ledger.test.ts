@@ -264,15 +264,15 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
     expect(await about('20:00')).toEqual(['20:00 Europe/Berlin: will fire on the minute.']);
     expect((await about('14:07')).slice(0, 2)).toEqual([
-      'sweep is not due then: "0 * * * *" (Europe/Berlin) names no such moment. The firings around it are:',
+      'sweep is not due then: "0 * * * *" (Europe/Berlin) names no such time. The firings around it are:',
       `  sweep Sat 2026-11-21 14:00 Europe/Berlin: ran at Sat 2026-11-21 14:00: sweep.${NOON + HOUR}, succeeded.`,
     ]);
     expect(await about('13:00')).toEqual([
-      '13:00 Europe/Berlin: has no record: this schedule is in force since Sat 2026-11-21 13:00.',
+      '13:00 Europe/Berlin: has no record: this schedule is active since Sat 2026-11-21 13:00.',
     ]);
     const day = await about('today');
     expect(day[0]).toBe(
-      '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 moments, each: has no record: this schedule is in force since Sat 2026-11-21 13:00.',
+      '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 moments, each: has no record: this schedule is active since Sat 2026-11-21 13:00.',
     );
     expect(day.at(-1)).toMatch(/^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 moments, each: will fire/);
   });
@@ -297,10 +297,10 @@ describe('why a policy fired or did not is told in a sentence', () => {
     const policy = scheduled({ cron: ['0 * * * *'], blackout: [{ from: '2026-11-22', to: '2026-11-23' }] });
     await aDaemon([policy]).tick();
     expect(await asked(policy, '13:00', NOON + HOUR + 1)).toEqual([
-      'sweep Sat 2026-11-21 13:00 UTC: is due, but no daemon with the role scheduler is at work; "caretaker daemon" starts one.',
+      'sweep Sat 2026-11-21 13:00 UTC: is due, but no daemon with the role scheduler is active; "caretaker daemon" starts one.',
     ]);
     expect(await asked(policy, '2026-11-22T02:00', NOON)).toEqual([
-      'sweep Sun 2026-11-22 02:00 UTC: will be skipped as things stand: blackout 2026-11-22 to 2026-11-23.',
+      'sweep Sun 2026-11-22 02:00 UTC: will be skipped unless this changes: blackout 2026-11-22 to 2026-11-23.',
     ]);
   });
 

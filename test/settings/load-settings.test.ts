@@ -95,12 +95,12 @@ test('a calendar takes days, ranges and weekdays', () => {
 test.each([
   [
     'closed: [sonday]',
-    'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }. did you mean sunday?',
+    'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }. did you mean sunday?',
   ],
   ['closed: [2026-02-30]', 'Entry 1 of "closed" is no day: February 2026 has 28 days.'],
-  ['closed: [3]', 'takes a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
-  ['closed: [12/25/2026]', 'takes a day in the form year-month-day, such as 2026-12-25.'],
-  ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" takes a day that is not before "from".'],
+  ['closed: [3]', 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
+  ['closed: [12/25/2026]', 'must be a day in the form year-month-day, such as 2026-12-25.'],
+  ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" must be a day that is not before "from".'],
   ['sunday: [2026-12-25]', 'takes another name: a weekday means that day of every week.'],
 ])('calendars: { %s } is a mistake', (text, sentence) => {
   const [mistake, ...others] = mistakesOf(`calendars: { ${text} }\n`);
@@ -257,21 +257,24 @@ test.each([
   ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not known here. did you mean name?'],
   [
     'retention: { runs: 90 }',
-    '1:20 "runs" takes a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
+    '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
   ],
   [
     'accounts: { Main: {} }',
-    '1:13 "Main" takes a name of small letters, digits and hyphens, up to 63 characters.',
+    '1:13 "Main" must be a name of lowercase letters, digits and hyphens, up to 63 characters.',
   ],
-  ['accounts: { a: { base_url: ftp://x/api/v6 } }', '1:28 "base_url" takes an http:// or https:// address.'],
+  [
+    'accounts: { a: { base_url: ftp://x/api/v6 } }',
+    '1:28 "base_url" must be an http:// or https:// address.',
+  ],
   [
     'accounts: { a: { budget: { reserve: 95% } } }',
     '1:37 "reserve" takes a share from 0% to 90%, such as 10%.',
   ],
-  ['dashboard: { port: 70000 }', '1:20 "port" takes a whole number from 0 to 65535.'],
+  ['dashboard: { port: 70000 }', '1:20 "port" must be a whole number from 0 to 65535.'],
   ['policies: [a]', '1:11 "policies" takes a text, not a list.'],
   ['policies:', '1:10 "policies" takes a text, not nothing.'],
-  ['- a', '1:1 The file takes a map of keys and values.'],
+  ['- a', '1:1 The file must be a map of keys and values.'],
 ])('%s is a mistake', (text, mistake) => {
   expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);
 });

@@ -157,7 +157,7 @@ test('a file that is nested without end is refused and harms nobody', () => {
 
 test('a second document is told in one sentence, where it begins', () => {
   expect(refused('a: 1\n---\nb: 2\n')).toEqual([
-    '2:1 The file holds a second YAML document, which begins here.',
+    '2:1 The file contains a second YAML document, which starts here.',
   ]);
 });
 

@@ -99,16 +99,14 @@ function refuseUnfit(id: OperationId, { all, output, param = [] }: ApiOptions): 
   const { list, answers } = operationOf(id);
   if (all && !list) throw new UsageError(`${id} is no list: --all does not go with it.`);
   if (all && param.some((pair) => /^(page|perPage)=/.test(pair)))
-    throw new UsageError('--all takes every page: leave out page and perPage.');
+    throw new UsageError('--all reads every page: remove page and perPage.');
   if (answers !== 'pdf') {
     if (output !== undefined)
-      throw new UsageError(
-        `${id} answers no PDF: leave out --output, and redirect what is printed with ">".`,
-      );
+      throw new UsageError(`${id} does not return a PDF: omit --output, and redirect the output with ">".`);
     return;
   }
   if (output === undefined) throw new UsageError(`${id} answers a PDF: say where to put it with --output.`);
-  if (existsSync(output)) throw new UsageError(`${output} is there already: --output takes a new file.`);
+  if (existsSync(output)) throw new UsageError(`${output} exists already: --output must name a new file.`);
   if (!existsSync(dirname(output)))
     throw new UsageError(`There is no folder ${dirname(output)} for --output.`);
 }

@@ -70,7 +70,7 @@ async function fireAndFollow(
   if (options.detach) await needWorker(caretaker);
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
-    terminal.say(`${name} is ${formatPause(pause)}. It is backfilled all the same, since you ask for it.`);
+    terminal.say(`${name} is ${formatPause(pause)}. It is backfilled anyway, because you asked for it.`);
   if (!options.json) show(terminal, policy, span, moments, options);
   const made = await fireAll(caretaker, policy, moments, options);
   const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
@@ -93,7 +93,7 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
     const at = edgeOf(text, zone, now, which);
     if (at !== undefined) return at;
     throw new UsageError(
-      `${option} takes a day, a time or how long ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}"${dayNote(text)}.`,
+      `${option} must be a day, a time or a duration ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}"${dayNote(text)}.`,
     );
   };
   const span = {
@@ -168,9 +168,7 @@ function show(
   const manner =
     policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
-    fires === 0
-      ? 'There is nothing to make up for.'
-      : `${countOf(fires, 'run')} of ${policy.name}, ${manner}.`;
+    fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${manner}.`;
   terminal.say(
     options.dryRun && fires > 0 ? `${what} Nothing was done; without --dry-run it would be.` : what,
   );

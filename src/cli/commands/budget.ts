@@ -26,7 +26,7 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
   if (findings.length > 0) sayFindings(findings, terminal);
   const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
   if (complete.length === 0)
-    terminal.say('No account has a base URL and a token: "caretaker doctor" tells more.');
+    terminal.say('No account has a base URL and a token: "caretaker doctor" shows more.');
   const shown = await withCaretaker(options, settings, async (caretaker) => {
     const all: AccountBudget[] = [];
     for (const { name } of complete) {
@@ -110,7 +110,7 @@ function print(
   }
   const percent = Math.round((next.requests / next.capacity) * 100);
   const share = percent === 0 && next.requests > 0 ? 'less than 1' : percent;
-  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of what may be spent`);
+  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of the available requests`);
   const rows = next.policies.map(({ policy, firings, requests, from, takesMs }) => [
     policy,
     String(firings),

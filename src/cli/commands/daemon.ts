@@ -35,10 +35,10 @@ export async function daemon(
     throw error;
   });
   if (running.dashboard) tellAddress(running.dashboard, terminal, log);
-  log.info({ roles: given }, `the daemon is at work; its Redis: ${caretaker.redis.where}`);
+  log.info({ roles: given }, `the daemon is running; its Redis: ${caretaker.redis.where}`);
 
   const signal = await asked;
-  log.info({ signal }, 'stopping: nothing new is begun, what is under way is being recorded');
+  log.info({ signal }, 'stopping: nothing new is started, work in progress is being recorded');
   const leave = (why: string) => {
     log.warn(`stopped ${why}; what was under way is picked up by the next daemon`);
     process.exit(exit.ok);

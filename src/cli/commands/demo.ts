@@ -43,7 +43,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
   const interruption = noteSignals();
   try {
     say(
-      `Demo, on nobody's sites: ${service.url} is a made-up account with ${SITES} sites. Its time runs ${SPEED} times as fast, and so does its budget of requests.`,
+      `Demo: ${service.url} is a simulated account with ${SITES} sites. Its time and its request budget run ${SPEED} times as fast.`,
     );
     const settings = demoSettings(service, folder);
     const { policies, findings } = await policiesOf(settings);

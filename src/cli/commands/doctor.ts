@@ -87,7 +87,7 @@ function checkSettings(options: GlobalOptions, tell: Tell): Settings | undefined
     return settings;
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;
-    const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every mistake.' : '';
+    const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every error.' : '';
     tell({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
     return undefined;
   }
@@ -105,7 +105,7 @@ async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
       : {
           what: 'policies',
           state: 'wrong',
-          says: `${countOf(findings.length, 'mistake')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
+          says: `${countOf(findings.length, 'error')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
         },
   );
 }
@@ -210,12 +210,12 @@ function daemonsCheck(here: readonly Presence[]): Check {
   const what = 'daemon';
   const daemons = here.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
   if (here.some(({ roles }) => roles.includes('scheduler')))
-    return { what, state: 'ok', says: `at work: ${daemons.join('; ')}` };
-  const none = daemons.length === 0 ? 'none is at work' : `${daemons.join('; ')}, but none that schedules`;
+    return { what, state: 'ok', says: `running: ${daemons.join('; ')}` };
+  const none = daemons.length === 0 ? 'none is running' : `${daemons.join('; ')}, but none that schedules`;
   return {
     what,
     state: 'warning',
-    says: `${none}: policies fire by hand only, until "caretaker daemon" runs`,
+    says: `${none}: there are manual runs only, until "caretaker daemon" runs`,
   };
 }
 
@@ -223,7 +223,7 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const freeze = await new FreezeStore(store).at(clock.now());
   if (!freeze) return [];
-  const says = `${formatFreeze(freeze)}: no run begins; "caretaker unfreeze" ends that`;
+  const says = `${formatFreeze(freeze)}: no run starts; "caretaker unfreeze" ends the freeze`;
   return [{ what: 'freeze', state: 'warning', says }];
 }
 
@@ -250,7 +250,7 @@ async function checkHeldRuns(store: Store): Promise<Check[]> {
   return held.flat().map((run) => ({
     what: 'held run',
     state: 'warning',
-    says: `${run} waits, since Redis was put back to an older state: "caretaker runs release ${run}" lets it go on, which may change targets a second time; "caretaker runs cancel ${run}" ends it`,
+    says: `${run} waits, since Redis was put back to an older state: "caretaker runs release ${run}" continues it, which may change targets a second time; "caretaker runs cancel ${run}" ends it`,
   }));
 }
 
@@ -279,7 +279,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
           says: 'no append-only file: a crash forgets what is under way (appendonly yes)',
         },
     policy === 'noeviction' || policy === ''
-      ? { what: 'Redis eviction', state: 'ok', says: policy || 'not told' }
+      ? { what: 'Redis eviction', state: 'ok', says: policy || 'not shown' }
       : {
           what: 'Redis eviction',
           state: 'wrong',
@@ -337,8 +337,8 @@ async function checkAccount(
       tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token${sites}` });
       const { limit, remaining } = await budget.state();
       const source = toldLimit
-        ? 'as the service tells'
-        : 'by requests_per_minute of the configuration, since the service tells no limit';
+        ? 'as the service shows'
+        : 'by requests_per_minute of the configuration, because the service shows no limit';
       const says = `${remaining} of ${limit} requests left in this minute, ${source}`;
       tell({ what: `budget of "${name}"`, state: 'ok', says });
       tell(...(await checkDescription(account, budget)));

@@ -1,4 +1,4 @@
-/** The global freeze: nothing new is begun, by nobody, until it ends by itself or somebody ends it. */
+/** The global freeze: nothing new is begun, none, until it ends by itself or somebody ends it. */
 import { userInfo } from 'node:os';
 import { formatFreeze } from '../../records/freeze-store.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
@@ -19,14 +19,14 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     const before = await records.freeze.at(at);
     if (until === undefined)
       throw new UsageError(
-        'A freeze ends by itself: say when, with --until 2026-12-01T08:00Z or --for 3d. To keep one policy from firing for good, pause it.',
+        'A freeze needs an end: --until 2026-12-01T08:00Z or --for 3d. To stop one policy without an end, pause it.',
       );
     const reason = options.reason ?? before?.reason;
     const by = userInfo().username;
     await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
     if (before) terminal.say(`Everything was ${formatFreeze(before)}; this takes its place.`);
     terminal.say(
-      `Everything is frozen until ${formatTime(until)}: no policy begins a run, and then all go on by themselves. Runs that were fired before go on; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
+      `Everything is frozen until ${formatTime(until)}: no policy starts a run until then. Runs that were started before continue; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
     );
     return exit.ok;
   });

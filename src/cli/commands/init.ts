@@ -58,8 +58,8 @@ function ignoredIn(file: string): string {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const there = before.split('\n').map((line) => line.trim().replace(/^\//, '').replace(/\/$/, ''));
   const lacking = ignored.filter((name) => !there.includes(name.replace(/\/$/, '')));
-  if (lacking.length === 0) return 'kept     .gitignore, which leaves out .caretaker/ and .env already';
+  if (lacking.length === 0) return 'kept     .gitignore, which ignores .caretaker/ and .env already';
   const gap = before === '' || before.endsWith('\n') ? '' : '\n';
   appendFileSync(file, `${gap}${lacking.join('\n')}\n`);
-  return `written  .gitignore: leaves out ${lacking.join(' and ')}`;
+  return `written  .gitignore: ignores ${lacking.join(' and ')}`;
 }

@@ -69,7 +69,7 @@ async function pauseOne(
     ...(until === undefined ? {} : { until }),
   };
   await records.policies.pause(name, pause);
-  if (before) terminal.say(`This takes the place of an earlier pause: ${formatPause(before)}.`);
+  if (before) terminal.say(`This replaces an earlier pause: ${formatPause(before)}.`);
   if (disabled.has(name)) {
     terminal.say(
       `${name} is paused${until === undefined ? '' : ` until ${formatTime(until)}`}. ${STAYS_DISABLED}`,
@@ -78,7 +78,7 @@ async function pauseOne(
   }
   terminal.say(
     until === undefined
-      ? `${name} is paused. "caretaker policies resume ${name}" lets it fire again.`
+      ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
       : `${name} is paused until ${formatTime(until)}, and fires again by itself.`,
   );
 }

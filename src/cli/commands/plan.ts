@@ -80,7 +80,7 @@ function print(
     );
   }
   if (leftOut.length > 0) {
-    data(`\n${leftOut.length} ${leftOut.length === 1 ? 'is' : 'are'} left out:`);
+    data(`\n${leftOut.length} ${leftOut.length === 1 ? 'is' : 'are'} excluded:`);
     data(
       rows(
         ['target', 'label', 'why'],

@@ -135,7 +135,7 @@ function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...termina
   return [
     kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
     policy.job,
-    schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'by hand',
+    schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'manual',
     pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
     last ? `${paintStatus(last.status, { paint, ...terminal })} ${formatTime(last.createdAt)}` : '',
   ];
@@ -206,7 +206,7 @@ const showReport = (
 });
 
 const formatNever = ({ schedule }: Policy): string =>
-  schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'by hand';
+  schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'manual';
 
 /** A file of policies with this one in it; what else there is to say stands in comments. */
 function showText(

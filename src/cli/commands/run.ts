@@ -40,8 +40,7 @@ export async function run(
     const { records, clock, engine } = caretaker;
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
-    if (pause)
-      terminal.say(`${name} is ${formatPause(pause)}. It is run all the same, since you ask for it.`);
+    if (pause) terminal.say(`${name} is ${formatPause(pause)}. It is run anyway, because you asked for it.`);
     if (options.target) await lookUp(caretaker, policy, options.target, terminal);
     const asked = {
       ...(options.target ? { only: options.target } : {}),
@@ -116,7 +115,7 @@ async function lookUp(
     return;
   }
   throw new UsageError(
-    `None of the targets you named is selected by ${policy.name}; nothing was begun.${lines.join('')}\n"caretaker plan ${policy.name}" lists what it selects.`,
+    `None of the targets you named is selected by ${policy.name}; no run was started.${lines.join('')}\n"caretaker plan ${policy.name}" lists what it selects.`,
   );
 }
 
@@ -131,7 +130,7 @@ async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Ter
     return;
   }
   const attendant = await atWorkOn(caretaker, other.account);
-  const who = attendant ? `${attendant} is at work on it` : 'nobody is at work on it';
+  const who = attendant ? `${attendant} works on it` : 'no process works on it';
   say(
     `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
   );

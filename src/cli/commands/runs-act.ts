@@ -26,7 +26,7 @@ export async function cancelRun(
     await caretaker.engine.cancel(id, { tasks: !options.leaveTasks });
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
-      terminal.say(`${id} is called off; nothing of it was under way.`);
+      terminal.say(`${id} is cancelled; nothing of it was in progress.`);
       return exit.ok;
     }
     const rest =
@@ -35,7 +35,7 @@ export async function cancelRun(
         : options.leaveTasks
           ? 'What is in flight is followed to its end.'
           : 'Its tasks in the service are cancelled; what else is in flight is followed to its end.';
-    terminal.say(`${id} is called off; nothing more is begun. ${rest}`);
+    terminal.say(`${id} is cancelled; nothing more is started. ${rest}`);
     if (attendant) {
       terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
       return exit.ok;
@@ -44,7 +44,7 @@ export async function cancelRun(
       json: options.json,
       callOffIfRefused: false,
       calledOff: true,
-      opening: `Nobody else is at work on it: it is done here. "caretaker runs cancel ${id} --force" does not wait.`,
+      opening: `No other process works on it: it is cancelled here. "caretaker runs cancel ${id} --force" does not wait.`,
     });
     const ended = await caretaker.records.runs.get(id);
     return ended && isFinal(ended.status) ? exit.ok : code;
@@ -65,8 +65,8 @@ async function forceEnd(
   const underWay = targets.filter(
     ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
   ).length;
-  if (underWay > 0) terminal.say(`${countOf(underWay, 'target')} may still be at work in the service.`);
-  if (unknown > 0) terminal.say(`Of ${countOf(unknown, 'target')} nobody knows whether it was changed.`);
+  if (underWay > 0) terminal.say(`${countOf(underWay, 'target')} may still be in progress in the service.`);
+  if (unknown > 0) terminal.say(`It is unknown whether ${countOf(unknown, 'target')} changed.`);
   return exit.ok;
 }
 
@@ -92,8 +92,8 @@ export async function releaseRun(terminal: Terminal, word: string, options: Glob
     const attendant = await atWorkOn(caretaker, account);
     terminal.say(
       attendant
-        ? `${id} is released; ${attendant} goes on with it.`
-        : `${id} is released. Nobody is at work on it: caretaker runs continue ${id}`,
+        ? `${id} is released; ${attendant} continues it.`
+        : `${id} is released. No process works on it: caretaker runs continue ${id}`,
     );
     return exit.ok;
   });

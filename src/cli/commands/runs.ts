@@ -103,9 +103,9 @@ function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
   const [only] = runs;
   if (!only) return;
   say(
-    `Nobody is at work on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
+    `No process works on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
   );
-  say(runs.length === 1 ? goOnOrCancel(only) : 'Go on with one: caretaker runs continue <run>');
+  say(runs.length === 1 ? goOnOrCancel(only) : 'Continue one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
@@ -128,10 +128,10 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     const lost = formatLostWork(targets, known.clock.now());
     if (lost) terminal.say(lost);
     const attendant = await atWorkOn(known, run.account);
-    if (attendant) terminal.say(`It has not ended: ${attendant} is at work on it.`);
+    if (attendant) terminal.say(`It has not ended: ${attendant} works on it.`);
     else {
       terminal.say(
-        'It has not ended, and nobody is at work on it: no daemon with the role worker is running.',
+        'It has not ended, and no process works on it: no daemon with the role worker is running.',
       );
       terminal.say(goOnOrCancel(run));
     }
@@ -154,7 +154,7 @@ function sinceOf(text: string | undefined, now: number): number | undefined {
   const since = parseEndTime(text);
   if (since === undefined)
     throw new UsageError(
-      `--since takes a duration or a moment, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}"${dayNote(text)}.`,
+      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}"${dayNote(text)}.`,
     );
   return since;
 }

@@ -26,14 +26,16 @@ interface Options {
 export async function sandbox(terminal: Terminal, options: Options): Promise<number> {
   const windowMs = parseDuration(options.window);
   if (windowMs === undefined)
-    throw new UsageError(`--window takes a duration such as 60s, not "${options.window}".`);
-  if (!(options.speed > 0)) throw new UsageError('--speed takes a number above 0.');
+    throw new UsageError(`--window must be a duration such as 60s, not "${options.window}".`);
+  if (!(options.speed > 0)) throw new UsageError('--speed must be a number above 0.');
   const clockOffsetMs = signedDuration(options.clockOffset);
   if (clockOffsetMs === undefined)
-    throw new UsageError(`--clock-offset takes a duration such as 7m or -7m, not "${options.clockOffset}".`);
+    throw new UsageError(
+      `--clock-offset must be a duration such as 7m or -7m, not "${options.clockOffset}".`,
+    );
   const listLagMs = parseDuration(options.listLag);
   if (listLagMs === undefined)
-    throw new UsageError(`--list-lag takes a duration such as 3s, not "${options.listLag}".`);
+    throw new UsageError(`--list-lag must be a duration such as 3s, not "${options.listLag}".`);
   const { host, port, sites, seed, token, speed, rateLimit, state, dateHeader } = options;
   if (token === '') throw new UsageError('--token takes what requests must carry, and is never empty.');
   const faults = faultsIn(options.faults ?? '');
@@ -89,8 +91,10 @@ const whyNot = {
   EADDRINUSE: 'Port :port is in use: choose another with --port, or 0 for any.',
   EACCES: 'Port :port may not be used by this user: choose one above 1023 with --port.',
   EADDRNOTAVAIL: 'This machine has no address :host: --host takes one of its own, such as 127.0.0.1.',
-  ENOTFOUND: 'The host name :host is not known: --host takes an address of this machine, such as 127.0.0.1.',
-  EAI_AGAIN: 'The host name :host is not known: --host takes an address of this machine, such as 127.0.0.1.',
+  ENOTFOUND:
+    'The host name :host is not known: --host must be an address of this machine, such as 127.0.0.1.',
+  EAI_AGAIN:
+    'The host name :host is not known: --host must be an address of this machine, such as 127.0.0.1.',
 };
 
 async function listening<T>(start: Promise<T>, host: string, port: number): Promise<T> {

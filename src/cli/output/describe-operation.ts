@@ -19,7 +19,7 @@ export function describeOperation(id: OperationId): string {
     ['Parameters: --param name=value', parameters(operation)],
     ['Filters: --filter field:operator=value', filters(operation)],
     ['Sorts: --sort field,asc or field,desc', list ? sorts(list) : []],
-    [`Body: --body file, ${operation.bodyRequired ? 'needed' : 'may be left out'}`, body(operation)],
+    [`Body: --body file, ${operation.bodyRequired ? 'required' : 'optional'}`, body(operation)],
     ['Answers', answers(operation)],
     ['Changes the account', effect(operation)],
     ['Example', [example(id, operation)]],
@@ -45,7 +45,7 @@ function parameters({ path, query, list }: Operation): string[] {
         ] as [string, string][])
       : []),
     ...(list?.timezone
-      ? ([['timezone', 'how moments are shown, such as Europe/Berlin']] as [string, string][])
+      ? ([['timezone', 'how times are shown, such as Europe/Berlin']] as [string, string][])
       : []),
   ]);
 }

@@ -5,6 +5,6 @@ import type { Terminal } from './terminal.ts';
 export function sayFrozen(freeze: Freeze | undefined, { paint, say }: Terminal): void {
   if (!freeze) return;
   say(
-    `${paint('yellow', 'No run begins')}: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends that.`,
+    `${paint('yellow', 'No run starts')}: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends the freeze.`,
   );
 }

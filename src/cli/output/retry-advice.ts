@@ -11,7 +11,7 @@ export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[],
     ...(unknown === 0
       ? []
       : [
-          `Nobody knows whether ${countOf(unknown, 'target')} got what was asked for (unknown-effect): look in the account before you retry.`,
+          `It is unknown whether ${countOf(unknown, 'target')} changed (unknown-effect): look in the account before you retry.`,
         ]),
     ...(failed.some(({ reason = '' }) => reasons.get(reason)?.retryable)
       ? [`Retry what failed: caretaker runs retry ${id}`]

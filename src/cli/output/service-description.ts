@@ -54,7 +54,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
 function checkClock(date: string, now: number): Check {
   const theirs = Date.parse(date);
   if (Number.isNaN(theirs))
-    return { what: 'clock', state: 'warning', says: 'the service does not tell its time' };
+    return { what: 'clock', state: 'warning', says: 'the service does not show its time' };
   const skew = now - theirs;
   // The header has whole seconds.
   const seconds = Math.round(Math.max(0, Math.abs(skew) - 1_000) / 1_000);

@@ -103,7 +103,7 @@ export const autoUpdateOperations = {
   }),
   updateAutoUpdateSchedule: operation({
     section: '4.7',
-    summary: 'Changes an auto update schedule; what is left out stays.',
+    summary: 'Changes an auto update schedule; omitted fields stay.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/update',
     body: z.strictObject({ auto_update_schedule: z.strictObject(fields).partial() }),
@@ -115,7 +115,7 @@ export const autoUpdateOperations = {
   }),
   enableAutoUpdateSchedule: operation({
     section: '4.7',
-    summary: 'Lets a paused auto update schedule go on.',
+    summary: 'Resumes a paused auto update schedule.',
     method: 'POST',
     path: '/auto-update-schedules/{auto_update_schedule_id}/enable',
     success: 200,

@@ -82,7 +82,7 @@ export const clientOperations = {
   // Whether `site_ids` adds to or replaces the assignment is not shown.
   updateClient: operation({
     section: '4.2',
-    summary: 'Changes a client; what is left out stays.',
+    summary: 'Changes a client; omitted fields stay.',
     method: 'POST',
     path: '/clients/{client_id}/update',
     body: clientBody,

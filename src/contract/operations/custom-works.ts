@@ -69,7 +69,7 @@ export const customWorkOperations = {
   }),
   updateSiteCustomWork: operation({
     section: '4.16',
-    summary: 'Changes a custom work entry; what is left out stays.',
+    summary: 'Changes a custom work entry; omitted fields stay.',
     method: 'POST',
     path: '/sites/{site_id}/custom-works/{custom_work_id}/update',
     body: z.strictObject({

@@ -64,7 +64,7 @@ export const reportTemplateOperations = {
   }),
   updateReportTemplate: operation({
     section: '4.10',
-    summary: 'Changes a report template; what is left out stays.',
+    summary: 'Changes a report template; omitted fields stay.',
     method: 'POST',
     path: '/report-templates/{report_template_id}/update',
     body: z.strictObject({ report_template: z.strictObject(fields).partial() }),

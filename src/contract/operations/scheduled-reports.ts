@@ -82,7 +82,7 @@ export const scheduledReportOperations = {
   }),
   updateScheduledReport: operation({
     section: '4.11',
-    summary: 'Changes a scheduled report; what is left out stays.',
+    summary: 'Changes a scheduled report; omitted fields stay.',
     method: 'POST',
     path: '/scheduled-reports/{scheduled_report_id}/update',
     body: z.strictObject({
@@ -112,7 +112,7 @@ export const scheduledReportOperations = {
   }),
   resumeScheduledReport: operation({
     section: '4.11',
-    summary: 'Lets a paused scheduled report go on.',
+    summary: 'Resumes a paused scheduled report.',
     method: 'POST',
     path: '/scheduled-reports/{scheduled_report_id}/resume',
     success: 200,

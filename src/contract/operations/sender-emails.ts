@@ -119,7 +119,7 @@ export const senderEmailOperations = {
   }),
   refreshSenderEmail: operation({
     section: '4.5',
-    summary: 'Asks anew whether the owner has verified a sender email.',
+    summary: 'Checks again whether the owner has verified a sender email.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/refresh',
     success: 200,

@@ -46,7 +46,7 @@ export const teamMemberOperations = {
   }),
   createTeamMember: operation({
     section: '4.12',
-    summary: 'Invites somebody into the team by email.',
+    summary: 'Invites a person into the team by email.',
     method: 'POST',
     path: '/team-members',
     body: z.strictObject({ team_member: z.strictObject({ email: nonBlank, ...fields }) }),

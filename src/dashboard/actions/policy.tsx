@@ -16,7 +16,7 @@ const withPolicy =
     const policy = policyIn(c, context);
     return policy
       ? handle(c, context, policy)
-      : sendProblem(c, context, 404, 'No policy of this name is in force.');
+      : sendProblem(c, context, 404, 'No active policy has this name.');
   };
 
 export const askToRun = withPolicy((c, context, { name, job, account }) =>
@@ -43,7 +43,7 @@ export const runNow = withPolicy(async (c, context, policy) => {
       c,
       context,
       409,
-      'No daemon with the worker role is at work on this Redis, so nobody would do it: start one (caretaker daemon).',
+      'No daemon with the worker role is running on this Redis: start one (caretaker daemon).',
     );
   }
   const run = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now() });
@@ -54,7 +54,7 @@ export const runNow = withPolicy(async (c, context, policy) => {
 export const askToPause = withPolicy((c, context, { name }) =>
   ask(c, context, {
     title: `Pause ${name}?`,
-    says: 'It does not fire by its schedule meanwhile, whatever restarts. Runs under way go on.',
+    says: 'It has no scheduled runs until then, even after a restart. Active runs continue.',
     button: 'Pause it',
     back: policyPath(name),
     fields: (
@@ -98,7 +98,7 @@ export const askToResume = withPolicy((c, context, { name, schedule }) =>
     title: `Resume ${name}?`,
     says: schedule?.disabled
       ? 'Its pause ends. It still does not fire by itself: its file disables its schedule (schedule.enabled: false).'
-      : 'It fires by its schedule again. What was due meanwhile is not made up for.',
+      : 'Its scheduled runs start again. Runs that were due during the pause are not caught up.',
     button: 'Resume it',
     back: policyPath(name),
   }),

@@ -14,7 +14,7 @@ export async function askToCancel(c: Exchange, context: DashboardContext): Promi
   if (isFinal(run.status)) return sendProblem(c, context, 409, `The run has already ended: ${run.status}.`);
   return ask(c, context, {
     title: `Cancel ${run.policy}?`,
-    says: `Nothing more of ${run.id} is begun. What is in flight is followed to its end, and every target gets an outcome.`,
+    says: `Nothing more of ${run.id} is started. Work in progress is followed to its end, and every target gets an outcome.`,
     button: 'Cancel the run',
     back: runPath(run.id),
   });
@@ -23,7 +23,7 @@ export async function askToCancel(c: Exchange, context: DashboardContext): Promi
 export async function cancel(c: Exchange, { engine, log }: DashboardContext): Promise<Response> {
   const id = idIn(c);
   await engine.cancel(id);
-  log.info({ run: id }, 'called off from the dashboard');
+  log.info({ run: id }, 'cancelled from the dashboard');
   return c.redirect(runPath(id), 303);
 }
 
@@ -34,7 +34,7 @@ export async function askToRelease(c: Exchange, context: DashboardContext): Prom
   if (!run.held) return sendProblem(c, context, 409, 'The run is not held: there is nothing to release.');
   return ask(c, context, {
     title: `Release ${run.policy}?`,
-    says: `${run.id} goes on with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: look in the account first.`,
+    says: `${run.id} continues with every target that Redis shows as open. Some of them may have been changed already, and would be changed a second time: look in the account first.`,
     button: 'Release the run',
     back: runPath(run.id),
   });
@@ -54,7 +54,7 @@ export async function askToEnd(c: Exchange, context: DashboardContext): Promise<
   if (isFinal(run.status)) return sendProblem(c, context, 409, `The run has already ended: ${run.status}.`);
   return ask(c, context, {
     title: `End ${run.policy} at once?`,
-    says: `Every target of ${run.id} gets its outcome now, as far as one can tell. What is under way in the service goes on there, and nobody learns what becomes of it.`,
+    says: `Every target of ${run.id} gets its outcome now, as far as it is known. Work in progress in the service continues there, and its end is not recorded.`,
     button: 'End it at once',
     back: runPath(run.id),
   });
@@ -84,7 +84,7 @@ export async function askToRetry(c: Exchange, context: DashboardContext): Promis
   const doubt =
     unknown === 0
       ? ''
-      : ` Of ${number(unknown)} of them nobody knows whether it got what was asked for (unknown-effect): look in the account first.`;
+      : ` For ${number(unknown)} of them it is unknown whether they changed (unknown-effect): look in the account first.`;
   const targets = failed === 1 ? 'the target' : `the ${number(failed)} targets`;
   return ask(c, context, {
     title: `Retry what failed in ${run.policy}?`,

@@ -12,7 +12,7 @@ export async function sendPolicies(c: Exchange, context: DashboardContext): Prom
 export async function sendPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
   const found = context.policies().filter(({ name }) => name === c.req.param('name'));
   const [report] = await reportsOf(context, found);
-  return report ? sendJson(c, report) : refuse(c, 404, 'not_found', 'No policy of this name is in force.');
+  return report ? sendJson(c, report) : refuse(c, 404, 'not_found', 'No active policy has this name.');
 }
 
 async function reportsOf(

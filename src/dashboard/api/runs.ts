@@ -13,7 +13,7 @@ const Since = (now: number) =>
     const ago = parseDuration(text.replace(/\s*ago$/, ''));
     const since = ago === undefined ? Date.parse(text) : now - ago;
     if (!Number.isNaN(since)) return since;
-    context.addIssue(`"${text}" is neither a moment nor a duration, such as 2026-11-01 or 7d`);
+    context.addIssue(`"${text}" is neither a time nor a duration, such as 2026-11-01 or 7d`);
     return z.NEVER;
   });
 

@@ -46,7 +46,7 @@ function admitProgram(c: Exchange, context: DashboardContext): Response | undefi
     c.header('WWW-Authenticate', 'Basic realm="Caretaker", charset="UTF-8"');
   const message = context.authenticator.hasPassword
     ? 'Send the password of the dashboard: as a bearer token, or by HTTP Basic with any name.'
-    : 'Programs are let in by the password of the dashboard, and none is set (dashboard.password).';
+    : 'Programs need the password of the dashboard, and none is set (dashboard.password).';
   return c.json({ error: { code: 'sign_in', message } }, 401);
 }
 

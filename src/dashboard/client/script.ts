@@ -15,7 +15,7 @@ const absolute = (date) => (date.getFullYear() === new Date().getFullYear() ? th
 
 function relative(ms) {
   const seconds = Math.abs(ms) / 1000;
-  if (seconds < 45) return ms > 0 ? 'in a moment' : 'just now';
+  if (seconds < 45) return ms > 0 ? 'soon' : 'just now';
   const [size, unit] = seconds < 3570 ? [60, 'min'] : seconds < 84600 ? [3600, 'h'] : [86400, 'd'];
   const text = Math.round(seconds / size) + ' ' + unit;
   return ms > 0 ? 'in ' + text : text + ' ago';

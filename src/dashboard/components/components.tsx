@@ -53,7 +53,7 @@ export function timeIn(at: number, timeZone: string): string {
 /** `in 5 min`, `3 h ago`, in the largest unit, as `live.js` says it. */
 export function relative(ms: number): string {
   const seconds = Math.abs(ms) / 1000;
-  if (seconds < 45) return ms > 0 ? 'in a moment' : 'just now';
+  if (seconds < 45) return ms > 0 ? 'soon' : 'just now';
   const [size, unit] = seconds < 3_570 ? [60, 'min'] : seconds < 84_600 ? [3_600, 'h'] : [86_400, 'd'];
   const text = `${Math.round(seconds / Number(size))} ${unit}`;
   return ms > 0 ? `in ${text}` : `${text} ago`;
@@ -96,7 +96,7 @@ export function countsLine(counts: Counts): string {
 /** Why a run is as it is, where that is not plain from its counts: the sentence to read first. */
 export function whyOf({ status, detail, counts, planComplete }: Run): string | undefined {
   if (detail !== undefined) return detail;
-  if (status === 'queued') return 'It waits for its turn, or for somebody to plan it.';
+  if (status === 'queued') return 'It waits for its turn, or for a worker to plan it.';
   if (status === 'planning') return 'Its targets are being listed; nothing has been sent yet.';
   if (status === 'partial') return `${number(counts.failed)} of ${number(counts.planned)} targets failed.`;
   if (status === 'failed' && counts.failed > 0) {

@@ -54,7 +54,7 @@ export const Layout = ({ title, signedIn = true, here, live, now, children }: La
 const menu = [
   ['/', 'Overview'],
   ['/runs', 'Runs'],
-  ['/work', 'At work'],
+  ['/work', 'System'],
   ['/queues', 'Queues'],
 ] as const;
 

@@ -13,7 +13,7 @@ export async function sendReady(c: Exchange, { health }: DashboardContext): Prom
   const missing = [
     ...(redis === 'up' ? [] : ['Redis does not answer']),
     ...troubles.filter(({ stops }) => stops).map(({ says }) => says),
-    ...waiting.map((role) => `the ${role} is not at work`),
+    ...waiting.map((role) => `the ${role} is not running`),
   ];
   const toLookAt = [...differences, ...troubles.filter(({ stops }) => !stops).map(({ says }) => says)];
   const warnings = toLookAt.map((sentence) => `warning: ${sentence}\n`).join('');

@@ -71,7 +71,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
   const registers = [registry];
   new Gauge({
     name: 'caretaker_up',
-    help: '1 when Redis answers, takes writes and has no paused queue, and every role of this process is at work, else 0.',
+    help: '1 when Redis answers, takes writes and has no paused queue, and every role of this process is running, else 0.',
     registers,
     async collect() {
       const { redis, waiting, troubles } = (await standing.get()).health;
@@ -81,7 +81,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
   });
   new Gauge({
     name: 'caretaker_daemons',
-    help: 'Daemons at work on this Redis, by role.',
+    help: 'Daemons running on this Redis, by role.',
     labelNames: ['role'],
     registers,
     async collect() {
@@ -93,7 +93,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
   });
   new Gauge({
     name: 'caretaker_policies',
-    help: 'Policies in force.',
+    help: 'Active policies.',
     registers,
     collect() {
       this.set(source.policies().length);
@@ -101,7 +101,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
   });
   new Gauge({
     name: 'caretaker_policy_files_broken',
-    help: 'Policy files with mistakes; what they held before stays in force.',
+    help: 'Policy files with errors; their previous version stays active.',
     registers,
     async collect() {
       this.set((await standing.get()).health.brokenFiles.length);
@@ -188,7 +188,7 @@ function addAccounts(standing: Measurement, registry: Registry): void {
   );
   gauge(
     'caretaker_supervisor_lag_seconds',
-    'How long ago somebody looked after the runs of the account; 0 while it has none under way.',
+    'Seconds since a supervisor last maintained the runs of the account; 0 while it has no active runs.',
     (account, now) => {
       const lag = supervisorLagMs(account, now);
       return lag === undefined ? undefined : lag / 1000;
@@ -196,7 +196,7 @@ function addAccounts(standing: Measurement, registry: Registry): void {
   );
   new Counter({
     name: 'caretaker_requests_total',
-    help: 'Requests that the budget of the account let go, by what they were for; every process counts.',
+    help: 'Requests that the budget of the account granted, by class; every process counts.',
     labelNames: ['account', 'class'],
     registers: [registry],
     async collect() {

@@ -23,7 +23,7 @@ export const LastDay = ({ day, now }: { day: Day; now: number }) => (
     )}
     <Troubles troubled={day.troubled} now={now} />
     <Groups name="Failed" groups={day.failed} />
-    <Groups name="Left undone" groups={day.leftUndone} />
+    <Groups name="Skipped" groups={day.leftUndone} />
   </section>
 );
 
@@ -33,7 +33,7 @@ function headline({ statuses, succeeded, failed, leftUndone }: Day): string {
     counted.reduce((total, { count }) => total + count, 0);
   const runs = sum(statuses);
   const context = statuses.map(({ status, count }) => `${number(count)} ${status}`);
-  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${context.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} left undone.`;
+  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${context.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} skipped.`;
 }
 
 const Troubles = ({ troubled, now }: { troubled: readonly Trouble[]; now: number }) =>

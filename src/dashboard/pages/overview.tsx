@@ -157,7 +157,7 @@ const Policies = ({
       <p class="dim">
         {total === 0 ? (
           <>
-            No policy is in force. Write one into the policies folder: it is taken over by itself, and{' '}
+            No policy is active. Write one into the policies folder: it is loaded automatically, and{' '}
             <code>caretaker validate</code> checks it.
           </>
         ) : (
@@ -167,7 +167,7 @@ const Policies = ({
     ) : (
       <Table
         name="Policies"
-        heads={['Policy', 'Schedule', 'Next firing', 'Last run', 'Do']}
+        heads={['Policy', 'Schedule', 'Next run', 'Last run', 'Do']}
         widths={['', 'w-name', 'w-run', 'w-run', 'w-do']}
       >
         {rows.map((row) => (
@@ -199,7 +199,7 @@ const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: Pol
     <td data-label="Schedule">
       <ScheduleLines policy={policy} />
     </td>
-    <td data-label="Next firing">
+    <td data-label="Next run">
       <NextFiring policy={policy} pause={pause} nextAt={nextAt} now={now} />
     </td>
     <td data-label="Last run">
@@ -236,7 +236,7 @@ export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
       <p class="dim">{schedule.timezone}</p>
     </>
   ) : (
-    <span class="dim">by hand</span>
+    <span class="dim">manual</span>
   );
 
 /** When it fires next, in the zone of whoever looks and in the policy's own; or why it does not. */
@@ -267,8 +267,8 @@ export const NextFiring = ({
     );
   }
   if (paused && nextAt === undefined) return paused;
-  if (!schedule) return <span class="dim">by hand alone</span>;
-  if (nextAt === undefined) return <span>never: its schedule names no moment to come</span>;
+  if (!schedule) return <span class="dim">manual only</span>;
+  if (nextAt === undefined) return <span>never: its schedule has no more times</span>;
   return (
     <>
       {paused}

@@ -14,11 +14,11 @@ import { sendProblem } from './problem.tsx';
 const LATEST = 20;
 const COMING = 5;
 
-/** What became of its latest moments, those included that made no run. */
+/** Schedule history, those included that made no run. */
 const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
   <section id="moments" data-live>
     <details>
-      <summary>What became of its latest moments</summary>
+      <summary>Schedule history</summary>
       <ul>
         {records.map((record) => (
           <li>
@@ -31,7 +31,7 @@ const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; n
 );
 
 function whySkipped({ why, note, into }: FiringRecord): string {
-  if (into !== undefined) return `: the run of ${isoMinute(into)} made up for it`;
+  if (into !== undefined) return `: caught up by the run of ${isoMinute(into)}`;
   if (why === undefined) return '';
   return why === 'overlap'
     ? `: ${note ?? why}`
@@ -58,7 +58,7 @@ export const policyIn = (c: Exchange, { policies }: DashboardContext): Policy | 
 /** One policy: what it does, when it fires, and what became of its runs. */
 export async function showPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
   const policy = policyIn(c, context);
-  if (!policy) return sendProblem(c, context, 404, 'No policy of this name is in force.');
+  if (!policy) return sendProblem(c, context, 404, 'No active policy has this name.');
   const { name } = policy;
   const now = context.clock.now();
   const [states, runs, moments] = await Promise.all([
@@ -104,7 +104,7 @@ export async function showPolicy(c: Exchange, context: DashboardContext): Promis
             </dd>
           </div>
           <div>
-            <dt>Next firing</dt>
+            <dt>Next run</dt>
             <dd>
               <NextFiring policy={policy} pause={pause} nextAt={nextAt} now={now} />
             </dd>

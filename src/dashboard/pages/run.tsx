@@ -160,7 +160,7 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
   return (
     <p class="actions">
       <Action to={runPath(run.id, '/retry')}>
-        {helps ? 'Retry what failed' : 'Retry when the cause is mended'}
+        {helps ? 'Retry what failed' : 'Retry when the cause is fixed'}
       </Action>
     </p>
   );
@@ -327,7 +327,7 @@ const NotInPlan = ({ leftOut, total }: { leftOut: LeftOut[]; total: number }) =>
     <section>
       <details>
         <summary>
-          Looked at and left out of the plan{' '}
+          Excluded from the plan{' '}
           <b>
             {total > leftOut.length
               ? `(${number(total)}, the first ${leftOut.length} here)`

@@ -41,7 +41,7 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
     signIn(c, context);
     return c.redirect(to, 303);
   }
-  context.log.warn({ address: addressOf(c) }, 'somebody failed to sign in to the dashboard');
+  context.log.warn({ address: addressOf(c) }, 'a sign-in to the dashboard failed');
   const slowedDown = countFailed(c, context);
   if (slowedDown) return slowedDown;
   return asPage(c, <SignInPage context={context} to={to} problem="That is not the password." />, 401);

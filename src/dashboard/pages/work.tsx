@@ -13,9 +13,9 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
   return showPage(
     c,
     context,
-    { title: 'At work', here: '/work', live: '*' },
+    { title: 'System', here: '/work', live: '*' },
     <>
-      <h1>At work</h1>
+      <h1>System</h1>
       <section id="processes" data-live>
         <h2>Daemons</h2>
         {processes.length === 0 ? (
@@ -25,7 +25,7 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
         ) : (
           <Table
             name="Daemons"
-            heads={['Process', 'Roles', 'Here since', 'Seen']}
+            heads={['Process', 'Roles', 'Started', 'Seen']}
             widths={['', '', 'w-run', 'w-run']}
           >
             {processes.map((process) => (
@@ -38,7 +38,7 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
         <h2>Accounts</h2>
         <Table
           name="Accounts"
-          heads={['Account', 'The service', 'Budget of this minute', 'Runs under way', 'Looked after']}
+          heads={['Account', 'The service', 'Budget of this minute', 'Runs under way', 'Leader']}
           widths={['', '', '', 'w-word', 'w-run']}
         >
           {accounts.map((account) => (
@@ -76,7 +76,7 @@ const ProcessRow = ({
       {host} <span class="dim">process {pid}</span>
     </td>
     <td data-label="Roles">{roles.join(', ')}</td>
-    <td data-label="Here since">
+    <td data-label="Started">
       <Time at={startedAt} now={now} />
     </td>
     <td data-label="Seen">
@@ -117,12 +117,12 @@ const AccountRow = ({
         {number(left)} of {number(limit)} requests left
       </td>
       <td data-label="Under way">{number(activeRuns)}</td>
-      <td data-label="Looked after">
+      <td data-label="Leader">
         {supervisor === undefined ? (
           activeRuns === 0 ? (
             'not needed'
           ) : (
-            'by nobody'
+            'none'
           )
         ) : (
           <>

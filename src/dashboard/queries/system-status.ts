@@ -76,7 +76,7 @@ export function alertsOf(standing: SystemStatus): Alert[] {
     ...(health.troubles.some(({ refuses }) => refuses) ? [] : nobody(standing)),
     ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
     ...health.waiting.map(
-      (role): Alert => ({ is: 'blocked', sentence: `The ${role} of this process is not at work.` }),
+      (role): Alert => ({ is: 'blocked', sentence: `The ${role} of this process is not running.` }),
     ),
     ...differing(health.differences),
     ...health.brokenFiles.map(
@@ -105,7 +105,7 @@ function differing(differences: readonly string[]): Alert[] {
 function frozen({ freeze }: SystemStatus): Alert[] {
   if (!freeze) return [];
   const why = freeze.reason === undefined ? '' : ` (${freeze.reason})`;
-  const sentence = `Everything is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}: no run begins. “caretaker unfreeze” ends it.`;
+  const sentence = `Everything is frozen by ${freeze.by} until ${isoMinute(freeze.until)}${why}: no run starts. “caretaker unfreeze” ends it.`;
   return [{ is: 'blocked', sentence, since: freeze.at }];
 }
 
@@ -122,7 +122,8 @@ function nobody(standing: SystemStatus): Alert[] {
   if (!someoneWorks(standing)) {
     missing.push({
       is: 'failed',
-      sentence: 'Nobody is at work: runs wait until a daemon with the worker role starts (caretaker daemon).',
+      sentence:
+        'No worker is running: runs wait until a daemon with the worker role starts (caretaker daemon).',
     });
   }
   if (!hasScheduler) {
@@ -148,11 +149,11 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
   }
   const found: Alert[] = held;
   if (failingSince !== undefined && now - failingSince > PRESENCE_TIMEOUT_MS) {
-    const sentence = `The service does not answer for the account ${name}; its runs go on when it does.`;
+    const sentence = `The service does not respond for the account ${name}; its runs continue when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });
   }
   if (anyoneWorks && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
-    const sentence = `Nobody looks after the runs of the account ${name}: no process at work knows it, or the one that did hangs.`;
+    const sentence = `The runs of the account ${name} have no leader: no running process knows the account, or the leader hangs.`;
     found.push({ is: 'blocked', sentence, ...(attendedAt === undefined ? {} : { since: attendedAt }) });
   }
   return found;

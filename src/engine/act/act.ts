@@ -58,7 +58,7 @@ class FencedError extends CaretakerError {
 class RunEndedError extends CaretakerError {
   readonly code = 'CALLED_OFF';
   constructor() {
-    super('The run was called off.');
+    super('The run was cancelled.');
   }
 }
 

@@ -103,7 +103,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   // Whoever asks for a target by name is told what became of it, even when there is no such thing.
   for (const id of wanted ?? []) {
     const why = job.extraTargets
-      ? 'It is not in the account, not among what the policy selects, or there is nothing to tell of it.'
+      ? 'It is not in the account, the policy does not select it, or there is nothing to report about it.'
       : 'It is not in the account, or not among what the policy selects.';
     yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
   }

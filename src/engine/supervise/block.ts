@@ -51,7 +51,7 @@ export async function admitAccount(deps: EngineDeps, account: string): Promise<v
     await records.runs.clearDetail(run.id);
     // A run that was blocked while planning has planned nothing it could rely on: it plans anew.
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
-    log.info({ run: run.id, account }, 'the account lets us in again, the run goes on');
+    log.info({ run: run.id, account }, 'the account accepts requests again, the run continues');
   }
   // Last, so that whoever dies in between leaves the mark by which the next one knows that there is something to do.
   await records.accounts.unblock(account);

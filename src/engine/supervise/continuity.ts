@@ -76,7 +76,7 @@ export async function openContinuity({
       }
       log.error(
         { held: runs.length },
-        `Redis was put back to its state of ${isoMinute(seen.at)}: what was done after that is not known. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and times that were due meanwhile are left out ("caretaker backfill" makes up for them).`,
+        `Redis was put back to its state of ${isoMinute(seen.at)}: what was done after that is not known. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
       );
     }
     remember();

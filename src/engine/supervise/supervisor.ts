@@ -66,7 +66,7 @@ export class Supervisor {
         await this.tick();
         this.lookedAt = clock.now();
       } catch (error) {
-        log.warn({ err: error }, 'the supervisor could not look after its accounts for a moment');
+        log.warn({ err: error }, 'the supervisor could not maintain its accounts for a moment');
       }
       await clock.sleep(this.untilNextMs(), this.stopping.signal);
     }
@@ -162,7 +162,7 @@ export class Supervisor {
     for (const { id, status, counts } of runs) {
       if (status === 'queued' || this.begun.has(id)) continue;
       const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
-      this.deps.log.info(facts, 'takes over a run that was begun elsewhere');
+      this.deps.log.info(facts, 'takes over a run that another process started');
     }
   }
 

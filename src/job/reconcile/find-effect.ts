@@ -75,7 +75,7 @@ export async function changed(
 ): Promise<Found> {
   if (!isAsAsked) return absent;
   const version = versionOf(item);
-  if (version === undefined) return unknown('It is as asked for, and may have been before.');
+  if (version === undefined) return unknown('It has the requested values, and may have had them before.');
   const candidate = { id: version, createdAt: item.updated_at, isSure: true };
   const own = await ownOf(looking, operation, intent, [candidate]);
   return own.is === 'found' ? found : own;

@@ -80,7 +80,7 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
   },
   updateStagingSitePhpVersion: {
     looksFor:
-      'A task of type configure_staging_site for the copy or its live site, created since; else the PHP version asked for, on a copy changed since.',
+      'A task of type configure_staging_site for the copy or its live site, created since; else the requested PHP version, on a copy changed since.',
     unknown:
       'When such a task does not show its site, or when the copy has the version and does not show since when.',
     async find(looking, { staging_site_id, body }, intent) {
@@ -229,7 +229,7 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
       ),
   },
   updateSiteNote: {
-    looksFor: 'The content asked for, in a note changed since.',
+    looksFor: 'The requested content, in a note changed since.',
     unknown: 'When the note has the content and does not show since when.',
     async find(looking, { site_id, note_id, body }, intent) {
       const { note } = await looking.api.showSiteNote({ site_id, note_id });
@@ -275,9 +275,9 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
     },
   },
   updateTeamMember: {
-    looksFor: 'The member as asked for, by its id, changed since.',
+    looksFor: 'The member with the requested values, by its id, changed since.',
     unknown:
-      'When it is as asked for and does not show since when, or when the id is gone: an invitation that is changed is replaced under a new one.',
+      'When it has the requested values and does not show since when, or when the id is gone: an invitation that is changed is replaced under a new one.',
     async find(looking, { team_member_id, body: { team_member } }, intent) {
       try {
         const shown = (await looking.api.showTeamMember({ team_member_id })).team_member;
@@ -287,7 +287,7 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
           ([name, value]) => name in now && JSON.stringify(now[name]) !== JSON.stringify(value),
         );
         if (!differs && asked.some(([name]) => !(name in now)))
-          return unknown('The member does not show what was asked for.');
+          return unknown('The member does not show the requested values.');
         return changed(looking, 'updateTeamMember', intent, !differs, shown);
       } catch (error) {
         if (!(error instanceof GoneError)) throw error;

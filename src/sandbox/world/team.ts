@@ -28,7 +28,7 @@ export function replaceInvitation(
   return invite(world, fields, at);
 }
 
-/** Pending -> connected. An invitation that was replaced or withdrawn meanwhile is accepted by nobody. */
+/** Pending -> connected. An invitation that was replaced or withdrawn meanwhile is accepted none. */
 export function joinTeam(world: World, id: string, at: number): void {
   const member = world.team.get(id);
   if (member?.status !== 'pending') return;

@@ -263,7 +263,7 @@ test('a change that the service reported as made is not asked for again, though 
     aPolicy({
       job: 'api-call',
       select: { from: 'listSites', filters: {} },
-      options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     }),
   );
   await world.ended(run);

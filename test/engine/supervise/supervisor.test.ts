@@ -7,7 +7,7 @@ import { startWorld, until, type World } from '../../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('whoever takes over a run that was begun elsewhere says so, once; a run of its own it does not', async () => {
+test('whoever takes over a run that another process started says so, once; a run of its own it does not', async () => {
   world = await startWorld({ sites: 3, work: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);

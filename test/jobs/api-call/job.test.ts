@@ -68,21 +68,21 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: listTags }',
       [
-        '0:13 listTags lists things, and what is asked for here is one change of each target. ask by hand: caretaker api listTags',
+        '0:13 listTags lists things, and a policy makes one change to each target. send it manually: caretaker api listTags',
       ],
     ],
     [
       'listReports',
       '{ operation: downloadReport }',
       [
-        '0:13 downloadReport streams a PDF, and what is asked for here is one change of each target. ask by hand: caretaker api downloadReport',
+        '0:13 downloadReport streams a PDF, and a policy makes one change to each target. send it manually: caretaker api downloadReport',
       ],
     ],
     [
       'listSites',
       '{ operation: showSite }',
       [
-        '0:13 showSite changes nothing, and what is asked for here is one change of each target. ask by hand: caretaker api showSite',
+        '0:13 showSite changes nothing, and a policy makes one change to each target. send it manually: caretaker api showSite',
       ],
     ],
     [
@@ -108,7 +108,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: createTag, body: { tag: { name: x } } }',
       [
-        '0:13 Every target would be asked the same: nothing in this call is taken from the target. take a value from it, such as { cel: site.id }, or ask once with caretaker api',
+        '0:13 Every target would be asked the same: nothing in this call is taken from the target. take a value from it, such as { cel: site.id }, or send it once with caretaker api',
       ],
     ],
     [
@@ -128,7 +128,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: { cel: site.client } } } }',
       [
-        '0:61 The expression is to give a text, a number, true or false, a moment or a list of these, but it is site.client.',
+        '0:61 The expression must give a string, a number, true or false, a time or a list of these, but it is site.client.',
       ],
     ],
     [
@@ -140,7 +140,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: updateSite, body: { site: { connection: { http_auth: { username: a, password: b } } } } }',
       [
-        '0:55 "http_auth" is a credential, and policies are kept with their runs. send it by hand with caretaker api',
+        '0:55 "http_auth" is a credential, and policies are kept with their runs. send it manually with caretaker api',
       ],
     ],
   ])('refused for %s: %s', (from, call, mistakes) => {
@@ -434,7 +434,7 @@ describe('a target whose call', () => {
         aPolicy({
           job: 'api-call',
           select: { from: 'listSites', filters: {} },
-          options: { operation: 'createSiteNote', body: { note: { content: 'Looked after.' } } },
+          options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
           retry: { ...aPolicy().retry, attempts: 2, delayMs: 5_000 },
         }),
         ['site-0001'],

@@ -31,7 +31,7 @@ test.each([
 
 test.each([
   [{ from: '01:00', to: '01:00Z' }, 'the window would be empty'],
-  [{ from: '25:00', to: '01:00' }, 'takes a time of day in UTC such as 01:00'],
+  [{ from: '25:00', to: '01:00' }, 'must be a time of day in UTC such as 01:00'],
 ])('%j is refused', (window, why) => {
   expect(DayWindow.safeParse(window).error?.message).toContain(why);
 });

@@ -302,7 +302,7 @@ describe('a copy that a running task is at work on', () => {
     const task = startTask('download_staging', [{ id: first }]);
     expect((await clean())[first]).toMatchObject({
       outcome: 'skipped',
-      detail: `The task ${task} (download_staging) is at work on it, or may be: the service does not always tell the copy.`,
+      detail: `The task ${task} (download_staging) is active on it, or may be: the service does not always show the copy.`,
     });
   });
 });
@@ -360,7 +360,7 @@ describe('what is kept', () => {
         outcome: 'skipped',
         reason: 'not-eligible',
         detail:
-          'The account has no tag "keep-stagign" (unless_tagged), so nobody can tell which copies are to stay.',
+          'The account has no tag "keep-stagign" (unless_tagged), so it is unknown which copies must stay.',
       });
       expect(effects()).toEqual([]);
       expect(await leftOut(options)).toEqual({
@@ -595,7 +595,7 @@ describe('a copy of which too little is known', () => {
   });
 
   test('is not deleted when its live site is not in the account, unless nobody is to be told', () => {
-    const why = 'Its live site s is not in the account, so its deletion could be announced to nobody.';
+    const why = 'Its live site s is not in the account, so its deletion cannot be announced.';
     expect(evaluate({}, {}, [])).toEqual({ is: 'ineligible', why });
     expect(evaluate({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
     expect(evaluate({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'ineligible' });

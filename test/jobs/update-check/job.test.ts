@@ -597,7 +597,7 @@ describe('pause_on_failed_rate', () => {
 
     expect(first[id]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
     expect(linesOf(first[id])[0]).toBe(
-      'warning schedule: Paused by this check, since its last run failed on 50% of its sites, more than 40%. Enable it when that is mended.',
+      'warning schedule: Paused by this check, since its last run failed on 50% of its sites, more than 40%. Enable it when that is fixed.',
     );
     expect(second[id]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
     expect(linesOf(third[id])[0]).toContain('It is not enabled, since its last run failed on 50%');
