@@ -125,6 +125,18 @@ test('a blackout leaves its moments out, and what comes after it catches nothing
   ]);
 });
 
+test('a standstill of hundreds of times that ends just after a pause is made up for by one run', () => {
+  const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: 24 * HOUR });
+  const pause = { at: at('11:00:00'), by: 'anna', until: at('11:59:20') };
+  const fired: number[] = [];
+  for (let cursor = at('00:00:00'); cursor < at('11:59:00'); ) {
+    const due = whatIsDue('sweep', everyMinute, { cursor, now: at('11:59:30'), pause });
+    fired.push(...due.decisions.filter(({ is }) => is === 'fire').map(({ moment }) => moment));
+    cursor = due.cursor;
+  }
+  expect(fired).toEqual([at('10:59:00')]);
+});
+
 test('a pause with an end leaves out what was due before it, and nothing after it', () => {
   const due = whatIsDue('sweep', aSchedule({ catchupMs: 5 * HOUR }), {
     cursor: at('10:30:00'),

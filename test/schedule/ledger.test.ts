@@ -277,7 +277,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     expect(day.at(-1)).toMatch(/^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 moments, each: will fire/);
   });
 
-  test('for what was fired by a run that is no longer kept, and for a policy that was never fired', async () => {
+  test('for a run that is no longer kept, one that was in the way, and a policy that was never fired', async () => {
     const policy = scheduled({ cron: ['0 * * * *'] });
     const ran = { moment: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
     const settle = () => records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
@@ -287,6 +287,12 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
 
     const spans = spansOf('14:00', 'UTC', NOON) ?? [];
+    const note = 'The run sweep.old was still under way (schedule.overlap: skip).';
+    const skipped = { moment: NOON + HOUR, is: 'skipped' as const, why: 'overlap' as const, at: NOON, note };
+    await records.ledger.settle('sweep', [skipped], { to: NOON + HOUR, moments: 'UTC 0 * * * *' });
+    expect(await asked(policy, '13:00', NOON + 2 * HOUR)).toEqual([
+      'sweep Sat 2026-11-21 13:00 UTC: was skipped. The run sweep.old was still under way (schedule.overlap: skip).',
+    ]);
     expect(await explain(undefined, policy, spans, NOON)).toMatchObject({
       moments: [{ is: 'coming' }],
       sentences: ['sweep Sat 2026-11-21 14:00 UTC: will fire on the minute.'],

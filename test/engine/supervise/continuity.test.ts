@@ -80,6 +80,9 @@ test('what had not ended is held when Redis is older than the data folder knows,
     expect(await heldNow(records)).toEqual([run.id]);
     expect((await records.runs.get(run.id))?.detail).toContain(`caretaker runs cancel ${run.id}`);
     expect(log.lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
+    expect(log.lines.filter((line) => line.startsWith('warn'))).toEqual([
+      expect.stringContaining('The run is held'),
+    ]);
     // What was due meanwhile is left out, as by a freeze.
     const { freezes } = await records.policies.state('any');
     expect(freezes?.pauses).toMatchObject([{ by: 'caretaker', until: NOON }]);
