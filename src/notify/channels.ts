@@ -15,5 +15,7 @@ export function send(
   tools: Parameters<Send<Kind>>[2],
 ): Promise<Delivery> {
   const kind = (Object.keys(channels) as Kind[]).find((name) => name in receiver) as Kind;
-  return channels[kind](notice, receiver[kind], tools);
+  // The settings are those of this kind: TypeScript cannot follow that through the table.
+  const settings = (receiver as Record<string, unknown>)[kind] as never;
+  return channels[kind](notice, settings, tools);
 }
