@@ -153,7 +153,7 @@ function showPresence({ caretaker, given, book, agreement, startedAt, dashboardP
     startedAt,
     seenAt: caretaker.clock.now(),
     ...(dashboardPort === undefined ? {} : { dashboardPort }),
-    keeps: book.kept(),
+    keeps: [...book.kept()],
     policies: agreement.digest(),
   });
 }

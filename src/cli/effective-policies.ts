@@ -1,5 +1,7 @@
 /** What the daemons keep in force of files that are broken now, and how that is told. */
-import type { Policy } from '../policy/policy.ts';
+import { Policy } from '../policy/policy.ts';
+import { keys } from '../records/keys.ts';
+import { checkRecord } from '../records/parse-record.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -15,9 +17,9 @@ export interface Kept extends KeptPolicy {
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
   for (const { keeps = [] } of await records.presence.here(now)) {
-    // A daemon wrote it, as its own policy.
     for (const one of keeps)
-      if (!kept.has(one.name)) kept.set(one.name, { ...one, policy: one.policy as Policy });
+      if (!kept.has(one.name))
+        kept.set(one.name, { ...one, policy: checkRecord(Policy, one.policy, keys.presence) });
   }
   return [...kept.values()];
 }

@@ -4,8 +4,10 @@ import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
-import type { Policy } from '../policy/policy.ts';
+import { Policy } from '../policy/policy.ts';
 import type { Queues } from '../queue/queues.ts';
+import { keys } from '../records/keys.ts';
+import { parseRecord } from '../records/parse-record.ts';
 import type { Pause } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
@@ -35,4 +37,4 @@ export interface EngineDeps {
 }
 
 /** The policy a run was started with: edits since then do not change it. */
-export const policyOf = (run: Run): Policy => JSON.parse(run.policyJson) as Policy;
+export const policyOf = ({ id, policyJson }: Run): Policy => parseRecord(Policy, policyJson, keys.run(id));

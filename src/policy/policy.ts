@@ -1,21 +1,34 @@
-/** What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen. */
-import type { ListQuery } from '../contract/list.ts';
-import type { CandidateList } from '../job/candidates.ts';
-import type { Days } from '../yaml/days.ts';
+/**
+ * What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen.
+ *
+ * It is described as a schema, since runs and running processes keep their policies in Redis: there they are parsed again.
+ */
+import { z } from 'zod';
+import { operators } from '../contract/list.ts';
+import { type CandidateList, candidateLists } from '../job/candidates.ts';
+import { weekdays } from '../yaml/days.ts';
+
+const { exactOptional: optional } = z;
+const text = z.string();
+const number = z.number();
+const yes = z.literal(true);
+const scalar = z.union([text, number, z.boolean()]);
 
 export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-running', 'allow'] as const;
 export type Overlap = (typeof overlaps)[number];
 
-/** What becomes of a time of day when clocks change: one that is skipped, and one that comes twice. */
-export interface ClockChange {
-  gap: (typeof gaps)[number];
-  overlap: (typeof foldings)[number];
-}
 export const gaps = ['shift', 'skip'] as const;
 export const foldings = ['first', 'last', 'both'] as const;
+/** What becomes of a time of day when clocks change: one that is skipped, and one that comes twice. */
+const ClockChange = z.object({ gap: z.enum(gaps), overlap: z.enum(foldings) });
+export type ClockChange = z.output<typeof ClockChange>;
 
 /** Days without firings; `calendar` is the one in the configuration that they come from. */
-export type Blackout = Days & { calendar?: string };
+const Blackout = z.union([
+  z.object({ from: text, to: text, calendar: optional(text) }),
+  z.object({ weekday: z.enum(weekdays), calendar: optional(text) }),
+]);
+export type Blackout = z.output<typeof Blackout>;
 
 /** Which of the runs that want the same requests goes ahead. */
 export const priorities = ['high', 'normal', 'low'] as const;
@@ -24,61 +37,72 @@ export type Priority = (typeof priorities)[number];
 /** What each priority weighs when runs share an account: how much of them is in flight at the same time. */
 export const weights: Record<Priority, number> = { high: 9, normal: 3, low: 1 };
 
-export interface Schedule {
-  cron: string[];
-  timezone: string;
+const Schedule = z.object({
+  cron: z.array(text),
+  timezone: text,
   /** Missing: a skipped time fires at the first moment after it, one that comes twice the first time. */
-  dst?: ClockChange;
-  jitterMs: number;
+  dst: optional(ClockChange),
+  jitterMs: number,
   /** Scheduled runs start their targets evenly over so long; missing: as fast as limits and budget allow. */
-  spreadMs?: number;
-  overlap: Overlap;
+  spreadMs: optional(number),
+  overlap: z.enum(overlaps),
   /** A firing missed by no more than this still runs; 0 = never. */
-  catchupMs: number;
+  catchupMs: number,
   /** Every missed firing runs, one after the other; else the latest runs for all. */
-  catchesAll?: true;
+  catchesAll: optional(yes),
   /** It fires only by hand; the moments are there and are left out. */
-  disabled?: true;
+  disabled: optional(yes),
   /** Days in the schedule's time zone, those of calendars among them. */
-  blackout: Blackout[];
-  pauseAfterFailures?: number;
-}
+  blackout: z.array(Blackout),
+  pauseAfterFailures: optional(number),
+});
+export type Schedule = z.output<typeof Schedule>;
 
-export interface Select {
+const Select = z.object({
   /** The list the candidates come from, for a job that works on any. */
-  from?: CandidateList;
-  filters: NonNullable<ListQuery['filters']>;
+  from: optional(
+    z.custom<CandidateList>((name) => typeof name === 'string' && Object.hasOwn(candidateLists, name)),
+  ),
+  filters: z.record(text, z.partialRecord(z.enum(operators), z.union([scalar, z.array(scalar)]))),
   /** CEL over the job's subject and `now`; checked when loaded. */
-  where?: string;
-  sort?: string;
-  timezone?: string;
-  limit?: number;
-}
+  where: optional(text),
+  sort: optional(text),
+  timezone: optional(text),
+  limit: optional(number),
+});
+export type Select = z.output<typeof Select>;
 
 /** So many, or such a share of the planned targets. */
-export type Threshold = { count: number } | { percent: number };
+const Threshold = z.union([z.object({ count: number }), z.object({ percent: number })]);
+export type Threshold = z.output<typeof Threshold>;
 
-export interface Policy {
-  name: string;
-  description?: string;
-  account: string;
-  job: string;
-  priority: Priority;
-  schedule?: Schedule;
-  select: Select;
+export const Policy = z.object({
+  name: text,
+  description: optional(text),
+  account: text,
+  job: text,
+  priority: z.enum(priorities),
+  schedule: optional(Schedule),
+  select: Select,
   /** The job's own options, as its schema read them. JSON. */
-  options: unknown;
-  limits: {
-    concurrency: number;
-    maxTargets: number;
-    maxPercent: number;
-    stopAfterFailures?: Threshold;
-  };
-  retry: { attempts: number; backoff: 'exponential' | 'fixed'; delayMs: number; maxDelayMs: number };
-  timeout: { targetMs: number; runMs: number };
+  options: z.unknown(),
+  limits: z.object({
+    concurrency: number,
+    maxTargets: number,
+    maxPercent: number,
+    stopAfterFailures: optional(Threshold),
+  }),
+  retry: z.object({
+    attempts: number,
+    backoff: z.enum(['exponential', 'fixed']),
+    delayMs: number,
+    maxDelayMs: number,
+  }),
+  timeout: z.object({ targetMs: number, runMs: number }),
   /** What is told to whom (ends of runs, `blocked`, `paused`): a name under `notifications` in the config. */
-  notify: { on: string[]; to: string }[];
+  notify: z.array(z.object({ on: z.array(text), to: text })),
   /** The file it was read from, and a hash of all that decides what it does. */
-  file: string;
-  hash: string;
-}
+  file: text,
+  hash: text,
+});
+export type Policy = z.output<typeof Policy>;

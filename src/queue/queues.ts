@@ -7,14 +7,17 @@
  */
 import { createRequire } from 'node:module';
 import type { ConnectionOptions, Queue } from 'bullmq';
+import { z } from 'zod';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 
 /** Plan a run, or act on one target of it; `step` says which handing-out of the target this is. */
-export type Entry =
-  | { kind: 'plan'; run: string }
-  | { kind: 'act'; run: string; target: string; step: number };
+const Entry = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('plan'), run: z.string() }),
+  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), step: z.number() }),
+]);
+export type Entry = z.output<typeof Entry>;
 
 export interface Handlers {
   plan(entry: Extract<Entry, { kind: 'plan' }>): Promise<void>;
@@ -105,7 +108,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
         const found: string[] = [];
         for (let at = 0; ; at += PAGE) {
           const page = await queue.getJobs([...OPEN], at, at + PAGE - 1);
-          for (const job of page) if ((job?.data as Entry | undefined)?.run === run) found.push(job.id ?? '');
+          for (const job of page) if (Entry.safeParse(job?.data).data?.run === run) found.push(job.id ?? '');
           if (page.length === 0) break;
         }
         // One that a worker has is left to it: it finds its target ended, and leaves nothing behind.
@@ -116,7 +119,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
       const { Worker } = bullmq();
       const take = (name: string, slots: number, handle: (entry: Entry) => Promise<void>) => {
         const process = (entry: Entry) => handle(entry).catch((error) => Promise.reject(storable(error)));
-        const worker = new Worker(name, (job) => process(job.data as Entry), {
+        const worker = new Worker(name, async (job) => process(Entry.parse(job.data)), {
           connection,
           prefix: PREFIX,
           concurrency: slots,

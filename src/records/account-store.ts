@@ -1,19 +1,20 @@
+import { z } from 'zod';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { parseRecord } from './parse-record.ts';
 
 /** Since when and why an account refuses us. */
-export interface Blocked {
-  since: number;
-  why: string;
-}
+const Blocked = z.object({ since: z.number(), why: z.string() });
+export type Blocked = z.output<typeof Blocked>;
 
 /** What is remembered of an account: whether it refuses us, and how long its background work usually takes. */
 export class AccountStore {
   constructor(private readonly store: Store) {}
 
   async blocked(account: string): Promise<Blocked | undefined> {
-    const json = await this.store.get(keys.blocked(account));
-    return json ? (JSON.parse(json) as Blocked) : undefined;
+    const key = keys.blocked(account);
+    const json = await this.store.get(key);
+    return json ? parseRecord(Blocked, json, key) : undefined;
   }
 
   /** Remembers that the account refuses us; the first refusal stays. */

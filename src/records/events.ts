@@ -1,10 +1,26 @@
 /**
  * What happens in Caretaker, told to whoever listens, in this process or another on the same Redis.
  *
- * Events are news, not the record: one that is missed is found in the records. Moments are milliseconds since 1970.
+ * Events are news, not the record: one that is missed is found in the records. Times are milliseconds since 1970.
  */
-export type CaretakerEvent =
-  | { type: 'run.moved'; run: string; policy: string; status: string; at: number }
-  | { type: 'target.ended'; run: string; target: string; outcome: string; reason: string; at: number }
-  | { type: 'policy.changed'; policy: string; at: number }
-  | { type: 'freeze.changed'; at: number };
+import { z } from 'zod';
+
+const text = z.string();
+const at = z.number();
+
+const CaretakerEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('run.moved'), run: text, policy: text, status: text, at }),
+  z.object({ type: z.literal('target.ended'), run: text, target: text, outcome: text, reason: text, at }),
+  z.object({ type: z.literal('policy.changed'), policy: text, at }),
+  z.object({ type: z.literal('freeze.changed'), at }),
+]);
+export type CaretakerEvent = z.output<typeof CaretakerEvent>;
+
+/** The event in a message; nothing for one that this release does not know. */
+export function eventIn(message: string): CaretakerEvent | undefined {
+  try {
+    return CaretakerEvent.safeParse(JSON.parse(message)).data;
+  } catch {
+    return undefined;
+  }
+}

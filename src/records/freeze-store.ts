@@ -14,7 +14,7 @@ export class FreezeStore {
 
   /** The freeze that holds at `now`. */
   async at(now: number): Promise<Freeze | undefined> {
-    return freezeAt({ freezes: pausesOf(await this.store.hgetall(keys.freeze)) }, now);
+    return freezeAt({ freezes: pausesOf(await this.store.hgetall(keys.freeze), keys.freeze) }, now);
   }
 
   /** Freezes everything, in place of a freeze that there may be; that one is remembered as over. */

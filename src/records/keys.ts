@@ -21,7 +21,7 @@ export const keys = {
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
   /** What ended in the hour that begins at a moment. */
-  totals: (hour: number) => `${PREFIX}:totals:${hour}`,
+  totals: (hour: number | '*') => `${PREFIX}:totals:${hour}`,
   freeze: `${PREFIX}:freezes`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */

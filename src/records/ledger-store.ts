@@ -6,31 +6,34 @@
  * instant, leave exactly one. A backfill is noted on the record that is there.
  */
 
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { parseRecord } from './parse-record.ts';
 
 /** Why a moment made no run that did anything. */
 export const leftOutFor = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;
 export type LeftOutFor = (typeof leftOutFor)[number];
 
 /** What became of one moment. */
-export interface FiringRecord {
+const FiringRecord = z.object({
   /** The nominal moment, in milliseconds since 1970. */
-  moment: number;
-  is: 'ran' | 'skipped' | 'missed' | 'merged';
+  moment: z.number(),
+  is: z.enum(['ran', 'skipped', 'missed', 'merged']),
   /** When this was decided. */
-  at: number;
-  why?: LeftOutFor;
+  at: z.number(),
+  why: z.exactOptional(z.enum(leftOutFor)),
   /** What a person should know besides: who paused it and why, which run was in the way. */
-  note?: string;
+  note: z.exactOptional(z.string()),
   /** Its run; of a moment that was left out because of overlap, the record of that. */
-  run?: string;
+  run: z.exactOptional(z.string()),
   /** Of a merged one: the moment whose run makes up for it. */
-  into?: number;
+  into: z.exactOptional(z.number()),
   /** The latest run that made up for it afterwards. */
-  backfill?: string;
-}
+  backfill: z.exactOptional(z.string()),
+});
+export type FiringRecord = z.output<typeof FiringRecord>;
 
 /** Where the scheduler goes on with a policy. */
 export interface CursorMove {
@@ -96,6 +99,7 @@ export class LedgerStore {
   /** The records of the moments from `from` to `to`, both included, oldest first; at most `limit`, from the oldest on. */
   async between(policy: string, from: number, to: number, limit: number): Promise<FiringRecord[]> {
     return read(
+      keys.ledger(policy),
       await this.store.zrange(keys.ledger(policy), String(from), String(to), 'BYSCORE', 'LIMIT', 0, limit),
     );
   }
@@ -104,6 +108,7 @@ export class LedgerStore {
   async latest(policy: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<FiringRecord[]> {
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`;
     return read(
+      keys.ledger(policy),
       await this.store.zrange(keys.ledger(policy), below, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, limit),
     );
   }
@@ -122,5 +127,5 @@ export class LedgerStore {
   }
 }
 
-const read = (members: string[]): FiringRecord[] =>
-  members.map((member) => JSON.parse(member) as FiringRecord);
+const read = (ledger: string, members: string[]): FiringRecord[] =>
+  members.map((member) => parseRecord(FiringRecord, member, ledger));

@@ -4,17 +4,20 @@
  *
  * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
  */
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { checkRecord } from './parse-record.ts';
 
 /** Who holds a key, since when, and what came of it, as far as that is known. */
-export interface KeyHolder {
-  run: string;
-  target: string;
-  at: number;
-  result?: string;
-}
+const KeyHolder = z.object({
+  run: z.string(),
+  target: z.string(),
+  at: z.number(),
+  result: z.exactOptional(z.string()),
+});
+export type KeyHolder = z.output<typeof KeyHolder>;
 
 const KEPT_MS = 100 * 86_400_000;
 /** Keys that are asked for at once. */
@@ -46,11 +49,11 @@ type Owner = Pick<KeyHolder, 'run' | 'target'>;
 
 const ownerField = ({ run, target }: Owner): string => `${run}\n${target}`;
 
-type Fields = [owner: string, at: string, result: string | null];
-
-function holderOf([owner, at, result]: Fields): KeyHolder {
-  const [run = '', target = ''] = owner.split('\n');
-  return { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+/** The holder in the fields `owner`, `at` and `result`. */
+function holderOf([owner, at, result]: readonly unknown[], key: string): KeyHolder {
+  const [run, target] = typeof owner === 'string' ? owner.split('\n') : [];
+  const known = { run, target, at: Number(at), ...(result === null ? {} : { result }) };
+  return checkRecord(KeyHolder, known, key);
 }
 
 export class OnceStore {
@@ -59,13 +62,15 @@ export class OnceStore {
   /** Makes a key the target's, unless another holds it that is not `instead`. Gives who holds it then. */
   async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
     const args = [ownerField(owner), now, KEPT_MS, instead ? ownerField(instead) : ''];
-    return holderOf((await runScript(this.store, CLAIM, [keys.once(account, key)], args)) as Fields);
+    const name = keys.once(account, key);
+    return holderOf((await runScript(this.store, CLAIM, [name], args)) as unknown[], name);
   }
 
   /** Who holds a key; nothing when nobody does. */
   async holder(account: string, key: string): Promise<KeyHolder | undefined> {
-    const fields = await this.store.hmget(keys.once(account, key), 'owner', 'at', 'result');
-    return fields[0] === null ? undefined : holderOf(fields as Fields);
+    const name = keys.once(account, key);
+    const fields = await this.store.hmget(name, 'owner', 'at', 'result');
+    return fields[0] === null ? undefined : holderOf(fields, name);
   }
 
   /** Writes down what came of it, where the target still holds the key. */

@@ -1,16 +1,22 @@
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
+import { checkRecord, parseRecord } from './parse-record.ts';
 
 /** Who paused a policy, when and why. */
-export interface Pause {
-  at: number;
-  by: string;
-  reason?: string;
+const Pause = z.object({
+  at: z.number(),
+  by: z.string(),
+  reason: z.exactOptional(z.string()),
   /** When it ends by itself; without it, `caretaker policies resume` ends it. */
-  until?: number;
-}
+  until: z.exactOptional(z.number()),
+});
+export type Pause = z.output<typeof Pause>;
+
+/** A pause that is over. */
+const EndedPause = Pause.extend({ until: z.number() });
 
 /** The pause that holds at `now`: one that has ended by itself is over, though it is still written down. */
 export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefined =>
@@ -20,7 +26,7 @@ export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefin
 export interface Pauses {
   pause?: Pause;
   /** Oldest first. */
-  pauses?: (Pause & { until: number })[];
+  pauses?: z.output<typeof EndedPause>[];
 }
 
 /** What is remembered of a policy besides its file: it survives restarts and edits. */
@@ -81,9 +87,14 @@ export class PolicyStore {
       if (error) throw error;
       return hash as Record<string, string>;
     });
-    const known = pausesOf(hashes[0] ?? {});
+    const known = pausesOf(hashes[0] ?? {}, keys.freeze);
     const freezes = known.pause || known.pauses ? { freezes: known } : {};
-    return new Map(names.map((name, index) => [name, { ...fromHash(hashes[index + 1] ?? {}), ...freezes }]));
+    return new Map(
+      names.map((name, index) => {
+        const state = fromHash(hashes[index + 1] ?? {}, keys.policy(name));
+        return [name, { ...state, ...freezes }];
+      }),
+    );
   }
 
   /** Pauses a policy, in place of a pause that it may have; that one is remembered as over. */
@@ -113,16 +124,21 @@ export class PolicyStore {
   }
 }
 
-export const pausesOf = (hash: Record<string, string>): Pauses => ({
-  ...(hash['pause'] ? { pause: JSON.parse(hash['pause']) as Pause } : {}),
-  ...(hash['pauses'] ? { pauses: JSON.parse(hash['pauses']) as (Pause & { until: number })[] } : {}),
+/** The pauses in a hash: of a policy, or of everything. */
+export const pausesOf = (hash: Record<string, string>, key: string): Pauses => ({
+  ...(hash['pause'] ? { pause: parseRecord(Pause, hash['pause'], key) } : {}),
+  ...(hash['pauses'] ? { pauses: parseRecord(z.array(EndedPause), hash['pauses'], key) } : {}),
 });
 
-const fromHash = (hash: Record<string, string>): PolicyState => ({
-  failures: Number(hash['failures'] ?? 0),
-  ...pausesOf(hash),
-  ...(hash['cursor'] ? { cursor: Number(hash['cursor']) } : {}),
-  ...(hash['moments'] ? { moments: hash['moments'] } : {}),
-  ...(hash['since'] ? { since: Number(hash['since']) } : {}),
-  ...(hash['owedFrom'] ? { owedFrom: Number(hash['owedFrom']) } : {}),
+const Fields = z.object({
+  failures: z.coerce.number().default(0),
+  cursor: z.exactOptional(z.coerce.number()),
+  moments: z.exactOptional(z.string()),
+  since: z.exactOptional(z.coerce.number()),
+  owedFrom: z.exactOptional(z.coerce.number()),
+});
+
+const fromHash = (hash: Record<string, string>, key: string): PolicyState => ({
+  ...checkRecord(Fields, hash, key),
+  ...pausesOf(hash, key),
 });

@@ -1,42 +1,47 @@
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
+import { parseRecord } from './parse-record.ts';
 
 /** A policy that a daemon keeps in force, as it last read it, although its file is broken now. */
-export interface KeptPolicy {
-  name: string;
+const KeptPolicy = z.object({
+  name: z.string(),
   /** The version in force; a `Policy`, which records know nothing of. */
-  policy: unknown;
+  policy: z.unknown(),
   /** The file that is broken now. */
-  file: string;
+  file: z.string(),
   /** When the version in force was first read, and since when the file is broken. */
-  readAt: number;
-  brokenSince: number;
+  readAt: z.number(),
+  brokenSince: z.number(),
   /** The first mistake of the file, behind line and column: `3:5: "croon" is not known here.` */
-  mistake: string;
-}
+  mistake: z.string(),
+});
+export type KeptPolicy = z.output<typeof KeptPolicy>;
 
 /** A process that is at work on this Redis. */
-export interface Presence {
-  id: string;
-  pid: number;
-  host: string;
-  roles: string[];
-  startedAt: number;
-  seenAt: number;
+const Presence = z.object({
+  id: z.string(),
+  pid: z.number(),
+  host: z.string(),
+  roles: z.array(z.string()),
+  startedAt: z.number(),
+  seenAt: z.number(),
   /** The port of the dashboard, when it serves one. */
-  dashboardPort?: number;
+  dashboardPort: z.exactOptional(z.number()),
   /** What it keeps in force of broken files; at most `MAX_KEPT` of them are told. */
-  keeps?: readonly KeptPolicy[];
+  keeps: z.exactOptional(z.array(KeptPolicy)),
   /** A digest of all policies that it has read: where two agree, so do their policies. */
-  policies?: string;
-}
+  policies: z.exactOptional(z.string()),
+});
+export type Presence = z.output<typeof Presence>;
 
 /** A policy as a process has read it: the hash of what it does, and when its file was changed. */
-export interface PolicyRead {
-  hash: string;
-  changedAt: number;
-}
+const PolicyRead = z.object({ hash: z.string(), changedAt: z.number() });
+export type PolicyRead = z.output<typeof PolicyRead>;
+
+/** What is known of a process of any release. */
+const AnyPresence = z.object({ seenAt: z.number() });
 
 /** One value in Redis does not grow without a bound. */
 const MAX_KEPT = 200;
@@ -92,22 +97,23 @@ export class PresenceStore {
   async policiesOf(id: string): Promise<Map<string, PolicyRead> | undefined> {
     const { [SHOWN]: shown, ...read } = await this.store.hgetall(keys.policiesRead(id));
     if (shown === undefined) return undefined;
-    return new Map(Object.entries(read).map(([name, json]) => [name, JSON.parse(json) as PolicyRead]));
+    const key = keys.policiesRead(id);
+    return new Map(Object.entries(read).map(([name, json]) => [name, parseRecord(PolicyRead, json, key)]));
   }
 
   /** The ids of the processes that are running, of whichever release: what else they show may have another form there. */
   async ids(now: number): Promise<string[]> {
     const all = Object.entries(await this.store.hgetall(keys.presence));
     return all.flatMap(([id, json]) => {
-      const { seenAt } = JSON.parse(json) as { seenAt?: unknown };
-      return typeof seenAt === 'number' && now - seenAt <= GONE_MS ? [id] : [];
+      const { seenAt } = parseRecord(AnyPresence, json, keys.presence);
+      return now - seenAt <= GONE_MS ? [id] : [];
     });
   }
 
   /** Who is at work now; those that died are forgotten on the way. */
   async here(now: number): Promise<Presence[]> {
-    const all = Object.values(await this.store.hgetall(keys.presence)).map(
-      (json) => JSON.parse(json) as Presence,
+    const all = Object.values(await this.store.hgetall(keys.presence)).map((json) =>
+      parseRecord(Presence, json, keys.presence),
     );
     const gone = all.filter(({ seenAt }) => now - seenAt > GONE_MS);
     if (gone.length > 0) await this.store.hdel(keys.presence, ...gone.map(({ id }) => id));

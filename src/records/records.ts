@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';
 import { EffectStore } from './effect-store.ts';
-import type { CaretakerEvent } from './events.ts';
+import { type CaretakerEvent, eventIn } from './events.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
@@ -52,9 +52,10 @@ export function openRecords(store: Store): Records {
     async listen(listener) {
       // A connection that listens can do nothing else.
       const ear = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
-      ear.on('message', (_channel: string, message: string) =>
-        listener(JSON.parse(message) as CaretakerEvent),
-      );
+      ear.on('message', (_channel: string, message: string) => {
+        const event = eventIn(message);
+        if (event) listener(event);
+      });
       ear.on('error', () => undefined); // it reconnects by itself, and events are news, not the record
       await ear.subscribe(keys.events);
       return async () => {

@@ -1,7 +1,9 @@
 /** A run as the fields of its hash in Redis, and back. */
 
 import { OPERATION } from '../redis/store.ts';
-import type { Counts, Held, Run, RunStatus, Spent } from '../run/run.ts';
+import { type Counts, Held, Run, type Spent } from '../run/run.ts';
+import { keys } from './keys.ts';
+import { checkRecord, parseRecord } from './parse-record.ts';
 
 const countNames = [
   'planned',
@@ -33,46 +35,36 @@ export function flat({
   return fields;
 }
 
+/**
+ * The run in a hash; nothing when there is none.
+ *
+ * @throws {InvalidRecordError}
+ */
 export function fromHash(hash: Record<string, string>): Run | undefined {
   if (!hash['id']) return undefined;
-  const text = (name: string) => hash[name] ?? '';
-  const number = (name: string) => Number(hash[name] ?? 0);
-  const counts = Object.fromEntries(countNames.map((name) => [name, number(name)])) as unknown as Counts;
-  const optional = {
-    ...numbers(hash, 'startedAt', 'finishedAt', 'deadline'),
-    ...(hash['planComplete'] ? { planComplete: true as const } : {}),
-    ...(hash['detail'] ? { detail: hash['detail'] } : {}),
-    ...(hash['ending'] ? { ending: hash['ending'] as NonNullable<Run['ending']> } : {}),
-    ...(hash['cancelTasks'] ? { cancelTasks: true as const } : {}),
-    ...(hash['spreadMs']
-      ? { spread: { from: number('spreadFrom'), ms: number('spreadMs'), targets: number('spreadOf') } }
-      : {}),
-    ...(hash['retryOf'] ? { retryOf: hash['retryOf'] } : {}),
-    ...(hash['held'] ? { held: JSON.parse(hash['held']) as Held } : {}),
-  };
-  return {
-    id: text('id'),
-    policy: text('policy'),
-    job: text('job'),
-    account: text('account'),
-    status: text('status') as RunStatus,
-    trigger: text('trigger') as Run['trigger'],
-    scheduledFor: number('scheduledFor'),
-    createdAt: number('createdAt'),
-    requests: number('requests'),
-    ...spentOf(hash),
-    ...planOf(hash),
-    counts,
-    policyJson: text('policyJson'),
-    policyHash: text('policyHash'),
-    ...optional,
-  };
-}
-
-function planOf(hash: Record<string, string>): { plan?: { requests: number; targets: number } } {
-  const { planRequests, planTargets } = hash;
-  if (planRequests === undefined || planTargets === undefined) return {};
-  return { plan: { requests: Number(planRequests), targets: Number(planTargets) } };
+  const key = keys.run(hash['id']);
+  const { held, planRequests, planTargets, spreadFrom, spreadMs, spreadOf, planComplete, cancelTasks } = hash;
+  const plan =
+    planRequests === undefined ? undefined : { requests: Number(planRequests), targets: Number(planTargets) };
+  const spread =
+    spreadMs === undefined
+      ? undefined
+      : { from: Number(spreadFrom), ms: Number(spreadMs), targets: Number(spreadOf) };
+  return checkRecord(
+    Run,
+    {
+      ...hash,
+      ...numbers(hash, 'scheduledFor', 'createdAt', 'requests', 'startedAt', 'finishedAt', 'deadline'),
+      ...spentOf(hash),
+      counts: numbers(hash, ...countNames),
+      ...(plan ? { plan } : {}),
+      ...(spread ? { spread } : {}),
+      ...(planComplete ? { planComplete: true } : {}),
+      ...(cancelTasks ? { cancelTasks: true } : {}),
+      ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
+    },
+    key,
+  );
 }
 
 function spentOf(hash: Record<string, string>): { requestsByOperation?: Spent } {

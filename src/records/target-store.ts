@@ -5,16 +5,28 @@
  * call. A worker that lost its place therefore can neither write an intent nor an outcome.
  */
 
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
-import type { Reason } from '../run/reasons.ts';
-import type { Intent, Outcome, Run, Spent, Spread, Target, TargetState } from '../run/run.ts';
+import {
+  type Ending,
+  endings,
+  type Intent,
+  outcomes,
+  type Run,
+  reason,
+  type Spent,
+  type Spread,
+  Target,
+  type TargetState,
+} from '../run/run.ts';
 import { redact } from '../secrets.ts';
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
+import { checkRecord, parseRecord } from './parse-record.ts';
 import {
   ADD_LEFT_OUT,
   ADD_TARGETS,
@@ -45,22 +57,16 @@ export interface Released {
 /** A target that is ours to work on, and why its run was called off, if it was. */
 export interface Claimed {
   target: Target;
-  ending?: NonNullable<Run['ending']>;
+  ending?: Ending;
 }
 
 /** What was looked at while planning and is not part of the plan. */
-export interface LeftOut {
-  id: string;
-  label: string;
-  why: string;
-}
+const LeftOut = z.object({ id: z.string(), label: z.string(), why: z.string() });
+export type LeftOut = z.output<typeof LeftOut>;
 
 /** So many targets of a run ended with this outcome for this reason. */
-export interface ReasonCount {
-  outcome: Outcome;
-  reason: Reason;
-  count: number;
-}
+const ReasonCount = z.object({ outcome: z.enum(outcomes), reason, count: z.number() });
+export type ReasonCount = z.output<typeof ReasonCount>;
 
 /** The states whose members are kept in order of a moment: when they began, or when they are due. */
 export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;
@@ -143,7 +149,7 @@ export class TargetStore {
 
   async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {
     const page = await this.store.lrange(keys.leftOut(run), offset, offset + count - 1);
-    return page.map((json) => JSON.parse(json) as LeftOut);
+    return page.map((json) => parseRecord(LeftOut, json, keys.leftOut(run)));
   }
 
   /**
@@ -205,10 +211,13 @@ export class TargetStore {
       CLAIM,
       [keys.targets(run), keys.acting(run), keys.waiting(run), keys.run(run)],
       [id, step, now, run, now + SITE_BUSY_MS, keys.site(account, ''), keys.run('')],
-    )) as [string, NonNullable<Run['ending']> | null] | null;
+    )) as [string, string | null] | null;
     if (!claimed) return undefined;
     const [json, ending] = claimed;
-    return { target: JSON.parse(json) as Target, ...(ending ? { ending } : {}) };
+    return {
+      target: parseRecord(Target, json, keys.targets(run)),
+      ...(ending ? { ending: checkRecord(z.enum(endings), ending, keys.run(run)) } : {}),
+    };
   }
 
   /** Keeps a claim while work on the target goes on. False when it was lost: others may have it by now. */
@@ -308,14 +317,15 @@ export class TargetStore {
   }
 
   async get(run: string, id: string): Promise<Target | undefined> {
-    const json = await this.store.hget(keys.targets(run), id);
-    return json ? (JSON.parse(json) as Target) : undefined;
+    const [target] = await this.many(run, [id]);
+    return target;
   }
 
   async many(run: string, ids: readonly string[]): Promise<Target[]> {
     if (ids.length === 0) return [];
-    const found = await this.store.hmget(keys.targets(run), ...ids);
-    return found.flatMap((json) => (json ? [JSON.parse(json) as Target] : []));
+    const key = keys.targets(run);
+    const found = await this.store.hmget(key, ...ids);
+    return found.flatMap((json) => (json ? [parseRecord(Target, json, key)] : []));
   }
 
   /** The targets at `count` positions of the plan, from position `from` (0 is the first). */
@@ -331,7 +341,9 @@ export class TargetStore {
     return new Map(
       answers.map(([error, hash], index) => {
         if (error) throw error;
-        return [runs[index] ?? '', Object.entries(hash as Record<string, string>).map(toReasonCount)];
+        const run = runs[index] ?? '';
+        const counts = Object.entries(hash as Record<string, string>);
+        return [run, counts.map((count) => toReasonCount(count, keys.reasons(run)))];
       }),
     );
   }
@@ -387,7 +399,7 @@ function withoutSecrets(target: Target): Target {
   return { ...target, ...(redact({ label, detail, ended, findings }) as Partial<Target>) };
 }
 
-function toReasonCount([field, count]: [string, string]): ReasonCount {
+function toReasonCount([field, count]: [string, string], key: string): ReasonCount {
   const [outcome, reason] = field.split(' ');
-  return { outcome: outcome as Outcome, reason: reason as Reason, count: Number(count) };
+  return checkRecord(ReasonCount, { outcome, reason, count: Number(count) }, key);
 }

@@ -4,11 +4,12 @@
  * Added to in the script that ends a run, so that what happened in a day is known without reading its runs, however many there
  * were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no page asks for it any more.
  */
+import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
-import type { Reason } from '../run/reasons.ts';
-import type { Outcome, RunStatus } from '../run/run.ts';
+import { outcomes, reason, runStatuses } from '../run/run.ts';
 import { keys } from './keys.ts';
+import { checkRecord } from './parse-record.ts';
 
 const HOUR_MS = 3_600_000;
 /** The day that is asked for, the hour that it begins in, and one to spare. */
@@ -57,13 +58,17 @@ export interface Total {
   latest: string;
 }
 
+/** What a field counts; those that succeeded have no policy. */
+const RunField = z.object({ status: z.enum(runStatuses), policy: z.exactOptional(z.string()) });
+const TargetField = z.object({ outcome: z.enum(outcomes), reason, policy: z.exactOptional(z.string()) });
+
 export interface Totals {
   /** The full hour that they begin with. */
   since: number;
-  /** Runs by status; those that succeeded without a policy. */
-  runs: (Total & { status: RunStatus; policy?: string })[];
-  /** Targets by outcome and reason; those that succeeded without a policy. */
-  targets: (Total & { outcome: Outcome; reason: Reason; policy?: string })[];
+  /** Runs by status. */
+  runs: (Total & z.output<typeof RunField>)[];
+  /** Targets by outcome and reason. */
+  targets: (Total & z.output<typeof TargetField>)[];
   /** The runs that had not ended, of all accounts: none of them is in the totals. */
   active: string[];
 }
@@ -107,15 +112,22 @@ function addUp(sums: Map<string, Total>, fields: readonly (readonly [string, str
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []));
 
+/** What the keys of the hours begin with. */
+const TOTALS = keys.totals('*');
+
 function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targets'> {
   const totals: Pick<Totals, 'runs' | 'targets'> = { runs: [], targets: [] };
   for (const [field, total] of sums) {
     const [kind, ...words] = field.split(' ');
     const policy = words.pop();
-    const [first, reason] = words;
-    const whose = policy ? { ...total, policy } : total;
-    if (kind === 'run') totals.runs.push({ ...whose, status: first as RunStatus });
-    else totals.targets.push({ ...whose, outcome: first as Outcome, reason: reason as Reason });
+    const whose = policy ? { policy } : {};
+    if (kind === 'run') {
+      const [status] = words;
+      totals.runs.push({ ...total, ...checkRecord(RunField, { status, ...whose }, TOTALS) });
+    } else {
+      const [outcome, reason] = words;
+      totals.targets.push({ ...total, ...checkRecord(TargetField, { outcome, reason, ...whose }, TOTALS) });
+    }
   }
   return totals;
 }

@@ -1,6 +1,18 @@
-/** What a run and its targets are, as values: no I/O and no clock. Moments are milliseconds since 1970. */
-import type { TimeBounds } from '../clock.ts';
+/**
+ * What a run and its targets are, as values: no I/O and no clock. Times are milliseconds since 1970.
+ *
+ * Each is described once, as a schema: its type is made of it, and records are parsed with it when they are read.
+ */
+import { z } from 'zod';
 import type { Reason } from './reasons.ts';
+
+const { exactOptional: optional } = z;
+const yes = z.literal(true);
+const text = z.string();
+const number = z.number();
+/** Any text: a record may have a reason of a job that is no longer there. */
+export const reason = z.custom<Reason>((value) => typeof value === 'string');
+const timeBounds = z.object({ earliest: number, latest: number });
 
 export const runStatuses = [
   'queued',
@@ -22,146 +34,158 @@ export type Trigger = (typeof triggers)[number];
 export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-export interface Counts {
-  planned: number;
-  succeeded: number;
-  failed: number;
-  skipped: number;
-  cancelled: number;
-}
+/** Why nothing new of a run is begun any more. */
+export const endings = ['cancelled', 'safety-limit'] as const;
+export type Ending = (typeof endings)[number];
+
+export const Counts = z.object({
+  planned: number,
+  succeeded: number,
+  failed: number,
+  skipped: number,
+  cancelled: number,
+});
+export type Counts = z.output<typeof Counts>;
 
 /** Requests that were sent, by operation. */
 export type Spent = Readonly<Record<string, number>>;
 
-/** One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run. */
-export interface Run {
-  id: string;
-  policy: string;
-  job: string;
-  account: string;
-  status: RunStatus;
-  trigger: Trigger;
-  scheduledFor: number;
-  createdAt: number;
-  startedAt?: number;
-  finishedAt?: number;
-  /** The latest moment at which the run may still be at work (`timeout.run`). */
-  deadline?: number;
-  /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
-  detail?: string;
-  /** Redis was put back to an older state, in which the run had not ended: it goes on when a person releases it. */
-  held?: Held;
-  /** Why nothing new is released any more, while what is in flight comes to its end. */
-  ending?: 'cancelled' | 'safety-limit';
-  /** Whether the tasks that the run has started in the service are to be cancelled with it. */
-  cancelTasks?: true;
-  /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
-  planComplete?: true;
-  /** Its targets start evenly over a window, each at its place in an order that is the same in every run. */
-  spread?: Spread;
-  requests: number;
-  /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
-  requestsByOperation?: Spent;
-  /** What its plan cost, and how many targets it left to be worked on. */
-  plan?: { requests: number; targets: number };
-  counts: Counts;
-  retryOf?: string;
-  policyJson: string;
-  policyHash: string;
-}
-
 /** Why a run is held: what it did after `since` is not known. */
-export interface Held {
+export const Held = z.object({
   /** When that was noticed. */
-  at: number;
+  at: number,
   /** When the state that Redis holds was written last. */
-  since: number;
-}
+  since: number,
+});
+export type Held = z.output<typeof Held>;
 
 /** The window over which a run starts its targets. */
-export interface Spread {
-  from: number;
-  ms: number;
+export const Spread = z.object({
+  from: number,
+  ms: number,
   /** How many targets share it. */
-  targets: number;
-}
+  targets: number,
+});
+export type Spread = z.output<typeof Spread>;
+
+/** One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run. */
+export const Run = z.object({
+  id: text,
+  policy: text,
+  job: text,
+  account: text,
+  status: z.enum(runStatuses),
+  trigger: z.enum(triggers),
+  scheduledFor: number,
+  createdAt: number,
+  startedAt: optional(number),
+  finishedAt: optional(number),
+  /** The latest moment at which the run may still be at work (`timeout.run`). */
+  deadline: optional(number),
+  /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
+  detail: optional(text),
+  /** Redis was put back to an older state, in which the run had not ended: it goes on when a person releases it. */
+  held: optional(Held),
+  /** Why nothing new is released any more, while what is in flight comes to its end. */
+  ending: optional(z.enum(endings)),
+  /** Whether the tasks that the run has started in the service are to be cancelled with it. */
+  cancelTasks: optional(yes),
+  /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
+  planComplete: optional(yes),
+  /** Its targets start evenly over a window, each at its place in an order that is the same in every run. */
+  spread: optional(Spread),
+  requests: number,
+  /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
+  requestsByOperation: optional(z.record(text, number)),
+  /** What its plan cost, and how many targets it left to be worked on. */
+  plan: optional(z.object({ requests: number, targets: number })),
+  counts: Counts,
+  retryOf: optional(text),
+  policyJson: text,
+  policyHash: text,
+});
+export type Run = z.output<typeof Run>;
 
 /** Where a target is on its way. Only `ended` has an outcome, and nothing leaves it. */
-export type TargetState = 'pending' | 'acting' | 'following' | 'waiting' | 'ended';
+export const targetStates = ['pending', 'acting', 'following', 'waiting', 'ended'] as const;
+export type TargetState = (typeof targetStates)[number];
 
 /** The note written before an effect is asked for; while it stands without a result, the effect may have happened. */
-export interface Intent {
-  operation: string;
-  at: number;
+export const Intent = z.object({
+  operation: text,
+  at: number,
   /** `at` by the service's clock, as far as that was known then: clocks may be set before anybody compares. */
-  serviceAt?: TimeBounds;
+  serviceAt: optional(timeBounds),
   /** What the job wants to know again when it has to find out what became of it. */
-  note?: string;
+  note: optional(text),
   /** The service reported that it was done, and what it answered could not be read: never asked for again. */
-  made?: true;
-}
+  made: optional(yes),
+});
+export type Intent = z.output<typeof Intent>;
 
 /** Work in the service that is followed on behalf of a target. The other fields are those of its kind (`job/watch`). */
-export interface Watch {
+export const Watch = z.looseObject({
   /** The name of the watch kind. */
-  kind: string;
+  kind: text,
   /** No later than this work can have begun, in milliseconds since 1970. */
-  since: number;
+  since: number,
   /** `since` by the service's clock, as far as that was known when the work was first followed. */
-  serviceSince?: TimeBounds;
+  serviceSince: optional(timeBounds),
   /** Somebody else had started it. */
-  adopted?: true;
+  adopted: optional(yes),
   /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */
-  until?: number;
+  until: optional(number),
   /** What messages call it: `The task 42`. Set by the engine when it begins to follow. */
-  label?: string;
-  readonly [fact: string]: unknown;
-}
+  label: optional(text),
+});
+export type Watch = z.output<typeof Watch>;
 
 /** Something a person should know about a target besides how it ended. */
-export interface Finding {
-  severity: 'error' | 'warning' | 'info';
+export const Finding = z.object({
+  severity: z.enum(['error', 'warning', 'info']),
   /** What it is about, in a word or two: a site's address, a plugin. */
-  about: string;
-  says: string;
+  about: text,
+  says: text,
   /** The service's task that it was found in. */
-  task?: string;
-}
+  task: optional(text),
+});
+export type Finding = z.output<typeof Finding>;
 
 /** One thing a run works on. `step` grows each time the target is handed out, and fences off whoever had it before. */
-export interface Target {
-  id: string;
-  label: string;
+export const Target = z.object({
+  id: text,
+  label: text,
   /** The site it changes: targets of different runs are never at work on one site at once. */
-  site?: string;
-  state: TargetState;
-  step: number;
-  attempts: number;
+  site: optional(text),
+  state: z.enum(targetStates),
+  step: number,
+  attempts: number,
   /** Whether a worker has begun on it since it was handed out. */
-  claimed?: true;
+  claimed: optional(yes),
   /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
-  waits: number;
-  startedAt?: number;
-  finishedAt?: number;
+  waits: number,
+  startedAt: optional(number),
+  finishedAt: optional(number),
   /** The latest moment at which the target may still be at work (`timeout.target`). */
-  deadline?: number;
-  intent?: Intent;
-  watch?: Watch;
+  deadline: optional(number),
+  intent: optional(Intent),
+  watch: optional(Watch),
   /** When the service was found to know nothing of the followed work; gone again when it is found after all. */
-  lostAt?: number;
+  lostAt: optional(number),
   /** The followed work is one step of several: its end is not the target's. */
-  goesOn?: true;
+  goesOn: optional(yes),
   /** Some of its steps have been done. */
-  begun?: true;
+  begun: optional(yes),
   /** The followed task is to be cancelled with the run, or has been asked to end. */
-  callOff?: 'due' | 'asked';
+  callOff: optional(z.enum(['due', 'asked'])),
   /** How the followed work ended, until the step that comes after it has been taken. */
-  ended?: { is: 'done' | 'skipped' | 'failed'; reason: Reason; detail?: string };
+  ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
   /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */
-  memo?: string;
-  findings?: readonly Finding[];
-  outcome?: Outcome;
-  reason?: Reason;
-  detail?: string;
-  taskId?: string;
-}
+  memo: optional(text),
+  findings: optional(z.array(Finding)),
+  outcome: optional(z.enum(outcomes)),
+  reason: optional(reason),
+  detail: optional(text),
+  taskId: optional(text),
+});
+export type Target = z.output<typeof Target>;

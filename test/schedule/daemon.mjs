@@ -21,8 +21,8 @@ setInterval(() => {
 }, 3_500);
 
 const { openCaretaker } = await import('../../dist/src/app/caretaker.js');
-const { connectRedis } = await import('../../dist/src/app/connect.js');
-const { redisClock } = await import('../../dist/src/app/redis-clock.js');
+const { connectRedis } = await import('../../dist/src/redis/connect.js');
+const { redisClock } = await import('../../dist/src/redis/clock.js');
 const { steadyClock } = await import('../../dist/src/clock.js');
 const { openLog } = await import('../../dist/src/log.js');
 const { startCronTick } = await import('../../dist/src/schedule/cron-tick.js');

@@ -48,7 +48,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
     createdAt: 1_000 + runs,
     requests: 0,
     counts: { planned: 0, succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    policyJson: '{"name":"nightly"}',
+    policyJson: JSON.stringify(aPolicy({ name: 'nightly' })),
     policyHash: 'h',
     ...changes,
   };

@@ -7,6 +7,7 @@
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { type Clock, isoMinute } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Records } from '../../records/records.ts';
@@ -119,11 +120,12 @@ export async function openContinuity({
   };
 }
 
-type Remembered = Record<string, { number: number; at: number }>;
+const Remembered = z.record(z.string(), z.object({ number: z.number(), at: z.number() }));
+type Remembered = z.output<typeof Remembered>;
 
 function read(file: string): Remembered {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Remembered;
+    return Remembered.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return {};
   }

@@ -1,0 +1,73 @@
+/** Records are parsed when they are read: what something else has changed is named, and never taken for what it is not. */
+import { beforeEach, expect, test } from 'vitest';
+import { keys } from '../../src/records/keys.ts';
+import { openRecords } from '../../src/records/records.ts';
+import { aRun, aTarget } from '../support/builders.ts';
+import { redisOfFile } from '../support/redis-of-file.ts';
+
+const { redis } = await redisOfFile();
+const records = openRecords(redis);
+beforeEach(() => redis.flushall());
+
+const planned = async () => {
+  const run = aRun();
+  await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
+  await records.targets.add(run.id, await records.targets.beginPlan(run.id), [aTarget('a')]);
+  return run;
+};
+
+test('a run and a target come back as they were written', async () => {
+  const run = await planned();
+
+  expect(await records.runs.get(run.id)).toEqual({ ...run, counts: { ...run.counts, planned: 1 } });
+  expect(await records.targets.get(run.id, 'a')).toEqual(aTarget('a'));
+});
+
+test('a run in an unknown status is an error that names its key and the field', async () => {
+  const run = await planned();
+  await redis.hset(keys.run(run.id), 'status', 'resting');
+
+  await expect(records.runs.get(run.id)).rejects.toMatchObject({
+    code: 'INVALID_RECORD',
+    message: expect.stringMatching(
+      `^The record "${keys.run(run.id)}" in Redis cannot be read: "status" is none of`,
+    ),
+  });
+});
+
+test('a target that lacks a field, or is no JSON, is an error as well', async () => {
+  const run = await planned();
+  const { waits: _lost, ...rest } = aTarget('a');
+  for (const [json, why] of [
+    [JSON.stringify(rest), '"waits" is missing'],
+    ['{"id"', 'it is no JSON'],
+  ] as const) {
+    await redis.hset(keys.targets(run.id), 'a', json);
+    await expect(records.targets.get(run.id, 'a')).rejects.toThrow(why);
+  }
+});
+
+test('a number that is none is an error', async () => {
+  await redis.hset(keys.policy('nightly'), 'cursor', 'yesterday');
+
+  await expect(records.policies.state('nightly')).rejects.toThrow(`"${keys.policy('nightly')}"`);
+});
+
+test('an event that this release does not know is left out, and the next one is heard', async () => {
+  const heard: string[] = [];
+  let ring = () => {};
+  const rung = new Promise<void>((resolve) => {
+    ring = resolve;
+  });
+  const stop = await records.listen((event) => {
+    heard.push(event.type);
+    ring();
+  });
+  await redis.publish(keys.events, '{"type":"run.moved"}');
+  await redis.publish(keys.events, 'not JSON');
+  await redis.publish(keys.events, '{"type":"freeze.changed","at":1}');
+  await rung;
+  await stop();
+
+  expect(heard).toEqual(['freeze.changed']);
+});
