@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { healthOf } from '../../dist/src/app/redis/ask.js';
+import { healthOf } from '../../dist/src/redis/embedded/command.js';
 import { openLog } from '../../dist/src/log.js';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
@@ -103,6 +103,7 @@ export const policy = (limits = {}) => ({
   name: 'bench',
   account: 'default',
   job: 'site-sync',
+  priority: 'normal',
   select: { filters: {} },
   options: { mode: 'all' },
   limits: { concurrency: 1_000, maxTargets: 100_000, maxPercent: 100, ...limits },
