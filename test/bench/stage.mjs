@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
-import { healthOf } from '../../dist/src/redis/embedded/command.js';
 import { openLog } from '../../dist/src/log.js';
+import { healthOf } from '../../dist/src/redis/embedded/command.js';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
