@@ -12,9 +12,7 @@ import {
   type Ending,
   endings,
   type Intent,
-  outcomes,
   type Run,
-  reason,
   type Spent,
   type Spread,
   Target,
@@ -27,6 +25,7 @@ import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
+import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
   ADD_LEFT_OUT,
   ADD_TARGETS,
@@ -63,10 +62,6 @@ export interface Claimed {
 /** What was looked at while planning and is not part of the plan. */
 const LeftOut = z.object({ id: z.string(), label: z.string(), why: z.string() });
 export type LeftOut = z.output<typeof LeftOut>;
-
-/** So many targets of a run ended with this outcome for this reason. */
-const ReasonCount = z.object({ outcome: z.enum(outcomes), reason, count: z.number() });
-export type ReasonCount = z.output<typeof ReasonCount>;
 
 /** The states whose members are kept in order of a moment: when they began, or when they are due. */
 export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;
@@ -397,9 +392,4 @@ export class TargetStore {
 function withoutSecrets(target: Target): Target {
   const { label, detail, ended, findings } = target;
   return { ...target, ...(redact({ label, detail, ended, findings }) as Partial<Target>) };
-}
-
-function toReasonCount([field, count]: [string, string], key: string): ReasonCount {
-  const [outcome, reason] = field.split(' ');
-  return checkRecord(ReasonCount, { outcome, reason, count: Number(count) }, key);
 }

@@ -2,7 +2,7 @@
  * The morning question: what ran in the last 24 hours, what failed and why, and what was left undone. Answered from the totals that are
  * kept while runs end, so that it is complete at any number of runs; to them come the runs that are under way.
  */
-import type { ReasonCount } from '../../records/target-store.ts';
+import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Total, Totals } from '../../records/totals-store.ts';
 import type { Reason } from '../../run/reasons.ts';
 import { type Outcome, type Run, type RunStatus, runStatuses } from '../../run/run.ts';
