@@ -1,10 +1,12 @@
 /** What answers at a wrong base URL, and what is said of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openBudget } from '../../src/budget/budget.ts';
 import { type Client, openClient } from '../../src/client/client.ts';
 import { fastClock } from '../support/caretaker.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../support/certificate.ts';
 import { type FaultyService, sendJson, startFaultyService } from '../support/faulty-service.ts';
 import { keptLog } from '../support/quiet.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
@@ -147,3 +149,20 @@ test('a service that never answers keeps a person waiting ten seconds, and is no
   expect(error.message).toContain('no answer within 10 s');
   expect(service.requests).toHaveLength(1);
 }, 20_000);
+
+test('behind a certificate that nobody vouches for nothing was sent, and what may help is said', async () => {
+  const requests: string[] = [];
+  const secure = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, ({ url = '' }, response) => {
+    requests.push(url);
+    response.end();
+  });
+  open.add(secure);
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(`https://127.0.0.1:${(secure.address() as AddressInfo).port}/api/v6`);
+
+  const error = await saidOf(client.call('syncSite', { site_id: 'site-0001' }, { requestClass: 'person' }));
+
+  expect(error).toMatchObject({ sent: false });
+  expect(error.message).toMatch(/the certificate of https:\S+ cannot be trusted .*NODE_EXTRA_CA_CERTS/);
+  expect(requests).toEqual([]);
+});

@@ -56,6 +56,20 @@ test('a look that gets no answer decides nothing: it is repeated', async () => {
   expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
 });
 
+test('work that takes long is looked at alone ever more seldom', async () => {
+  world = await startWorld({ sites: 1, speedUp: 300 });
+  world.sandbox.site('site-0001').syncTakes(86_400_000);
+  const fired = await world.fire(aPolicy());
+  await until(world, () => world.sandbox.journal.countOf('showSite') > 0);
+  const from = world.clock.now();
+
+  await until(world, () => world.clock.now() > from + 1_800_000);
+
+  // After one, two, four and eight minutes, and then every ten; a sweep comes every twenty seconds.
+  expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(15);
+  expect((await world.targets(fired))[0]?.state).toBe('following');
+});
+
 test('an account that refuses the sweeps is blocked, though nothing is left to begin', async () => {
   world = await startWorld({ sites: 3 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
