@@ -11,25 +11,27 @@ export const writePath = (path: readonly PropertyKey[]): string =>
   }, '');
 
 /**
- * What is wrong there, as the rest of a sentence that begins with the place: `is missing`, `is no string`.
+ * What is wrong there, as the rest of a sentence that begins with the place: `is missing`, `is not a string`.
  * Never repeats the value, which may be a secret.
  */
 export function sayIssue(issue: Issue, whole: unknown): string {
   if (issue.code === 'custom') return issue.message;
   if (valueAt(whole, issue.path) === undefined) return 'is missing';
-  if (issue.code === 'invalid_type') return `is no ${issue.expected}`;
-  if (issue.code === 'invalid_value') return `is none of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_type') return `is not a ${issue.expected}`;
+  if (issue.code === 'invalid_value') return `is not one of ${issue.values.map(String).join(', ')}`;
   // What is ours says it better than the kind of check; zod's own sentences begin with a capital.
   if (/^[a-z]/.test(issue.message)) return issue.message;
-  if (issue.code === 'too_small') return `takes at least ${sized(issue.origin, issue.minimum)}`;
-  if (issue.code === 'too_big') return `takes at most ${sized(issue.origin, issue.maximum)}`;
-  return issue.code === 'invalid_format' ? `is no ${issue.format}` : 'is in no form that is taken here';
+  if (issue.code === 'too_small') return `must ${sized('at least', issue.origin, issue.minimum)}`;
+  if (issue.code === 'too_big') return `must ${sized('at most', issue.origin, issue.maximum)}`;
+  return issue.code === 'invalid_format' ? `is not a ${issue.format}` : 'has an unsupported format';
 }
 
-const sized = (origin: string, limit: number | bigint): string => {
+const sized = (bound: string, origin: string, limit: number | bigint): string => {
   const plural = Number(limit) === 1 ? '' : 's';
-  if (origin === 'string') return `${limit} character${plural}`;
-  return origin === 'array' ? `${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}` : String(limit);
+  if (origin === 'string') return `have ${bound} ${limit} character${plural}`;
+  return origin === 'array'
+    ? `have ${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`
+    : `be ${bound} ${limit}`;
 };
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

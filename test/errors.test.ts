@@ -28,7 +28,7 @@ test.each([
   ['a multiple', z.number().multipleOf(5), 7, '"at" must be a multiple of 5.'],
   ['a pattern', z.string().regex(/^a$/), 'b', '"at" is not in the form that is taken here.'],
   ['a rule without words', z.string().refine(() => false), 'b', '"at" is not taken here.'],
-  ['a number', z.number(), Number.NaN, '"at" takes a number, not none (NaN).'],
+  ['a number', z.number(), Number.NaN, '"at" must be a number, not none (NaN).'],
   ['a tuple', z.tuple([z.string()]), [], undefined],
   ['a date', z.date(), 'x', undefined],
 ])('a value that is not %s is refused in our words', (_, schema, value, says) => {
@@ -47,9 +47,9 @@ test.each([
 });
 
 test.each([
-  [z.object({ a: z.string().min(1) }), { a: '' }, 'takes at least 1 character'],
-  [z.object({ a: z.array(z.string()).max(2) }), { a: ['1', '2', '3'] }, 'takes at most 2 entries'],
-  [z.object({ a: z.int().min(1) }), { a: 0 }, 'takes at least 1'],
+  [z.object({ a: z.string().min(1) }), { a: '' }, 'must have at least 1 character'],
+  [z.object({ a: z.array(z.string()).max(2) }), { a: ['1', '2', '3'] }, 'must have at most 2 entries'],
+  [z.object({ a: z.int().min(1) }), { a: 0 }, 'must be at least 1'],
 ])('what an operation does not take is told in our words: %#', (schema, value, says) => {
   const read = schema.safeParse(value);
   expect(read.error?.issues.map((issue) => sayIssue(issue, value))).toEqual([says]);

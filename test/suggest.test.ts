@@ -21,7 +21,7 @@ test('nothing is suggested for a word that is near to none', () => {
 });
 
 test('without a near word the names there are listed, unless these are very many', () => {
-  expect(suggestionFor('cron', ['url', 'tags'])).toBe('there are: url, tags');
+  expect(suggestionFor('cron', ['url', 'tags'])).toBe('available: url, tags');
   expect(
     suggestionFor(
       'cron',

@@ -21,7 +21,7 @@ test.each(['Zoë’s Café – 日本語 ❤️ 🎉', 'مرحبا', 'a\u0301', 
   },
 );
 
-test('a text is one line when it is to be', () => {
+test('a string is one line when it is to be', () => {
   expect(visibleLine('first\n  second\tthird\r\n')).toBe('first second third ');
 });
 

@@ -41,18 +41,18 @@ type Compiled = Place & { expression: Expression; field: Field | undefined };
 
 /** What comes out of expressions, by the word that CEL's types begin with, and the fields that take it. */
 const kinds: Record<string, { sample: unknown; called: string; goesInto: readonly Field['kind'][] }> = {
-  string: { sample: 'x', called: 'a text', goesInto: ['string', 'timestamp', 'day'] },
+  string: { sample: 'x', called: 'a string', goesInto: ['string', 'timestamp', 'day'] },
   double: { sample: 1, called: 'a number', goesInto: ['number'] },
   int: { sample: 1, called: 'a number', goesInto: ['number'] },
   bool: { sample: true, called: 'true or false', goesInto: ['boolean'] },
-  timestamp: { sample: '2026-11-21T02:00:00Z', called: 'a moment', goesInto: ['timestamp', 'day', 'string'] },
+  timestamp: { sample: '2026-11-21T02:00:00Z', called: 'a time', goesInto: ['timestamp', 'day', 'string'] },
   list: { sample: [], called: 'a list', goesInto: ['list'] },
 };
 const taken: Partial<Record<Field['kind'], string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   boolean: 'true or false',
-  timestamp: 'a moment',
+  timestamp: 'a time',
   day: 'a day',
   list: 'a list',
   map: 'a map',
@@ -217,7 +217,7 @@ function compiledPlace(
       const message = `The expression must give a string, a number, true or false, a time or a list of these, but it is ${expression.type}.`;
       faults.push({ path, offset: 0, message });
     } else if (kind && field && field.kind !== 'any' && !kind.goesInto.includes(field.kind)) {
-      const message = `"${place.path.at(-1)}" takes ${taken[field.kind]}, and the expression gives ${kind.called}.`;
+      const message = `"${place.path.at(-1)}" must be ${taken[field.kind]}, and the expression gives ${kind.called}.`;
       const suggestion = field.kind === 'string' ? `write string(${place.source})` : undefined;
       faults.push({ path, offset: 0, message, suggestion });
     }

@@ -39,7 +39,7 @@ const PREREQUISITES = 'prerequisites';
 /** The service refuses a mail for an address without a dot in its domain. */
 const isAddress = (text: string) => z.regexes.unicodeEmail.test(text) && /@[^@]+\.[^.@]+$/.test(text);
 const address = z.string().refine((text) => text === 'client' || isAddress(text), {
-  error: 'takes "client" or an e-mail address such as ada@agency.example',
+  error: 'must be "client" or an email address such as ada@agency.example',
 });
 const Options = z.strictObject({
   template: z.string().min(1).describe('The report template: its name, or its id where names repeat.'),
@@ -48,7 +48,7 @@ const Options = z.strictObject({
   ),
   recipients: z
     .union([z.literal('client').transform(() => ['client']), z.array(address).min(1).max(MAX_RECIPIENTS)], {
-      error: 'takes "client" or a list of e-mail addresses',
+      error: 'must be "client" or a list of email addresses',
     })
     .default(['client'])
     .describe('Who gets it: client, or a list of addresses, client among them or not. Default client.'),

@@ -19,7 +19,7 @@ export const PeriodWish = z.union(
       error: 'must be a day that is not before "start"',
     }),
   ],
-  { error: 'takes last_month, last_week, or { start: 2026-10-01, end: 2026-10-31 }' },
+  { error: 'must be last_month, last_week, or { start: 2026-10-01, end: 2026-10-31 }' },
 );
 export type PeriodWish = z.output<typeof PeriodWish>;
 

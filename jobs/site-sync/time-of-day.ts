@@ -28,7 +28,7 @@ export const DayWindow = z
   })
   .refine(({ from, to }) => minuteOf(from) !== minuteOf(to), {
     path: ['to'],
-    error: 'takes another time than "from": the window would be empty',
+    error: 'must be another time than "from": the window would be empty',
   });
 export type DayWindow = z.output<typeof DayWindow>;
 

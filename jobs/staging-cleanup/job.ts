@@ -72,7 +72,7 @@ const Options = z
       .optional(z.int().min(1))
       .describe('So many copies of each live site are kept, the newest ones; the others are stale.'),
     unless_tagged: z
-      .optional(z.array(z.string().regex(/\S/, 'takes names or ids of tags')).min(1))
+      .optional(z.array(z.string().regex(/\S/, 'must be a name or id of a tag')).min(1))
       .describe('Copies of live sites with one of these tags, by name or id, are kept.'),
     days: z.optional(z.int().min(1)).describe('By how many days `extend` lets a copy live longer.'),
     grace: z
@@ -82,7 +82,7 @@ const Options = z
       ),
     marker: z
       .string()
-      .regex(/^[^[\]\n]{8,100}$/, 'takes 8 to 100 characters, none of them a bracket')
+      .regex(/^[^[\]\n]{8,100}$/, 'must have 8 to 100 characters, none of them a bracket')
       .default('caretaker staging-cleanup')
       .describe('What announcements are found again by. Default `caretaker staging-cleanup`.'),
   })
@@ -98,7 +98,7 @@ const Options = z
     else if (expires_within === undefined) {
       complain('expires_within', 'is needed by action: extend, or each run would extend a copy again');
     } else if (days * DAY_MS <= expires_within) {
-      complain('days', 'takes more days than "expires_within" has, or each run would extend a copy again');
+      complain('days', 'must be more days than "expires_within" has, or each run would extend a copy again');
     }
   });
 type Options = z.output<typeof Options>;

@@ -221,7 +221,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     .argument('[operation]', 'an operation by its name in the specification')
     .description('call any operation of the API')
     .option('--list', 'list all operations')
-    .option('--describe', 'show what the operation takes and answers; nothing is sent')
+    .option('--describe', 'show the input and output of the operation; nothing is sent')
     .option('--account <name>', 'the account to ask', 'default')
     .option('--param <k=v>', 'a path or query parameter; may be given again', collect)
     .option('--filter <field:op=v>', 'a filter of a list; may be given again', collect)

@@ -137,7 +137,9 @@ const isNamed = (value: unknown): value is Record<string, unknown> =>
 function checkCondition(filter: Filter, path: string[], value: unknown): QueryFault[] {
   const [, field, operator] = path;
   if (!filter.operators.includes(operator as Operator)) {
-    return [{ path, message: `"${field}" does not take "${operator}"`, allowed: filter.operators }];
+    return [
+      { path, message: `"${field}" does not support the operator "${operator}"`, allowed: filter.operators },
+    ];
   }
   if (operator === 'present') return checkValue({ kind: 'boolean' }, value, path);
   if (operator !== 'in') return checkValue(filter, value, path);
@@ -147,7 +149,7 @@ function checkCondition(filter: Filter, path: string[], value: unknown): QueryFa
 }
 
 const shapes: Record<FilterValue['kind'], { schema: z.ZodType; says: string }> = {
-  text: { schema: z.union([z.string(), z.number(), z.boolean()]), says: 'a text' },
+  text: { schema: z.union([z.string(), z.number(), z.boolean()]), says: 'a string' },
   boolean: { schema: z.union([z.boolean(), z.enum(['true', 'false'])]), says: 'true or false' },
   timestamp: {
     schema: z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]),
@@ -168,5 +170,5 @@ function checkValue(asked: FilterValue, value: unknown, path: string[]): QueryFa
   if (shape.schema.safeParse(value).success) return [];
   const isTime = asked.kind === 'day' || asked.kind === 'timestamp';
   const why = isTime && typeof value === 'string' ? noSuchDay(value) : undefined;
-  return [{ path, message: `takes ${shape.says}${why === undefined ? '' : `: ${why}`}` }];
+  return [{ path, message: `must be ${shape.says}${why === undefined ? '' : `: ${why}`}` }];
 }

@@ -28,7 +28,7 @@ export function explain(
     default:
       return {
         offset,
-        message: `This is no ${noun} in CEL: ${inWords(error.summary)}.`,
+        message: `This is not a valid ${noun} in CEL: ${inWords(error.summary)}.`,
         suggestion: operatorMeant(error.node?.input ?? ''),
       };
   }

@@ -244,8 +244,8 @@ function fromFindings({ from }: Select, job: AnyJob, place: Place): Diagnostic[]
   if (from === undefined || from === job.candidates) return [];
   return [
     place(['select', 'from'], {
-      message: `The job ${job.name} works on ${job.candidates} alone.`,
-      suggestion: 'leave "from" out',
+      message: `The job ${job.name} works on ${job.candidates} only.`,
+      suggestion: 'remove "from"',
     }),
   ];
 }
@@ -253,7 +253,7 @@ function fromFindings({ from }: Select, job: AnyJob, place: Place): Diagnostic[]
 function faultRemark({ path, message, allowed }: QueryFault, select: Select, list?: List): Remark {
   const [part, field = '', operator] = path;
   const isName = part === 'filters' && (operator === undefined || isNoOperator(list, field, operator));
-  const subject = message.startsWith('takes ') ? `"${field || part}" ` : '';
+  const subject = message.startsWith('must ') ? `"${field || part}" ` : '';
   const sentence = `${subject}${message}.`;
   return {
     at: isName ? 'key' : 'value',

@@ -11,7 +11,7 @@ export function cronFault(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== 5) {
     const seconds = fields.length === 6 ? '; seconds are not among them' : '';
-    return `takes five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
+    return `must have five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
   }
   try {
     // As the calendar reads it: a day of month and a day of week both have to hold.

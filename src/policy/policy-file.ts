@@ -37,7 +37,7 @@ const name = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9-]{0,62}$/,
-    'takes small letters, digits and hyphens, up to 63, such as nightly-sync',
+    'must consist of lowercase letters, digits and hyphens, at most 63, such as nightly-sync',
   );
 
 const timezone = judged(timezoneFault, zoneHint);
@@ -113,7 +113,7 @@ const Schedule = z.strictObject({
       'Days without scheduled runs, in the time zone: names under calendars in config/caretaker.yaml, days, weekdays (sunday) and ranges. Default none.',
     ),
   enabled: z
-    .boolean({ error: 'takes true or false' })
+    .boolean({ error: 'must be true or false' })
     .default(true)
     .describe(
       'With false the policy has manual runs only, and its scheduled times are recorded as skipped. Default true.',

@@ -205,7 +205,7 @@ function tell(now: ReadState, before: ReadState, log: Log): void {
   }
   for (const file of told.keys()) {
     if (!now.brokenSince.has(file) && existsSync(file))
-      log.info({ file }, `${shortFile(file)} is no longer broken`);
+      log.info({ file }, `${shortFile(file)} has no errors any more`);
   }
   const facts = { policies: now.policies.length, mistakes: now.findings.length };
   log.info(

@@ -34,7 +34,7 @@ export function parseRecord<S extends z.ZodType>(schema: S, json: string, key: s
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new InvalidRecordError(key, 'it is no JSON', { cause: error });
+    throw new InvalidRecordError(key, 'it is not JSON', { cause: error });
   }
   return checkRecord(schema, value, key);
 }

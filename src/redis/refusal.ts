@@ -86,7 +86,7 @@ const words: readonly [RegExp, string][] = [
     'it has no password set, and one was given: leave the password out of the configuration',
   ],
   [/^NOPERM/, 'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels'],
-  [/^Protocol error|^Unknown RESP type/, 'what answers there is no Redis'],
+  [/^Protocol error|^Unknown RESP type/, 'what responds there is not Redis'],
 ];
 
 /** Why Redis cannot be reached, as far as the error tells. */

@@ -103,7 +103,7 @@ const RedisUrl = z.string().transform((text, context) => {
   if (text === 'embedded') return { kind: 'embedded' } as const;
   if (URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol))
     return { kind: 'url', url: text } as const;
-  context.addIssue({ code: 'custom', message: 'takes "embedded", or a redis:// or rediss:// address' });
+  context.addIssue({ code: 'custom', message: 'must be "embedded", or a redis:// or rediss:// address' });
   return z.NEVER;
 });
 
@@ -124,7 +124,7 @@ export const ConfigFile = z.strictObject({
     .describe('API accounts by name. Default: "default", from CARETAKER_BASE_URL and CARETAKER_API_TOKEN.'),
   redis: z
     .union([RedisUrl, Sentinels, Cluster], {
-      error: 'takes "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }',
+      error: 'must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }',
     })
     .describe(
       '"embedded", redis://, rediss://, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
@@ -147,7 +147,7 @@ export const ConfigFile = z.strictObject({
       host: z.string().min(1).prefault('127.0.0.1').describe('Address it listens on. Default 127.0.0.1.'),
       port: wholeNumber(0, 65_535)
         .prefault(8480)
-        .describe('Port it listens on; 0 takes any free one. Default 8480.'),
+        .describe('Port it listens on; 0 selects a free one. Default 8480.'),
       password: z
         .optional(z.string())
         .describe(
@@ -167,7 +167,7 @@ export const ConfigFile = z.strictObject({
     .describe('Notification channels, by the name that policies use. Default none.'),
   calendars: z
     .record(
-      name.refine((text) => !isWeekday(text), 'takes another name: a weekday means that day of every week'),
+      name.refine((text) => !isWeekday(text), 'must be another name: a weekday means that day of every week'),
       z.array(DaysEntry),
     )
     .prefault({})

@@ -24,7 +24,7 @@ export const isDay = (text: string): boolean => z.iso.date().safeParse(text).suc
 /** What is wrong with a text that was meant to be a day; nothing when it is one, or was not meant to be. */
 export function dayFault(text: string): string | undefined {
   const why = noSuchDay(text);
-  if (why !== undefined) return `is no day: ${why}`;
+  if (why !== undefined) return `is not a day: ${why}`;
   return isOtherwiseWritten(text)
     ? 'must be a day in the form year-month-day, such as 2026-12-25'
     : undefined;

@@ -144,23 +144,23 @@ function valueAt(value: unknown, path: Path): unknown {
 function predicate(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `takes ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
+      return `must be ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(issue.input)}`;
     case 'invalid_value':
-      return `takes ${listing(issue.values.map(String))}`;
+      return `must be ${listing(issue.values.map(String))}`;
     case 'invalid_key':
-      return 'is no name we take';
+      return 'is not a valid name';
     case 'too_small':
-      return `takes ${size(issue.origin, 'at least', issue.minimum)}`;
+      return `must ${size(issue.origin, 'at least', issue.minimum)}`;
     case 'too_big':
-      return `takes ${size(issue.origin, 'at most', issue.maximum)}`;
+      return `must ${size(issue.origin, 'at most', issue.maximum)}`;
     case 'invalid_union':
-      return 'is written in no way we take';
+      return 'has none of the supported forms';
     case 'invalid_format':
-      return formats[issue.format] ?? 'is not in the form that is taken here';
+      return formats[issue.format] ?? 'has an unsupported format';
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     default:
-      return 'is not taken here';
+      return 'is not supported';
   }
 }
 
@@ -172,7 +172,7 @@ const formats: Record<string, string> = {
 };
 
 const kinds: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -185,16 +185,16 @@ function kindOf(value: unknown): string {
   if (value === null) return 'nothing';
   if (Number.isNaN(value)) return 'none (NaN)';
   if (Array.isArray(value)) return 'a list';
-  return { string: 'a text', number: 'a number', boolean: 'true or false', object: 'a map' }[
+  return { string: 'a string', number: 'a number', boolean: 'true or false', object: 'a map' }[
     typeof value as string
   ] as string;
 }
 
 function size(origin: string, bound: string, limit: number | bigint): string {
   if (origin === 'string')
-    return `a text of ${bound} ${limit} ${Number(limit) === 1 ? 'character' : 'characters'}`;
-  if (origin === 'array') return `${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`;
-  return `${bound} ${limit}`;
+    return `have ${bound} ${limit} ${Number(limit) === 1 ? 'character' : 'characters'}`;
+  if (origin === 'array') return `have ${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`;
+  return `be ${bound} ${limit}`;
 }
 
 /** `a, b or c`. */

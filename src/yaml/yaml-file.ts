@@ -155,7 +155,7 @@ export class YamlFile {
       );
     }
     const clean = (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
-    return this.#place([], start, end, `This is not the YAML we take: ${clean}.`, undefined);
+    return this.#place([], start, end, `This is not valid YAML: ${clean}.`, undefined);
   }
 
   #place(

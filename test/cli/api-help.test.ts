@@ -56,7 +56,10 @@ test.each([
   { args: ['showSite', '--param', 'sit_id=1'], says: 'sit_id is not taken here, did you mean site_id?' },
   { args: ['listSites', '--filter', 'conection_status:eq=x'], says: 'did you mean connection_status?' },
   { args: ['listSites', '--filter', 'connection_status:eq=conected'], says: 'did you mean connected?' },
-  { args: ['listSites', '--filter', 'url:eq=x'], says: '"url" does not take "eq", there is: contains' },
+  {
+    args: ['listSites', '--filter', 'url:eq=x'],
+    says: '"url" does not support the operator "eq", available: contains',
+  },
   { args: ['listSites', '--sort', 'ulr,asc'], says: 'cannot sort by "ulr", did you mean url?' },
   { args: ['listSites', '--param', 'page=two'], says: 'page is a whole number from 1.' },
 ])('$args: exit 2, what is wrong, and nothing is sent', async ({ args, says }) => {

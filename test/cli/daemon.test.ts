@@ -67,7 +67,7 @@ test('away from a terminal every line is of the log, and the link that signs in 
   expect(stderr).not.toContain('key=');
 });
 
-test('while a file is broken, everybody is shown what the daemon keeps in force of it', async () => {
+test('while a file is broken, everybody is shown what the daemon keeps these active: of it', async () => {
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running; its Redis: embedded in .*\.caretaker/);
   const good = readFileSync(join(desk.folder, 'config/policies/nightly-sync.yaml'), 'utf8');
@@ -76,7 +76,7 @@ test('while a file is broken, everybody is shown what the daemon keeps in force 
 
   const listed = await keptByNow();
   expect(listed.stderr).toMatch(
-    /nightly-sync\.yaml is broken since \S+ \S+Z \(1:1: The file holds no policy\); the daemon keeps in force nightly-sync as it was read at \S+ \S+Z\./,
+    /nightly-sync\.yaml has had errors since \S+ \S+Z \(1:1: The file holds no policy\); the daemon keeps these active: nightly-sync as it was read at \S+ \S+Z\./,
   );
   expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
   const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
@@ -89,7 +89,7 @@ test('while a file is broken, everybody is shown what the daemon keeps in force 
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).code).toBe(0);
 
   desk.write('config/policies/nightly-sync.yaml', good);
-  await daemon.line(/nightly-sync\.yaml is no longer broken/);
+  await daemon.line(/nightly-sync\.yaml has no errors any more/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 });

@@ -99,7 +99,7 @@ describe('colours and controls of the service', () => {
   });
 });
 
-test('the name of a secret hides what follows it, but for a text of ours', () => {
+test('the name of a secret hides what follows it, but for a string of ours', () => {
   const text = printed(true, ({ data, say }) => {
     say('the site answered: password=hunter2');
     say('export CARETAKER_API_TOKEN=sandbox-token', 'ours');

@@ -109,7 +109,7 @@ describe('a call', () => {
 
     expect(error).toMatchObject({ code: 'INVALID_INPUT', operation: 'listSites' });
     expect((error as Error).message).toMatch(
-      /^listSites: sort: cannot sort by "colour", there are: .*; filters\.url\.eq: /,
+      /^listSites: sort: cannot sort by "colour", available: .*; filters\.url\.eq: /,
     );
     expect(sandbox.journal.requests).toHaveLength(0);
   });

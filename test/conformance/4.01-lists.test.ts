@@ -60,7 +60,7 @@ for (const [template, key, zoned] of lists) {
   });
 
   conform(
-    `4.1 Lists: ${template} ${zoned ? 'takes a timezone name' : 'takes no timezone'}`,
+    `4.1 Lists: ${template} ${zoned ? 'must be a timezone name' : 'takes no timezone'}`,
     async (tools) => {
       const path = await pathOf(tools, template);
       const statusOf = async (zone: string) => (await tools.call('GET', `${path}?timezone=${zone}`)).status;

@@ -135,7 +135,7 @@ describe('reading an answer', () => {
   });
 
   test.each(['', ' 3', '3 pages', '0x3', '1e2', '03', '3.5', '9007199254740993', 'many'])(
-    'a text that is not plainly the number asked for is left out (%j)',
+    'a string that is not plainly the number asked for is left out (%j)',
     (text) => {
       const body = pageOfSites(() => undefined) as { meta: Loose };
       body.meta['pagination'] = { page: 1, perPage: 100, totalPages: text, totalItems: 250 };
@@ -190,7 +190,7 @@ describe('reading an answer', () => {
 
   test.each([
     ['nothing', undefined, 'the body is missing'],
-    ['a text', '<html>', 'the body is no object'],
+    ['a string', '<html>', 'the body is no object'],
     ['another object', { ok: true }, 'sync is missing'],
     ['a snapshot id of another type', { sync: { snapshot_id: true } }, 'sync.snapshot_id is no string'],
     ['a number that is no id', { sync: { snapshot_id: 7.5 } }, 'sync.snapshot_id is no string'],

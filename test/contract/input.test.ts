@@ -73,13 +73,13 @@ describe('the body of a request', () => {
   const backup = { site_id: 's', snapshot_id: 'n' };
 
   test.each([
-    [{ title: 'x'.repeat(151), performed_on: '2026-11-21' }, 'title takes at most 150 characters'],
+    [{ title: 'x'.repeat(151), performed_on: '2026-11-21' }, 'title must have at most 150 characters'],
     [{ title: ' ', performed_on: '2026-11-21' }, 'title must not be blank'],
     [{ title: 'Cleanup', performed_on: '21.11.2026' }, 'performed_on is no date'],
     [{ title: 'Cleanup' }, 'performed_on is missing'],
     [
       { title: 'Cleanup', performed_on: '2026-11-21', description: 'x'.repeat(501) },
-      'description takes at most 500 characters',
+      'description must have at most 500 characters',
     ],
   ])('custom work %j is refused', (work, fault) => {
     const [first] = inBody('createSiteCustomWorks', { custom_works: [work] }, site);

@@ -20,19 +20,23 @@ test('filters are taken as operators write them in YAML', () => {
 test.each([
   [{ tag: { in: ['12'] } }, ['filters', 'tag'], 'cannot filter by "tag"'],
   [{ constructor: { eq: 'x' } }, ['filters', 'constructor'], 'cannot filter by "constructor"'],
-  [{ url: { eq: 'x' } }, ['filters', 'url', 'eq'], '"url" does not take "eq"'],
+  [{ url: { eq: 'x' } }, ['filters', 'url', 'eq'], '"url" does not support the operator "eq"'],
   [{ url: 'x' }, ['filters', 'url'], 'is written { operator: value }'],
   [{ tags: { in: '12' } }, ['filters', 'tags', 'in'], '"in" needs a list'],
   [{ tags: { in: [] } }, ['filters', 'tags', 'in'], '"in" needs at least one value'],
-  [{ tags: { in: [{}] } }, ['filters', 'tags', 'in'], 'takes a text'],
-  [{ paused: { eq: 'yes' } }, ['filters', 'paused', 'eq'], 'takes true or false'],
+  [{ tags: { in: [{}] } }, ['filters', 'tags', 'in'], 'must be a string'],
+  [{ paused: { eq: 'yes' } }, ['filters', 'paused', 'eq'], 'must be true or false'],
   [{ scanner_status: { eq: 'ill' } }, ['filters', 'scanner_status', 'eq'], '"ill" is not one of its values'],
   [
     { created_at: { gte: 'May' } },
     ['filters', 'created_at', 'gte'],
-    'takes a time such as 2026-11-21T02:00:00Z',
+    'must be a time such as 2026-11-21T02:00:00Z',
   ],
-  [{ php_version: { eq: '8.1.2.3' } }, ['filters', 'php_version', 'eq'], 'takes a version such as 8 or 8.1'],
+  [
+    { php_version: { eq: '8.1.2.3' } },
+    ['filters', 'php_version', 'eq'],
+    'must be a version such as 8 or 8.1',
+  ],
   [[], ['filters'], 'is written { field: { operator: value } }'],
 ])('the filter %j would be answered with 400', (filters, path, message) => {
   expect(checkListQuery(list, { filters } as unknown as ListQuery)).toEqual([

@@ -1,4 +1,4 @@
-/** What is wrong with the layout of a page as a browser draws it; a text, since it runs there. */
+/** What is wrong with the layout of a page as a browser draws it; a string, since it runs there. */
 
 /** A policy's name has at least so many pixels to stand in. */
 const MIN_NAME = 150;

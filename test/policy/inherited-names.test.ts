@@ -21,7 +21,7 @@ test.each(NAMES)('%s is no filter, and the filters there are follow', async (nam
   );
   expect(finding).toContain(`policies[0].select.filters.${name} `);
   expect(finding).toContain(`"${name}"`);
-  expect(finding).toMatch(/there are: .*name/);
+  expect(finding).toMatch(/available: .*name/);
   expect(more).toEqual([]);
 });
 
@@ -29,7 +29,7 @@ test.each(NAMES)('%s is no operator of a filter, and the operators there are fol
   const findings = await findingsOf(`job: site-sync\nselect: { filters: { tags: { ${name}: "12" } } }`);
   expect(findings).toHaveLength(1);
   expect(findings[0]).toContain(`policies[0].select.filters.tags.${name} `);
-  expect(findings[0]).toMatch(/there (is|are): .*in/);
+  expect(findings[0]).toMatch(/available: .*in/);
 });
 
 test.each(NAMES)('%s is no key of a policy, nor of its options, parameters and bodies', async (name) => {

@@ -138,11 +138,11 @@ test.each([
   ],
   [
     'select: { filters: { created_at: { gt: 2026-01-01 } } }',
-    '1:36 "created_at" does not take "gt". did you mean gte?',
+    '1:36 "created_at" does not support the operator "gt". did you mean gte?',
   ],
   [
     'select: { filters: { created_at: { gte: today } } }',
-    '1:41 "created_at" takes a time such as 2026-11-21T02:00:00Z.',
+    '1:41 "created_at" must be a time such as 2026-11-21T02:00:00Z.',
   ],
   [
     'select: { filters: { paused: true } }',
@@ -163,32 +163,32 @@ test.each([
     'schedule: { cron: "0 2 * * *", jitter: [] }',
     '1:40 "jitter" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.',
   ],
-  ['limits: { max_percent: [] }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
+  ['limits: { max_percent: [] }', '1:24 "max_percent" must be a percentage from 1% to 100%, such as 10%.'],
   [
     'limits: { stop_after_failures: [] }',
     '1:32 "stop_after_failures" must be a number of targets from 1, or a percentage such as 10%.',
   ],
-  ['with: [a]', '1:7 "with" takes a map of keys and values, not a list.'],
+  ['with: [a]', '1:7 "with" must be a map of keys and values, not a list.'],
   [
     'select: { where: site.url != "a and b" and true }',
-    '1:40 This is no condition in CEL: Unexpected character: \'d\'. write && instead of "and"',
+    '1:40 This is not a valid condition in CEL: Unexpected character: \'d\'. write && instead of "and"',
   ],
   [
     'select: { where: site.url = "x" }',
-    '1:27 This is no condition in CEL: Unexpected character: =. write == to compare',
+    '1:27 This is not a valid condition in CEL: Unexpected character: =. write == to compare',
   ],
   ['select: { where: site.urll == "x" }', '1:23 site has no field "urll". did you mean url?'],
   ['with: { mesage: x }', '1:9 "mesage" is not known here. did you mean message?'],
-  ['with: { depth: ful }', '1:16 "depth" takes full or quick. did you mean full?'],
+  ['with: { depth: ful }', '1:16 "depth" must be full or quick. did you mean full?'],
   ['schedule: { cron: "0 0 31 2 *" }', '1:19 "cron" never fires: there is no such day.'],
   ['schedule: { cron: 5 }', '1:19 "cron" must be a cron expression or a list of them.'],
-  ['schedule: { cron: [] }', '1:19 "cron" takes at least 1 entry.'],
+  ['schedule: { cron: [] }', '1:19 "cron" must have at least 1 entry.'],
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
   // Once: what is misspelt is not missing besides.
   ['schedule: { corn: "0 2 * * *" }', '1:13 "corn" is not known here. did you mean cron?'],
   [
     'schedule: { cron: "0 2 * * *", overlap: wait }',
-    '1:41 "overlap" takes skip, queue, queue-all, cancel-running or allow.',
+    '1:41 "overlap" must be skip, queue, queue-all, cancel-running or allow.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-01, to: 2026-01-01 }] }',
@@ -196,15 +196,15 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-30, to: 2026-03-01 }] }',
-    '1:51 "from" is no day: February 2026 has 28 days.',
+    '1:51 "from" is not a day: February 2026 has 28 days.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [2026-02-30] }',
-    '1:43 "2026-02-30" is no day: February 2026 has 28 days.',
+    '1:43 "2026-02-30" is not a day: February 2026 has 28 days.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [2026-13-01] }',
-    '1:43 "2026-13-01" is no day: there is no month 13.',
+    '1:43 "2026-13-01" is not a day: there is no month 13.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [25.12.2026] }',
@@ -212,10 +212,10 @@ test.each([
   ],
   [
     'select: { filters: { created_at: { gte: 2026-02-30 } } }',
-    '1:41 "created_at" takes a time such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
+    '1:41 "created_at" must be a time such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
   ],
-  ['with: { message: 12 }', '1:18 "message" takes a text, not a number. put it into quotes'],
-  ['limits: { max_percent: 120% }', '1:24 "max_percent" takes a share from 1% to 100%, such as 10%.'],
+  ['with: { message: 12 }', '1:18 "message" must be a string, not a number. put it into quotes'],
+  ['limits: { max_percent: 120% }', '1:24 "max_percent" must be a percentage from 1% to 100%, such as 10%.'],
   ['limits: { concurrency: 2.5 }', '1:24 "concurrency" must be a whole number from 1 to 1000.'],
   [
     'limits: { stop_after_failures: 0 }',
@@ -228,12 +228,12 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", dst: { overlap: both, gap: shfit } }',
-    '1:59 "gap" takes shift or skip. did you mean shift?',
+    '1:59 "gap" must be shift or skip. did you mean shift?',
   ],
   ['timeout: { target: 9h }', '1:20 "target" must be a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
-    '1:17 Entry 1 of "on" takes succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
+    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
   ],
   ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
   ['jobs: x', '1:1 "jobs" is not known here. did you mean job?'],
@@ -244,7 +244,7 @@ test.each([
 test('an entry that is no map is called by its place in the list', () => {
   const { findings } = load({ 'p.yaml': 'policies:\n  - foo\n' });
   expect(findings.map(({ line, message }) => [line, message])).toEqual([
-    [2, 'Entry 1 of "policies" takes a map of keys and values, not a text.'],
+    [2, 'Entry 1 of "policies" must be a map of keys and values, not a string.'],
   ]);
 });
 
@@ -286,7 +286,7 @@ test('a broken policy is left out and the good ones are there', () => {
   expect(policies.map(({ name }) => name)).toEqual(['three', 'one']);
   expect(findings.map(({ message, suggestion }) => [message, suggestion])).toEqual([
     ['There is no job "site-sink".', 'did you mean site-sync?'],
-    [expect.stringContaining('This is not the YAML we take'), undefined],
+    [expect.stringContaining('This is not valid YAML'), undefined],
   ]);
 });
 
@@ -411,7 +411,7 @@ test('with a job that cannot be guessed it is said that the rest was not checked
 
 test.each(['Nightly', 'a b', '-a', 'x'.repeat(64), 'a:b', ''])('"%s" is no name for a policy', (name) => {
   const { findings } = load({ 'a.yaml': `policies: [{ name: "${name}", job: site-sync }]\n` });
-  expect(findings[0]?.message).toContain('"name" takes small letters');
+  expect(findings[0]?.message).toContain('"name" must be small letters');
 });
 
 test('accounts and notifications have to be in the settings', () => {

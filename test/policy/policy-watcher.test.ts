@@ -40,7 +40,7 @@ const said = (pattern: RegExp) =>
   }, 20_000);
 
 test('a reload says in one sentence what was added, changed and removed', async () => {
-  expect(log.lines[0]).toContain('policies read: 3 in force');
+  expect(log.lines[0]).toContain('policies loaded: 3 active');
   rmSync(join(dir, 'b.yaml'));
   write('c.yaml', policies('four'));
   write('a.yaml', policies('one', 'two').replace('name: two', 'limits: { concurrency: 3 }, name: two'));
@@ -55,7 +55,7 @@ test.each([
 ])('of a file that is %s, everything stays in force, with its times and the mistake', async (_, text) => {
   write('a.yaml', text);
 
-  const line = await said(/^error .*a\.yaml:1:\d+: .*stays in force: one \(read at .*Z\), two/);
+  const line = await said(/^error .*a\.yaml:1:\d+: .*stays active: one \(read at .*Z\), two/);
   expect(line).not.toMatch(/\.[:;]/);
   expect(names()).toEqual(['three', 'one', 'two']);
   expect(book.kept().map(({ name }) => name)).toEqual(['one', 'two']);
@@ -64,7 +64,7 @@ test.each([
   expect(kept).toMatchObject({ file: join(dir, 'a.yaml'), mistake: expect.stringMatching(/^1:\d+: /) });
 
   write('a.yaml', policies('one', 'two'));
-  await said(/a\.yaml is no longer broken/);
+  await said(/a\.yaml has no errors any more/);
   expect(book.kept()).toEqual([]);
 });
 
@@ -79,9 +79,9 @@ test('a file that is renamed changes nothing, also while it is broken', async ()
   expect(names().sort()).toEqual(['one', 'three', 'two']);
 
   write('a.yaml', 'policies: ]\n');
-  await said(/a\.yaml:1:.*stays in force: one/);
+  await said(/a\.yaml:1:.*stays active: one/);
   renameSync(join(dir, 'a.yaml'), join(dir, 'z.yaml'));
-  await said(/z\.yaml:1:.*stays in force: one/);
+  await said(/z\.yaml:1:.*stays active: one/);
   expect(names().sort()).toEqual(['one', 'three', 'two']);
   expect(log.lines.join('\n')).not.toMatch(/added|removed/);
 });
@@ -98,7 +98,7 @@ test('while the whole folder is away, everything stays in force', async () => {
   renameSync(dir, `${dir}.away`);
   await said(/The policies folder does not exist or cannot be read; the previous version stays active: one/);
   renameSync(`${dir}.away`, dir);
-  await said(/is no longer broken/);
+  await said(/has no errors any more/);
   await said(/"mistakes":0\}$/);
   expect(log.lines.join('\n')).not.toMatch(/added|removed/);
 });

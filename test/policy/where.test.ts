@@ -139,8 +139,8 @@ test.each([
     'a field that is null is "", 0, false or 1970-01-01',
   ],
   ['site.url', 0, 'The condition is to be true or false, but it is string.', undefined],
-  ['site.url ==', 11, 'This is no condition in CEL: Unexpected token: the end.', undefined],
-  ['', 0, 'This is no condition in CEL: Unexpected token: the end.', undefined],
+  ['site.url ==', 11, 'This is not a valid condition in CEL: Unexpected token: the end.', undefined],
+  ['', 0, 'This is not a valid condition in CEL: Unexpected token: the end.', undefined],
   [
     'now - site.created_at > duration("5x")',
     33,
@@ -176,7 +176,7 @@ test.each([
     'foo(1) == 2',
     0,
     'There is no function foo().',
-    'there are: bool, size, double, int, string, timestamp, duration',
+    'available: bool, size, double, int, string, timestamp, duration',
   ],
   ['site.url.foo()', 9, 'There is no function foo().', undefined],
   ['timestmp(site.url) < now', 0, 'There is no function timestmp().', 'did you mean timestamp?'],
@@ -219,7 +219,7 @@ test.each([
     'site.url != "" && (site.backups.enabled || site.connection.status == "down")',
     69,
     '"down" is not one of the values of site.connection.status.',
-    'there are: connected, disconnected',
+    'available: connected, disconnected',
   ],
   ['1 == 2', 0, 'The condition never holds: it asks nothing of the candidate.', undefined],
   [

@@ -40,7 +40,7 @@ test('a target that lacks a field, or is no JSON, is an error as well', async ()
   const { waits: _lost, ...rest } = aTarget('a');
   for (const [json, why] of [
     [JSON.stringify(rest), '"waits" is missing'],
-    ['{"id"', 'it is no JSON'],
+    ['{"id"', 'it is not JSON'],
   ] as const) {
     await redis.hset(keys.targets(run.id), 'a', json);
     await expect(records.targets.get(run.id, 'a')).rejects.toThrow(why);

@@ -507,7 +507,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     return cut.stop;
   });
 
-  test('takes the targets of a plan once, though they are sent twice', async () => {
+  test('must be the targets of a plan once, though they are sent twice', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const step = await records.targets.beginPlan(run.id);
@@ -519,7 +519,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
   });
 
-  test('takes an outcome once, and whoever wrote it knows that it did', async () => {
+  test('must be an outcome once, and whoever wrote it knows that it did', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     cut.loseNextAnswer();

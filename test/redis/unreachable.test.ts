@@ -86,7 +86,7 @@ test('TLS where there is none, and none where there is, are named as the cause, 
 
 test('a server that is no Redis is named as such', async () => {
   const port = await portOf(createHttp((_request, response) => response.end()));
-  expect(await refusalOf(`redis://127.0.0.1:${port}`)).toContain('what answers there is no Redis.');
+  expect(await refusalOf(`redis://127.0.0.1:${port}`)).toContain('what responds there is not Redis.');
 });
 
 test('a certificate of an unknown authority is named with NODE_EXTRA_CA_CERTS, and that helps', async () => {

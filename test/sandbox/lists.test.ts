@@ -69,13 +69,13 @@ describe('a filter', () => {
     expect(one.body.sites.map((site: { id: string }) => site.id)).toEqual(['site-0007']);
   });
 
-  test('finds a part of a text without regard to case', async () => {
+  test('finds a part of a string without regard to case', async () => {
     const { post, ids } = await startCalling({ sites: 3 });
     const { id } = (await post('/sites', { site: { url: 'https://crumbs.example' } })).body.site;
     expect(await ids('/sites?filters[url:contains]=CRUMB')).toEqual([id]);
   });
 
-  test('with "in" takes one of many values, written as an array', async () => {
+  test('with "in" must be one of many values, written as an array', async () => {
     const { get } = await startCalling();
     const { body } = await get('/sites?filters[tags:in][]=11&filters[tags:in][]=12');
     expect(body.sites.length).toBeGreaterThan(0);

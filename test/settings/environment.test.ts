@@ -41,7 +41,7 @@ test.each([
   ],
   ['A=1\nMY-TOKEN=x', '2 A line of this file is written NAME=value; the name is of letters, digits and _.'],
   ['A: x', '1 A line of this file is written NAME=value; the name is of letters, digits and _.'],
-  ['A="x', '1 The value of A begins with " and has no other one at its end.'],
+  ['A="x', '1 The value of A starts with " and does not end with one.'],
   ['A="x"y', '1 The value of A continues after its closing quote.'],
   ['A=pass#word', '1 The value of A contains a "#", which starts a comment for some programs.'],
   ['A=1\nA=2', '2 A is given twice.'],

@@ -97,11 +97,11 @@ test.each([
     'closed: [sonday]',
     'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }. did you mean sunday?',
   ],
-  ['closed: [2026-02-30]', 'Entry 1 of "closed" is no day: February 2026 has 28 days.'],
+  ['closed: [2026-02-30]', 'Entry 1 of "closed" is not a day: February 2026 has 28 days.'],
   ['closed: [3]', 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
   ['closed: [12/25/2026]', 'must be a day in the form year-month-day, such as 2026-12-25.'],
   ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" must be a day that is not before "from".'],
-  ['sunday: [2026-12-25]', 'takes another name: a weekday means that day of every week.'],
+  ['sunday: [2026-12-25]', 'must be another name: a weekday means that day of every week.'],
 ])('calendars: { %s } is a mistake', (text, sentence) => {
   const [mistake, ...others] = mistakesOf(`calendars: { ${text} }\n`);
   expect(mistake).toContain(sentence);
@@ -167,7 +167,7 @@ test.each(['__proto__', 'constructor', 'toString'])('%s is no name that is known
 
 test('a password shorter than 12 characters is refused where other machines reach the dashboard, and only there', () => {
   const remark =
-    '"password" takes at least 12 characters, since other machines reach the dashboard on 0.0.0.0.';
+    '"password" must have at least 12 characters, because other machines can reach the dashboard on 0.0.0.0.';
   expect(mistakesOf('dashboard: { host: 0.0.0.0, password: a }\n')).toEqual([`1:39 ${remark}`]);
   expect(mistakesOf('dashboard: { host: 0.0.0.0, password: "${P}" }\n', { P: 'elevenchars' })).toEqual([
     `1:39 ${remark}`,
@@ -248,10 +248,10 @@ test.each([
 });
 
 test.each([
-  ['redis: postgres://x', '1:8 "redis" takes "embedded", or a redis:// or rediss:// address.'],
+  ['redis: postgres://x', '1:8 "redis" must be "embedded", or a redis:// or rediss:// address.'],
   [
     'redis: 6379',
-    '1:8 "redis" takes "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
+    '1:8 "redis" must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
   ],
   ['redis: { sentinels: [a] }', '1:8 "name" is missing.'],
   ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not known here. did you mean name?'],
@@ -269,11 +269,11 @@ test.each([
   ],
   [
     'accounts: { a: { budget: { reserve: 95% } } }',
-    '1:37 "reserve" takes a share from 0% to 90%, such as 10%.',
+    '1:37 "reserve" must be a percentage from 0% to 90%, such as 10%.',
   ],
   ['dashboard: { port: 70000 }', '1:20 "port" must be a whole number from 0 to 65535.'],
-  ['policies: [a]', '1:11 "policies" takes a text, not a list.'],
-  ['policies:', '1:10 "policies" takes a text, not nothing.'],
+  ['policies: [a]', '1:11 "policies" must be a string, not a list.'],
+  ['policies:', '1:10 "policies" must be a string, not nothing.'],
   ['- a', '1:1 The file must be a map of keys and values.'],
 ])('%s is a mistake', (text, mistake) => {
   expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);

@@ -17,7 +17,7 @@ test('a share outside its bounds is refused', () => {
 
 test('a number below 1 may be meant either way, and has to say so', () => {
   expect(percent(0, 100).safeParse(0.07).error?.issues[0]?.message).toBe(
-    'takes a share with its sign: 7%, or 0.07%',
+    'must have a percent sign: 7%, or 0.07%',
   );
   expect(percent(0, 100).parse('0.2%')).toBe(0.2);
   expect([0, 1, 20].map((bare) => percent(0, 100).parse(bare))).toEqual([0, 1, 20]);

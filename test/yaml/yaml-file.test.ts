@@ -105,7 +105,7 @@ test('a character of a condition is found in every style of text', () => {
   }
 });
 
-test('quotes inside a text do not shift the place', () => {
+test('quotes inside a string do not shift the place', () => {
   const places = [`w: 'a == ''x'' && b'\n`, `w: "a == \\"x\\" && b"\n`].map((text) =>
     wellFormed(text).finding(['w'], { message: 'x', offset: 'a == "x" && '.length }),
   );

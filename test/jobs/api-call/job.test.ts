@@ -52,7 +52,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
     [
       'listSite',
       '{ operation: syncSite }',
-      [expect.stringMatching(/^-1:10 "from" takes .*did you mean listSites\?$/)],
+      [expect.stringMatching(/^-1:10 "from" must be .*did you mean listSites\?$/)],
     ],
     [
       'listSites',
@@ -101,7 +101,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listStagingSites',
       '{ operation: enableSiteActivityLogs }',
       [
-        '0:0 "site_id" is missing. give it under params, as a text or from the target: site_id: { cel: staging.site_id }',
+        '0:0 "site_id" is missing. give it under params, as a string or from the target: site_id: { cel: staging.site_id }',
       ],
     ],
     [
@@ -122,7 +122,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
     [
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: { cel: size(site.tags) } } } }',
-      ['0:61 "content" takes a text, and the expression gives a number. write string(size(site.tags))'],
+      ['0:61 "content" must be a string, and the expression gives a number. write string(size(site.tags))'],
     ],
     [
       'listSites',
@@ -364,7 +364,7 @@ describe('a call', () => {
     );
   });
 
-  test('takes the day of a moment in the time zone of the policy', async () => {
+  test('must be the day of a moment in the time zone of the policy', async () => {
     world = await startWorld({ sites: 1 });
     const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
 

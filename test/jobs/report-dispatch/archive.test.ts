@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('takes the place of the one before it', async () => {
+  test('must be the place of the one before it', async () => {
     const names = ['c', 's', '2026-10'];
     await keepFile(pdf('old'), { dir, names });
     const file = await keepFile(pdf('new'), { dir, names });

@@ -13,7 +13,7 @@ const facts = Object.fromEntries(
   Object.keys(mailVariables).map((name) => [name, `<${name}>`]),
 ) as unknown as MailFacts;
 
-describe('a text with variables', () => {
+describe('a string with variables', () => {
   test('has every variable filled in, with or without spaces around its name', () => {
     for (const name of Object.keys(mailVariables)) expect(fillIn(`{{${name}}}`, facts)).toBe(`<${name}>`);
     expect(fillIn('Hello {{ client.name }}, {{client.name}}!', facts)).toBe(
@@ -38,7 +38,7 @@ describe('a text with variables', () => {
   });
 });
 
-describe('a mistake in a text', () => {
+describe('a mistake in a string', () => {
   test('is told with its place and what was meant', () => {
     expect(mailTextFaults('Hi {{site.titel}}')).toEqual([
       { message: 'There is no variable {{site.titel}}.', suggestion: 'did you mean site.title?', offset: 3 },
