@@ -3,10 +3,10 @@ import { turnOf } from '../../src/engine/fire.ts';
 import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 
 test.each([
-  ['the older', { id: 'a', createdAt: 1 }, { id: 'b', createdAt: 2 }],
-  ['the older, whatever its name', { id: 'b', createdAt: 1 }, { id: 'a', createdAt: 2 }],
-  ['of two of the same moment one', { id: 'a', createdAt: 1 }, { id: 'b', createdAt: 1 }],
-])('of two queued runs that go one after the other it is %s that starts', (_, one, other) => {
+  ['the older starts', { id: 'a', createdAt: 1 }, { id: 'b', createdAt: 2 }],
+  ['the older starts, whatever its name', { id: 'b', createdAt: 1 }, { id: 'a', createdAt: 2 }],
+  ['one starts where both are of one moment', { id: 'a', createdAt: 1 }, { id: 'b', createdAt: 1 }],
+])('of two queued runs that go one after the other %s', (_, one, other) => {
   const policy = aPolicy({ schedule: aSchedule({ overlap: 'queue' }) });
   const [first, second] = [aRun({ policy: 'p', ...one }), aRun({ policy: 'p', ...other })];
   const turns = [first, second].map((run) => turnOf(run, [second, first], policy));

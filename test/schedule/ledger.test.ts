@@ -310,7 +310,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
   });
 
-  test('for days in words, times that come twice, and nothing else', () => {
+  test('for days in words, times that come twice or not at all, and nothing else', () => {
     expect(spansOf('yesterday', 'Europe/Berlin', NOON)?.[0]?.from).toBe(Date.parse('2026-11-19T23:00Z'));
     expect(spansOf('2026-10-25', 'Europe/Berlin', NOON)).toEqual([
       { from: Date.parse('2026-10-24T22:00Z'), to: Date.parse('2026-10-25T23:00Z') - 1 },
@@ -318,6 +318,10 @@ describe('why a policy fired or did not is told in a sentence', () => {
     expect(spansOf('2026-10-25T02:30', 'Europe/Berlin', NOON)?.map(({ from }) => from)).toEqual([
       Date.parse('2026-10-25T00:30Z'),
       Date.parse('2026-10-25T01:30Z'),
+    ]);
+    // A day that has no midnight begins at one o'clock.
+    expect(spansOf('2026-09-06', 'America/Santiago', NOON)).toEqual([
+      { from: Date.parse('2026-09-06T04:00Z'), to: Date.parse('2026-09-07T03:00Z') - 1 },
     ]);
     for (const nonsense of ['soon', '2026-02-30', '25:00', '', '2026-11-21T1:00'])
       expect(spansOf(nonsense, 'UTC', NOON)).toBeUndefined();

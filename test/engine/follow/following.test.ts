@@ -57,16 +57,17 @@ test('a look that gets no answer decides nothing: it is repeated', async () => {
 });
 
 test('work that takes long is looked at alone ever more seldom', async () => {
-  world = await startWorld({ sites: 1, speedUp: 300 });
+  world = await startWorld({ sites: 1, speedUp: 100 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
   await until(world, () => world.sandbox.journal.countOf('showSite') > 0);
   const from = world.clock.now();
 
-  await until(world, () => world.clock.now() > from + 1_800_000);
+  await until(world, () => world.clock.now() > from + 600_000);
 
-  // After one, two, four and eight minutes, and then every ten; a sweep comes every twenty seconds.
-  expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(15);
+  // After one, two and four minutes; a sweep comes every twenty seconds.
+  expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(10);
+  expect(world.sandbox.journal.countOf('listSites')).toBeLessThan(60);
   expect((await world.targets(fired))[0]?.state).toBe('following');
 });
 

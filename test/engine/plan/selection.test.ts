@@ -96,6 +96,15 @@ test('a selection that finds candidates, all of which the condition excludes, is
   expect(await said({}, { where: 'site.url == "x"' })).toEqual({ status: 'succeeded', planned: 0, says: [] });
 });
 
+test('what the condition excludes is kept with the run', async () => {
+  const [first = ''] = world.sandbox.siteIds();
+  const where = `site.id != "${first}"`;
+  const run = await world.ended(await world.fire(aPolicy({ select: { filters: {}, where } })));
+  expect(await world.caretaker.records.targets.leftOut(run.id, 0, 10)).toMatchObject([
+    { id: first, why: 'select.where does not hold' },
+  ]);
+});
+
 test('the one target that is asked for by name is worked on, and no other', async () => {
   const [, , chosen = ''] = world.sandbox.siteIds();
   const run = await world.ended(await world.fire(aPolicy(), [chosen]));
