@@ -32,7 +32,9 @@ test.each([
 
 test('a mistake is told as one of an expression, with its place', () => {
   expect(() => compile('site.url ==')).toThrow(ExpressionError);
-  expect(() => compile('site.url ==')).toThrow('This is not a valid expression in CEL: Unexpected token: the end.');
+  expect(() => compile('site.url ==')).toThrow(
+    'This is not a valid expression in CEL: Unexpected token: the end.',
+  );
 });
 
 test('what cannot be answered for an item says so in a sentence', () => {
