@@ -20,7 +20,9 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-const settings = ['commander', 'yaml', 'zod'];
+/** commander, by its types. */
+const commandLine = ['@commander-js/extra-typings', 'commander'];
+const settings = [...commandLine, 'yaml', 'zod'];
 const policies = [...settings, '@bufbuild/re2', '@marcbachmann/cel-js', 'croner', 'node-cron'];
 const records = ['ioredis', 'pino'];
 const calls = ['undici'];
@@ -38,7 +40,7 @@ function watched(args: string[]) {
 }
 
 test.each([
-  { args: ['--help'], loads: ['commander'] },
+  { args: ['--help'], loads: commandLine },
   { args: ['validate'], loads: policies },
   { args: ['api', 'listSites', '--help'], loads: settings },
   { args: ['api', 'listSites'], loads: [...settings, ...records, ...calls] },

@@ -2,7 +2,7 @@
  * Shell completion. The script that a shell loads is a few lines: it hands the words typed so far back to this command,
  * which answers from the tree of commands itself, so that nothing has to be kept in step.
  */
-import type { Command, Option } from 'commander';
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { loadJobs } from '../../app/jobs.ts';
 import { operations } from '../../contract/operations.ts';
 import { suggestionFor } from '../../suggest.ts';
@@ -31,7 +31,7 @@ export async function completion(
   terminal: Terminal,
   shell: string,
   words: readonly string[],
-  program: Command,
+  program: CommandUnknownOpts,
 ): Promise<number> {
   if (!Object.hasOwn(scripts, shell)) {
     const hint = suggestionFor(shell, Object.keys(scripts));
@@ -42,7 +42,7 @@ export async function completion(
   return exit.ok;
 }
 
-async function candidates(program: Command, words: readonly string[]): Promise<string[]> {
+async function candidates(program: CommandUnknownOpts, words: readonly string[]): Promise<string[]> {
   const typed = words.at(-1) ?? '';
   const { command, given, open } = walk(program, words.slice(0, -1));
   const all = open ? await valuesOf(open.attributeName()) : await wordsOf(command, program, given, typed);
@@ -50,7 +50,7 @@ async function candidates(program: Command, words: readonly string[]): Promise<s
 }
 
 /** Which command the words have led to, how many arguments it was given, and the option that waits for its value. */
-function walk(program: Command, words: readonly string[]) {
+function walk(program: CommandUnknownOpts, words: readonly string[]) {
   let command = program;
   let given = 0;
   let open: Option | undefined;
@@ -70,7 +70,12 @@ function walk(program: Command, words: readonly string[]) {
   return { command, given, open };
 }
 
-async function wordsOf(command: Command, program: Command, given: number, typed: string): Promise<string[]> {
+async function wordsOf(
+  command: CommandUnknownOpts,
+  program: CommandUnknownOpts,
+  given: number,
+  typed: string,
+): Promise<string[]> {
   if (typed.startsWith('-'))
     return [...new Set([...command.options, ...program.options])]
       .flatMap(({ long }) => long ?? [])
@@ -81,7 +86,7 @@ async function wordsOf(command: Command, program: Command, given: number, typed:
 }
 
 /** What may stand for an argument or an option of this name, as far as it can be known without asking anybody. */
-async function valuesOf(name: string, command?: Command): Promise<string[]> {
+async function valuesOf(name: string, command?: CommandUnknownOpts): Promise<string[]> {
   if (name === 'operation') return Object.keys(operations);
   if (name === 'shell') return Object.keys(scripts);
   if (name === 'what') return ['policy', 'config'];
