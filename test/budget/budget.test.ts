@@ -97,7 +97,7 @@ describe('a new window', () => {
     expect(clock.now() - began).toBe(10_000);
   });
 
-  test('a failure that tells no numbers opens no window: the next request goes ahead alone', async () => {
+  test('a failure without rate headers opens no window: the next request goes ahead alone', async () => {
     const { budget, other, clock } = open();
     const scout = await budget.take('action');
 
@@ -123,7 +123,7 @@ describe('a new window', () => {
     await budget.takeNow('action');
   });
 
-  test('an answer that comes late from the window before is not taken for its news', async () => {
+  test('an answer that comes late from the window before does not count for the new one', async () => {
     const { budget, other, clock } = open();
     await begin(budget);
     const late = await budget.take('action');
@@ -170,7 +170,7 @@ describe('a window', () => {
     expect((await budget.state()).remaining).toBe(5);
   });
 
-  test('when it is spent, says when to come back, and then goes on', async () => {
+  test('when it is spent, gives the time to come back, and then goes on', async () => {
     const { budget, clock, account } = open();
     const ends = clock.now() + 60_000;
     await begin(budget, 0);
@@ -187,7 +187,7 @@ describe('a window', () => {
     await waiting;
   });
 
-  test('what other consumers of the account spend is seen in the next answer', async () => {
+  test('what other clients of the account spend is seen in the next answer', async () => {
     const { budget } = open();
     await begin(budget);
     const ticket = await budget.take('action');
@@ -272,7 +272,7 @@ describe('a 429', () => {
     await other.takeNow('person');
   });
 
-  test('without a word on how long, is waited out for a whole window', async () => {
+  test('that does not report when the window ends is waited out for a whole window', async () => {
     const { budget, clock } = open();
     const scout = await budget.take('action');
 
@@ -293,8 +293,8 @@ describe('a 429', () => {
   });
 });
 
-describe('priorities', () => {
-  test('the less urgent leave to the more urgent what is theirs', async () => {
+describe('the classes of requests', () => {
+  test('the less urgent leave the shares of the more urgent', async () => {
     const { budget } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
 
@@ -304,7 +304,7 @@ describe('priorities', () => {
     expect(await takeAll(budget, 'person')).toBe(11);
   });
 
-  test('who is less urgent has a part too, while there is something to do', async () => {
+  test('the less urgent have a part too, while they ask for requests', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await budget.takeNow('follow');
@@ -316,7 +316,7 @@ describe('priorities', () => {
     expect(await takeAll(budget, 'action')).toBe(2);
   });
 
-  test('who did not come lately is left half of it: what is left to nobody can be used from the beginning', async () => {
+  test('a class that did not ask recently is left half of its share: the rest can be used from the beginning', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await clock.advance(180_000);
@@ -327,7 +327,7 @@ describe('priorities', () => {
     expect(await takeAll(budget, 'person')).toBe(10);
   });
 
-  test('who asks evenly is left what it will still ask for, evaluating by the window before, and less as time goes', async () => {
+  test('a predictable class is left what it will still ask for, judging by the window before, and less as time passes', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await budget.takeNow('follow');
@@ -351,7 +351,7 @@ describe('priorities', () => {
     expect(await takeAll(budget, 'person')).toBeGreaterThan(0);
   });
 
-  test('what was left to the more urgent is given to all before the window ends', async () => {
+  test('what was reserved for the more urgent is granted to all before the window ends', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     const endsAt = clock.now() + 60_000;
@@ -364,7 +364,7 @@ describe('priorities', () => {
     expect(first + 1 + (await takeAll(budget, 'action'))).toBe(99);
   });
 
-  test('in a window of five seconds all of it is given out in time as well', async () => {
+  test('in a window of five seconds all of it is granted in time as well', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 5_000, 100);
     await takeAll(budget, 'action');
@@ -462,7 +462,7 @@ describe('while Redis is away', () => {
     return { own, clock, here };
   }
 
-  test('requests wait for it, and whoever gives up waiting is let go at once', async () => {
+  test('requests wait for it, and whoever gives up waiting may leave at once', async () => {
     const { own, here } = await openMortal('stop');
     const leaving = new AbortController();
     const waiting = here.take('person', leaving.signal);
@@ -503,7 +503,7 @@ describe('while Redis is away', () => {
   });
 });
 
-test('what a command learnt last is known to the next, although it hung up at once and Redis knew no script', async () => {
+test('what a command learnt last is known to the next, although it disconnected at once and Redis had lost the script', async () => {
   const { account, clock, budget: next } = open();
   const connection = redis.duplicate();
   const own = openBudget(connection, clock, account, { requestsPerMinute: 20, reserve: 0 });
@@ -518,7 +518,7 @@ test('what a command learnt last is known to the next, although it hung up at on
 });
 
 describe('who uses the window', () => {
-  test('is told by class, by process, and how much of it others take', async () => {
+  test('is shown by class, by process, and how much of it other clients use', async () => {
     const { budget, account, clock } = open({ perMinute: 100, reserve: 0.1 });
     const named = (process: string) =>
       openBudget(redis, clock, account, { requestsPerMinute: 100, reserve: 0.1, process });
@@ -575,7 +575,7 @@ describe('who uses the window', () => {
     expect((await budget.usage()).othersPerMinute).toBe(10);
   });
 
-  test('is told in requests a minute, however long the window is', async () => {
+  test('is shown in requests a minute, however long the window is', async () => {
     const { budget, clock } = open();
     await begin(budget, 19, 5_000);
     await clock.advance(5_000);
@@ -596,7 +596,7 @@ describe('what the budget knows', () => {
     });
   });
 
-  test('the room is what actions may still send; when the window is over, what they may in the next one', async () => {
+  test('availableForActions is what actions may still send; when the window is over, what they may in the next one', async () => {
     const { budget, clock } = open({ reserve: 0.25 });
     await begin(budget, 59, 60_000, 100);
     expect((await budget.state()).availableForActions).toBe(24);
@@ -609,7 +609,7 @@ describe('what the budget knows', () => {
     expect((await budget.state()).remaining).toBe(100);
   });
 
-  test('there is always room for one request into a new window, however large the reserve', async () => {
+  test('one request may always go into a new window, however large the reserve', async () => {
     const { budget } = open({ perMinute: 1, reserve: 0.9 });
     expect((await budget.state()).availableForActions).toBe(1);
     await budget.takeNow('action');
@@ -631,7 +631,7 @@ describe('what the budget knows', () => {
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
-  test('a request that is let go meanwhile is known by its ticket, at this address alone', async () => {
+  test('the ticket of a request that is granted meanwhile shows it, at this address alone', async () => {
     const { budget, clock, account } = open();
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);
@@ -646,7 +646,7 @@ describe('what the budget knows', () => {
     expect((await budget.take('person')).duringOutage).toBeUndefined();
   });
 
-  test('that the service failed at another address says nothing of this one', async () => {
+  test('that the service failed at another address means nothing for this one', async () => {
     const { budget, clock, account } = open();
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);

@@ -184,14 +184,14 @@ class Account {
 
   private learn({ ticket: index, address, report }: Step & { do: 'learn' }): void {
     const window = this.tickets[index] ?? -1;
-    const told = report && this.told(report);
-    this.state = learn(this.state, { window, address }, told, this.now);
-    const learnt = this.seenBy('east', address).learn(this.now, { window }, told);
-    this.checks.push(() => learnt);
+    const filledIn = report && this.filledIn(report);
+    this.state = learn(this.state, { window, address }, filledIn, this.now);
+    const learning = this.seenBy('east', address).learn(this.now, { window }, filledIn);
+    this.checks.push(() => learning);
   }
 
   /** A report with its figures filled in. */
-  private told({ kind, limit, remaining, resetMs }: Report): WindowReport {
+  private filledIn({ kind, limit, remaining, resetMs }: Report): WindowReport {
     const { window } = this.state;
     const left = Math.max(0, Math.ceil(((window?.resets ?? 0) - this.now) / 1_000) * 1_000);
     const value = (figure: Figure | undefined, expected: number) =>
@@ -210,13 +210,13 @@ class Account {
     const shared = this.seenBy('east', 'here');
     const number = state.window?.number ?? 0;
     const stored = Promise.all([shared.fields(), shared.granted(String(number))]);
-    const rooms = requestClasses.map((name) => [name, shared.available(now, name)] as const);
+    const amounts = requestClasses.map((name) => [name, shared.available(now, name)] as const);
     this.checks.push(async () => {
       const [fields, granted] = await stored;
       expect(numbers(fields)).toEqual(fieldsOf(state));
       expect(numbers(granted)).toEqual(grantedIn(state, number));
-      for (const [name, room] of rooms)
-        expect([name, await room]).toEqual([name, available(state, this.settings, name, now)]);
+      for (const [name, amount] of amounts)
+        expect([name, await amount]).toEqual([name, available(state, this.settings, name, now)]);
     });
   }
 

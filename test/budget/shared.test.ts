@@ -109,8 +109,8 @@ test.each([
     const clients = await processes(4, reserve, { rateLimit });
     const stopping = stopper();
     const asking = clients.flatMap((client) =>
-      (['person', 'action', 'action', 'follow'] as const).map((priority) =>
-        keepAsking(client, priority, stopping.signal),
+      (['person', 'action', 'action', 'follow'] as const).map((requestClass) =>
+        keepAsking(client, requestClass, stopping.signal),
       ),
     );
 
