@@ -19,7 +19,7 @@ export interface Drift {
   path: string;
   /** The place without its numbers, the same for every item of a list: what drift is counted by. */
   field: string;
-  /** How it differs: `is missing`, `is no string`. */
+  /** How it differs: `is missing`, `is not a string`. */
   message: string;
 }
 

@@ -48,7 +48,7 @@ function checkPath(asked: Operation, given: Given): QueryFault[] {
   return pathParameters(asked.path).flatMap((name): QueryFault[] => {
     const value = given[name];
     if (value === undefined) return [{ path: [name], message: 'is missing' }];
-    if (typeof value !== 'string') return [{ path: [name], message: 'is no string' }];
+    if (typeof value !== 'string') return [{ path: [name], message: 'is not a string' }];
     // Dots alone would make another path of the address, encoded or not.
     return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is no identifier' }] : [];
   });

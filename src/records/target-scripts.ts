@@ -183,7 +183,7 @@ if target.site then
       if other and cjson.decode(other).state ~= 'ended' then
         target.state = 'waiting'
         target.reason = 'conflict'
-        target.detail = 'The run ' .. run .. ' is at work on the site.'
+        target.detail = 'The run ' .. run .. ' is active on the site.'
         redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
         redis.call('ZREM', KEYS[2], ARGV[1])
         redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])

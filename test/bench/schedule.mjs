@@ -71,7 +71,7 @@ async function startDaemon(folder, { url, token }) {
   await new Promise((resolve, reject) => {
     const hear = (text) => {
       said += text;
-      if (said.includes('the daemon is at work')) resolve();
+      if (said.includes('the daemon is running')) resolve();
     };
     daemon.stdout.on('data', hear);
     daemon.stderr.on('data', hear);

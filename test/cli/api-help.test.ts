@@ -48,9 +48,9 @@ test('--list with a word lists what has it in name or path', async () => {
 test.each([
   { args: ['--list', 'nothing-like-it'], says: 'There is no operation "nothing-like-it"' },
   { args: ['listSite'], says: 'did you mean listSites?' },
-  { args: ['listSites', '--all', '--param', 'page=2'], says: '--all takes every page: leave out page' },
+  { args: ['listSites', '--all', '--param', 'page=2'], says: '--all reads every page: remove page' },
   { args: ['showTag', '--all', '--param', 'tag_id=1'], says: 'showTag is no list' },
-  { args: ['listSites', '--output', 'x.pdf'], says: 'listSites answers no PDF' },
+  { args: ['listSites', '--output', 'x.pdf'], says: 'listSites does not return a PDF' },
   { args: ['downloadReport', '--param', 'report_id=1'], says: 'say where to put it with --output' },
   { args: ['showSite'], says: 'showSite: site_id is missing.' },
   { args: ['showSite', '--param', 'sit_id=1'], says: 'sit_id is not taken here, did you mean site_id?' },

@@ -23,7 +23,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   const daemon = desk.start(['daemon']);
   const address = await daemon.line(/Dashboard: http/);
   const [url = ''] = /http:\/\/\S+/.exec(address) ?? [];
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
 
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -55,7 +55,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
 test('away from a terminal every line is of the log, and the link that signs in is not among them', async () => {
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
   const daemon = desk.start(['daemon']);
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   const { stderr } = await daemon.ended;
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0, password: open-sesame-please }\n');
@@ -105,7 +105,7 @@ async function keptByNow() {
 test('a second daemon is told about the first, and what to do; it can share the work', async () => {
   const first = desk.start(['daemon']);
   const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await first.line(/Dashboard: http/)) ?? [];
-  await first.line(/the daemon is at work/);
+  await first.line(/the daemon is running/);
 
   const second = await desk.run(['daemon', '--port', port]);
   expect(second.code).toBe(2);
@@ -116,7 +116,7 @@ test('a second daemon is told about the first, and what to do; it can share the 
   );
 
   const helper = desk.start(['daemon', '--roles', 'scheduler,worker']);
-  await helper.line(/the daemon is at work/);
+  await helper.line(/the daemon is running/);
   for (const { child, ended } of [helper, first]) {
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);

@@ -39,7 +39,7 @@ test('where all is well each thing is told in a line, with its source, and warni
   expect(stdout).toMatch(/^ok +Redis: \d+\.\d+\.\d+, embedded in .*\.caretaker$/m);
   expect(stdout).toMatch(/^ok +Redis persistence:/m);
   expect(stdout).toMatch(/^ok +Redis eviction: noeviction$/m);
-  expect(stdout).toMatch(/^warning +daemon: none is at work/m);
+  expect(stdout).toMatch(/^warning +daemon: none is running/m);
   expect(stdout).toMatch(/requests left in this minute, as the service tells$/m);
   expect(stdout).toMatch(/^ok +clock: /m);
   expect(stdout).toMatch(/^ok +contract: all \d+ operations$/m);
@@ -67,7 +67,7 @@ test('--json prints the same as one list', async () => {
 
 test('a daemon that is at work is named', async () => {
   const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
   expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: at work: pid \d+ on /m);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
@@ -91,7 +91,7 @@ data_dir: ${join(desk.folder, '.caretaker')}
   );
   const first = desk.start(['daemon', '--roles', 'scheduler']);
   const second = desk.start(['daemon', '--roles', 'scheduler', '--config', config]);
-  await Promise.all([first, second].map((daemon) => daemon.line(/the daemon is at work/)));
+  await Promise.all([first, second].map((daemon) => daemon.line(/the daemon is running/)));
 
   const { stdout } = await desk.run(['doctor']);
 
@@ -129,7 +129,7 @@ test('a paused queue and a Redis out of memory are wrong, and every command that
   );
   expect(detached.code).toBe(3);
   expect(detached.stderr).toMatch(/^error: Redis is out of memory \(maxmemory\) and refuses to write/m);
-  expect(detached.stderr).not.toContain('No daemon is at work');
+  expect(detached.stderr).not.toContain('No daemon is running');
 });
 
 test('a run that is held is named with what can be done, and goes on once it is released', async () => {

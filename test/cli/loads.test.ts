@@ -59,10 +59,10 @@ test.each([
   expect(loaded()).toEqual([...loads].sort());
 });
 
-test('the daemon is at work before bull-board is loaded, which waits until somebody looks at it', async () => {
+test('the daemon is running before bull-board is loaded, which waits until somebody looks at it', async () => {
   const { environment, loaded } = watched(['daemon']);
   const daemon = desk.start(['daemon', '--port', '0'], environment);
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 

@@ -41,7 +41,7 @@ describe('after an interrupted run', () => {
 
   test('runs and runs show say that nobody is at work on it', async () => {
     const list = await desk.run(['runs']);
-    expect(list.stderr).toContain(`Nobody is at work on ${interrupted}: no daemon`);
+    expect(list.stderr).toContain(`No process works on ${interrupted}: no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
     expect(show.stderr).toContain('no process works on it');
     expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
@@ -126,7 +126,7 @@ test('a paused policy is run by hand all the same, and it is said', async () => 
 describe('calling a run off that nobody is at work on', () => {
   test('is done here; Ctrl-C leaves it with 130 and says how to end it', async () => {
     const cancelling = desk.start(['runs', 'cancel', interrupted]);
-    await cancelling.line(/Nobody else is at work on it: it is done here/);
+    await cancelling.line(/No other process works on it: it is cancelled here/);
     cancelling.child.kill('SIGINT');
     const { code, stderr } = await cancelling.ended;
     expect(code).toBe(130);

@@ -23,7 +23,7 @@ test('a daemon whose Redis went away in the middle of a run ends some ten second
   const redis = await startTestRedis();
   const door = await openRedisDoor(redis.socketPath);
   const daemon = desk.start(['daemon'], { REDIS_URL: door.url });
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
   await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: door.url });
   while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
   await door.shut();
@@ -42,7 +42,7 @@ test('a daemon whose Redis went away in the middle of a run ends some ten second
 
 test('a daemon whose service is mute ends within ten seconds or so of SIGTERM, and the next ends the run', async () => {
   const daemon = desk.start(['daemon']);
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
   sandbox.outage.begin('hang');
   const detached = await desk.run(['run', 'nightly-sync', '--detach']);
   const id = detached.stdout.trim();

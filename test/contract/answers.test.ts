@@ -106,8 +106,8 @@ describe('reading an answer', () => {
 
     expect(drift.map(({ path, message }) => `${path} ${message}`)).toEqual([
       'sites[0].tags[1].id is missing',
-      'sites[0].server.hosting is no string',
-      'sites[0].locked is no boolean',
+      'sites[0].server.hosting is not a string',
+      'sites[0].locked is not a boolean',
     ]);
     expect(value.sites[0]).not.toHaveProperty('locked');
     expect(value.sites[0]).not.toHaveProperty('tags');
@@ -126,11 +126,11 @@ describe('reading an answer', () => {
     expect(value.meta?.pagination).toEqual({ page: 1, perPage: 100, totalPages: 3, totalItems: 250 });
     expect(value.sites[0]?.locked).toBe(true);
     expect(drift.map(({ field, message }) => `${field} ${message}`)).toEqual([
-      'sites.*.locked is no boolean',
-      'meta.pagination.page is no number',
-      'meta.pagination.perPage is no number',
-      'meta.pagination.totalPages is no number',
-      'meta.pagination.totalItems is no number',
+      'sites.*.locked is not a boolean',
+      'meta.pagination.page is not a number',
+      'meta.pagination.perPage is not a number',
+      'meta.pagination.totalPages is not a number',
+      'meta.pagination.totalItems is not a number',
     ]);
   });
 
@@ -190,11 +190,15 @@ describe('reading an answer', () => {
 
   test.each([
     ['nothing', undefined, 'the body is missing'],
-    ['a string', '<html>', 'the body is no object'],
+    ['a string', '<html>', 'the body is not a object'],
     ['another object', { ok: true }, 'sync is missing'],
-    ['a snapshot id of another type', { sync: { snapshot_id: true } }, 'sync.snapshot_id is no string'],
-    ['a number that is no id', { sync: { snapshot_id: 7.5 } }, 'sync.snapshot_id is no string'],
-    ['a number too large to be exact', { sync: { snapshot_id: 2 ** 60 } }, 'sync.snapshot_id is no string'],
+    ['a snapshot id of another type', { sync: { snapshot_id: true } }, 'sync.snapshot_id is not a string'],
+    ['a number that is no id', { sync: { snapshot_id: 7.5 } }, 'sync.snapshot_id is not a string'],
+    [
+      'a number too large to be exact',
+      { sync: { snapshot_id: 2 ** 60 } },
+      'sync.snapshot_id is not a string',
+    ],
   ])('%s in place of a started sync cannot be used', (_what, body, says) => {
     expect(() => readAnswer('syncSite', body)).toThrow(`syncSite answered something we cannot use: ${says}.`);
   });

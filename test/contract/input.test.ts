@@ -41,7 +41,7 @@ describe('a request', () => {
 
   test.each([
     [{}, 'site_id is missing'],
-    [{ site_id: 7 }, 'site_id is no string'],
+    [{ site_id: 7 }, 'site_id is not a string'],
     [{ site_id: ' ' }, 'site_id is no identifier'],
     [{ site_id: '..' }, 'site_id is no identifier'],
     [{ site_id: 'a', body: {} }, 'body is not taken here'],
@@ -75,7 +75,7 @@ describe('the body of a request', () => {
   test.each([
     [{ title: 'x'.repeat(151), performed_on: '2026-11-21' }, 'title must have at most 150 characters'],
     [{ title: ' ', performed_on: '2026-11-21' }, 'title must not be blank'],
-    [{ title: 'Cleanup', performed_on: '21.11.2026' }, 'performed_on is no date'],
+    [{ title: 'Cleanup', performed_on: '21.11.2026' }, 'performed_on is not a date'],
     [{ title: 'Cleanup' }, 'performed_on is missing'],
     [
       { title: 'Cleanup', performed_on: '2026-11-21', description: 'x'.repeat(501) },
@@ -137,7 +137,7 @@ describe('the body of a request', () => {
     expect(upload({ provider: 'provider_one', id: 'd' })).toHaveLength(1);
     expect(upload({ provider: 'provider_two' })).toHaveLength(1);
     expect(upload({ provider: 'provider_three' })).toEqual([
-      'body.upload.destination.provider is none of provider_one, provider_two',
+      'body.upload.destination.provider is not one of provider_one, provider_two',
     ]);
   });
 

@@ -79,7 +79,7 @@ test('nothing is fired while nobody is there to do the work', async () => {
   const answer = await press('/policies/sync/run');
 
   expect(answer.status).toBe(409);
-  expect(await answer.text()).toContain('No daemon with the worker role is at work');
+  expect(await answer.text()).toContain('No daemon with the worker role is running');
   expect(await runs()).toEqual([]);
 });
 
@@ -186,6 +186,6 @@ test('a process says that it is ready as long as its roles go on, and no longer'
   const answer = await fetch(`${url()}/readyz`);
 
   expect(answer.status).toBe(503);
-  expect(await answer.text()).toContain('the worker is not at work, the scheduler is not at work');
+  expect(await answer.text()).toContain('the worker is not running, the scheduler is not running');
   await world.redis.restart();
 });

@@ -69,7 +69,7 @@ test('a run under way counts with what its targets have come to so far, and once
     ended('b', 'failed', { reason: 'timeout' }),
     aTarget('c'),
   ]);
-  const figures = '1 target succeeded, 1 failed, 0 left undone.';
+  const figures = '1 target succeeded, 1 failed, 0 skipped.';
   expect((await dayOf()).text).toContain(`1 run: 1 running. ${figures}`);
 
   const target = { ...aTarget('c'), state: 'ended', outcome: 'skipped', reason: 'gone' } as const;

@@ -30,7 +30,7 @@ test('a supervisor learns that the process lives and whether it is ready', async
 
   expect((await world.ask('/healthz')).status).toBe(200);
   expect(answer.status).toBe(503);
-  expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not at work\n');
+  expect(await answer.text()).toBe('not ready: Redis does not answer, the worker is not running\n');
 });
 
 test('metrics call a process down whose work stands still although Redis answers', async () => {

@@ -70,7 +70,7 @@ test('the overview shows what is under way, what comes next and what was', async
   expect(text).toContain('1 of 2: 1 succeeded');
   expect(text).toMatch(/0 2 \* \* \* .*Europe\/Berlin/);
   expect(text).toContain('paused by kim: incident');
-  expect(text).toContain('Nobody is at work: runs wait until a daemon with the worker role starts');
+  expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
   expect(html).toContain(`href="${pathOf()}"`);
 });
 
@@ -110,7 +110,7 @@ test('whatever stands in the way is on the overview', async () => {
   expect(text).toContain(
     'policies/a.yaml has an error; active as before: nightly-sync (read 1970-01-01 00:00 UTC ).',
   );
-  expect(text).toContain('The scheduler of this process is not at work.');
+  expect(text).toContain('The scheduler of this process is not running.');
   expect(text).toContain('The policy nightly-sync differs between daemons: no scheduler has it.');
 });
 
@@ -299,7 +299,7 @@ test('the overview answers the morning question: what failed, why, and what was 
   const { html } = await look('/');
   const day = textOf(html.slice(html.indexOf('id="day"'), html.indexOf('id="under-way"')));
 
-  expect(day).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 left undone.');
+  expect(day).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 skipped.');
   expect(day).toMatch(/Runs that did not go through .* 1 skipped weekly .* Another run was under way\./);
   expect(day).toContain(`2 failed task-failed ${coreReasons['task-failed'].text} nightly-sync: 2`);
   expect(day).toContain(`1 skipped daily-limit ${coreReasons['daily-limit'].text} nightly-sync: 1`);
@@ -366,7 +366,7 @@ test('every page says who is not at work, and whose service does not answer', as
     '/policies/nightly-sync/run',
   ]) {
     const { text } = await look(path);
-    expect(text).toContain('Nobody is at work: runs wait until a daemon with the worker role starts');
+    expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
     expect(text).toContain('No daemon with the scheduler role is here');
     expect(text).toContain('The service does not answer for the account default');
   }

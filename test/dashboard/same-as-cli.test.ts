@@ -22,7 +22,7 @@ beforeAll(async () => {
   desk.write('config/caretaker.yaml', `dashboard: { port: 0, password: ${PASSWORD} }\n`);
   daemon = desk.start(['daemon']);
   [url = ''] = /http:\/\/\S+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
 });
 afterAll(async () => {
   await desk.clear();

@@ -12,7 +12,7 @@ test.each([
   ['0 2 * *', 'not 4'],
   ['0 0 2 * * *', 'seconds are not among them'],
   ['@daily', 'not 1'],
-  ['', 'takes five fields'],
+  ['', 'must have five fields'],
   ['61 * * * *', 'is no cron expression we take'],
   ['0 0 31 2 *', 'never fires'],
   // One of the two libraries would take these.

@@ -411,7 +411,7 @@ test('with a job that cannot be guessed it is said that the rest was not checked
 
 test.each(['Nightly', 'a b', '-a', 'x'.repeat(64), 'a:b', ''])('"%s" is no name for a policy', (name) => {
   const { findings } = load({ 'a.yaml': `policies: [{ name: "${name}", job: site-sync }]\n` });
-  expect(findings[0]?.message).toContain('"name" must be small letters');
+  expect(findings[0]?.message).toContain('"name" must consist of lowercase letters');
 });
 
 test('accounts and notifications have to be in the settings', () => {

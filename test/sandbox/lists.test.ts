@@ -149,7 +149,7 @@ describe('a query that the list does not take is refused with 400, never ignored
     ['a sort without direction', '/sites?sort=url'],
     ['a sort in an unknown direction', '/sites?sort=url,up'],
     ['page zero', '/sites?page=0'],
-    ['a page that is no number', '/sites?page=two'],
+    ['a page that is not a number', '/sites?page=two'],
     ['more than a hundred a page', '/sites?perPage=101'],
     ['an unknown timezone', '/sites?timezone=Mars/Olympus'],
     ['a timezone where none is taken', '/sites/site-0001/snapshots?timezone=UTC'],

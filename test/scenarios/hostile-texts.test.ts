@@ -105,7 +105,7 @@ beforeAll(async () => {
   desk.write('config/policies/all.yaml', POLICIES);
   daemon = desk.start(['daemon']);
   [url = ''] = /http:\/\/127\S+/.exec(await daemon.line(/Dashboard: http/)) ?? [];
-  await daemon.line(/the daemon is at work/);
+  await daemon.line(/the daemon is running/);
 });
 
 const stops: (() => Promise<void>)[] = [];

@@ -29,7 +29,7 @@ test('two policies are never at work on one site at once: the second waits, says
   expect(waiting).toMatchObject({
     state: 'waiting',
     attempts: 0,
-    detail: `The run ${first.id} is at work on the site.`,
+    detail: `The run ${first.id} is active on the site.`,
   });
   expect(await world.reasons(second)).toEqual({ 'site-0001': 'done' });
   const [sync, note, ...more] = effects();

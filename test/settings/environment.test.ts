@@ -62,7 +62,7 @@ test('a line that is wrong is told with file and line, and nothing of its value'
     const shown = (error as InvalidFilesError).findings
       .map((one) => renderFinding(one, { color: false }))
       .join('\n');
-    expect(shown).toContain(`${join(folder, '.env')}:2:1: The value of CARETAKER_API_TOKEN begins with "`);
+    expect(shown).toContain(`${join(folder, '.env')}:2:1: The value of CARETAKER_API_TOKEN starts with "`);
     expect(shown).not.toContain('hush');
   }
 });

@@ -27,7 +27,7 @@ export const LastDay = ({ day, now }: { day: Day; now: number }) => (
   </section>
 );
 
-/** `7 runs: 5 succeeded, 2 partial. 12 targets succeeded, 3 failed, 4 left undone.` */
+/** `7 runs: 5 succeeded, 2 partial. 12 targets succeeded, 3 failed, 4 skipped.` */
 function headline({ statuses, succeeded, failed, leftUndone }: Day): string {
   const sum = (counted: readonly { count: number }[]) =>
     counted.reduce((total, { count }) => total + count, 0);

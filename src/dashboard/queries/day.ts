@@ -1,5 +1,5 @@
 /**
- * The morning question: what ran in the last 24 hours, what failed and why, and what was left undone. Answered from the totals that are
+ * The morning question: what ran in the last 24 hours, what failed and why, and what was skipped. Answered from the totals that are
  * kept while runs end, so that it is complete at any number of runs; to them come the runs that are under way.
  */
 import type { ReasonCount } from '../../records/reason-count.ts';

@@ -57,7 +57,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
     [
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: 12 } } }',
-      ['0:54 "content" is no string. put it into quotes'],
+      ['0:54 "content" is not a string. put it into quotes'],
     ],
     [
       'listSites',

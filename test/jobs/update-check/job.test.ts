@@ -187,7 +187,7 @@ describe('a run of a schedule', () => {
     const third = await check();
 
     expect(first[id]).toMatchObject({ outcome: 'skipped', reason: 'timeout' });
-    expect(linesOf(first[id])[1]).toContain(`It is still going (task ${task}); the next check tells`);
+    expect(linesOf(first[id])[1]).toContain(`It is still running (task ${task}); the next check reports`);
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(linesOf(second[id])[1]).toMatch(/^warning run of .*: It was cancelled: 1 cancelled of 1 site\.$/);
     expect(linesOf(third[id])).toHaveLength(1);
@@ -393,7 +393,7 @@ describe('a schedule', () => {
     expect(told[never]?.detail).toMatch(/^It has never run; the first run is due /);
     expect(failing[never]).toMatchObject({ outcome: 'failed', reason: 'no-history' });
     expect(failing[future]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
-    expect(failing[future]?.detail).toMatch(/^It has not begun; /);
+    expect(failing[future]?.detail).toMatch(/^It has not started; /);
   });
 
   test('that is deleted after the plan was made is gone', async () => {
