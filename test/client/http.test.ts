@@ -335,6 +335,12 @@ describe('a PDF', () => {
 
   test.each([
     ['compressed in an unknown way', 'zstd', Buffer.from(PDF), 'its answer is compressed as zstd'],
+    [
+      'compressed as something that is no encoding',
+      'constructor',
+      Buffer.from(PDF),
+      'its answer is compressed as constructor',
+    ],
     ['compressed twice', 'gzip, br', Buffer.from(PDF), 'its answer is compressed as gzip, br'],
     [
       'not compressed as it says',
