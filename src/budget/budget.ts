@@ -1,12 +1,13 @@
 /**
  * The requests per minute that an account has, shared by every process through one small hash in Redis.
  *
- * The service counts in fixed windows. Each answer reports how many requests are left and in how many seconds the window ends
- * (spec 8). We keep our own count of the window: every request that is granted lowers it at once, and every answer corrects it,
- * so that other clients of the account are seen too. When a window ends, the numbers of the next one are unknown: a single
- * request, the scout, goes ahead, and everybody else waits for its answer. A change of limit, a clock that differs, or somebody
- * who used up the window thus costs one request in all, not one for each process. Each request has a ticket of the window it was
- * granted in, so that an answer that comes late is not taken for the scout's. docs/budget.md shows a window.
+ * The service counts in fixed windows. Each answer reports how many requests are left and in how many seconds
+ * the window ends (spec 8). We keep our own count of the window: every request that is granted lowers it at
+ * once, and every answer corrects it, so that other clients of the account are seen too. When a window ends,
+ * the numbers of the next one are unknown: a single request, the scout, goes ahead, and everybody else waits
+ * for its answer. A change of limit, a clock that differs, or somebody who used up the window thus costs one
+ * request in all, not one for each process. Each request has a ticket of the window it was granted in, so
+ * that an answer that comes late is not taken for the scout's. docs/budget.md shows a window.
  */
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -24,8 +25,8 @@ export interface BudgetOptions {
   /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
   reserve: number;
   /**
-   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on with an equal
-   * part of the account's limit. Default `stop`.
+   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on
+   * with an equal part of the account's limit. Default `stop`.
    */
   whenRedisIsDown?: 'stop' | 'share';
   /** The name of this process in `usage`. */
@@ -44,7 +45,10 @@ export interface BudgetState {
   failingSince?: number;
   /** When it last failed since then. */
   failedAt?: number;
-  /** How many requests of the class `action` may still be sent in this window; when it is over, in the next one. An estimate. */
+  /**
+   * How many requests of the class `action` may still be sent in this window; when it is over, in the next
+   * one. An estimate.
+   */
   availableForActions: number;
 }
 
@@ -63,7 +67,8 @@ export interface Budget {
   /**
    * Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason.
    *
-   * Whoever takes must call `learn` afterwards, whatever became of the request: others may be waiting for its report.
+   * Whoever takes must call `learn` afterwards, whatever became of the request: others may be waiting for its
+   * report.
    */
   take(requestClass: RequestClass, signal?: AbortSignal): Promise<Ticket>;
   /**
@@ -73,18 +78,24 @@ export interface Budget {
    */
   takeNow(requestClass: RequestClass): Promise<Ticket>;
   /**
-   * Corrects the count by what an answer reported. Without a report the request was not sent after all, or given up; if it was
-   * the scout, the next request goes ahead.
+   * Corrects the count by what an answer reported. Without a report the request was not sent after all, or
+   * given up; if it was the scout, the next request goes ahead.
    */
   learn(ticket: Ticket, report: WindowReport | undefined): Promise<void>;
   state(): Promise<BudgetState>;
-  /** How many requests each class was granted, by every process; starts over when nothing was asked for an hour. */
+  /**
+   * How many requests each class was granted, by every process; starts over when nothing was asked for an
+   * hour.
+   */
   granted(): Promise<Record<RequestClass, number>>;
   /** Who uses the window in progress, and what other clients use. */
   usage(): Promise<BudgetUsage>;
 }
 
-/** A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back by then. */
+/**
+ * A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back
+ * by then.
+ */
 const MAX_SHORT_WAIT_MS = 400;
 /** An answer of Redis that took longer was given for another time: Redis was away meanwhile. */
 const MAX_DECISION_AGE_MS = 2_000;
@@ -164,7 +175,8 @@ class Decisions {
         signal,
       );
       if (!answer) continue;
-      // It holds for a request that is sent now, not when Redis went away; counting one too many harms nobody.
+      // It holds for a request that is sent now, not when Redis went away; counting one too many harms
+      // nobody.
       if (this.clock.now() - askedAt > MAX_DECISION_AGE_MS) continue;
       this.fallback.processes = answer.processes;
       return answer;
@@ -189,7 +201,10 @@ class Decisions {
   }
 }
 
-/** The result of `asking`, or nothing when the connection closes before: its command is sent again when Redis is back. */
+/**
+ * The result of `asking`, or nothing when the connection closes before: its command is sent again when Redis
+ * is back.
+ */
 function unlessClosed<T>(redis: Redis | Cluster, asking: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const leave = () => resolve(undefined);

@@ -1,8 +1,9 @@
 /**
- * What a process may send while Redis is away and nobody knows what the other processes send: an equal part of the limit.
+ * What a process may send while Redis is away and nobody knows what the other processes send: an equal part
+ * of the limit.
  *
- * It counts in windows of its own, and believes the answers of the service: when they show that only the reserve is left, or
- * a 429 comes, nothing is sent until the service's window ends.
+ * It counts in windows of its own, and believes the answers of the service: when they show that only the
+ * reserve is left, or a 429 comes, nothing is sent until the service's window ends.
  */
 import type { Clock } from '../clock.ts';
 import type { Decision, WindowReport } from './ticket.ts';

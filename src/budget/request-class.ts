@@ -1,8 +1,8 @@
 /** The classes of requests, most urgent first, and what the budget promises to each. */
 
 /**
- * Why a request is sent: `person`, somebody waits for it; `control`, it finds out what became of a change, or whether the
- * service is back; `follow`, it follows work in the service; `action`, it does the work of a run.
+ * Why a request is sent: `person`, somebody waits for it; `control`, it finds out what became of a change, or
+ * whether the service is back; `follow`, it follows work in the service; `action`, it does the work of a run.
  */
 export const requestClasses = ['person', 'control', 'follow', 'action'] as const;
 export type RequestClass = (typeof requestClasses)[number];

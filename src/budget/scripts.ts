@@ -1,20 +1,26 @@
 /**
- * The decisions about a window of the budget, each one atomic in Redis. docs/budget.md draws a window and explains the phases by
- * the names of the functions here; test/budget/model.ts is the same in TypeScript, and a test compares the two step by step.
+ * The decisions about a window of the budget, each one atomic in Redis. docs/budget.md draws a window and
+ * explains the phases by the names of the functions here; test/budget/model.ts is the same in TypeScript, and
+ * a test compares the two step by step.
  *
  * The hash of an account (KEYS[1]) holds times in ms since 1970, durations in ms, and:
  *
- * - the window: `window`, its number, which grows; `limit`, once the service has reported it; `remaining`; `resets`, when it ends;
- *   `length`, what was left of it when it was first seen; `known`, 1 once an answer has shown it; `scout`, until when a request is
- *   on its way to find that out; `ours`, how many requests all our processes sent in it;
- * - the window before: `past-others`, what other clients spent in it, as far as answers showed; `past-ended`; `processes`, how many
- *   of ours sent something in it; `contiguous`, 1 when this window began as that one ended; `full-length`, how long such a window was;
- * - the classes: `asked:<class>`, when it last asked for a request; `granted:<class>`, how many requests it was granted in all;
- * - the service: `rounding`, by how much `X-RateLimit-Reset` was seen to be rounded down; `failing`, since when nobody has got a
- *   usable answer, while that is so; `failed`, when that was last seen; `failing-at`, a digest of the address that was asked.
+ * - the window: `window`, its number, which grows; `limit`, once the service has reported it; `remaining`;
+ *   `resets`, when it ends; `length`, what was left of it when it was first seen; `known`, 1 once an answer
+ *   has shown it; `scout`, until when a request is on its way to find that out; `ours`, how many requests all
+ *   our processes sent in it;
+ * - the window before: `past-others`, what other clients spent in it, as far as answers showed; `past-ended`;
+ *   `processes`, how many of ours sent something in it; `contiguous`, 1 when this window began as that one
+ *   ended; `full-length`, how long such a window was;
+ * - the classes: `asked:<class>`, when it last asked for a request; `granted:<class>`, how many requests it
+ *   was granted in all;
+ * - the service: `rounding`, by how much `X-RateLimit-Reset` was seen to be rounded down; `failing`, since
+ *   when nobody has got a usable answer, while that is so; `failed`, when that was last seen; `failing-at`, a
+ *   digest of the address that was asked.
  *
- * What was granted in a window, by class and by process (`@<process>`), is in a hash of its own (KEYS[2] and the window's number),
- * which expires soon after. All keys share one hash tag, so that a Cluster keeps them where the scripts run.
+ * What was granted in a window, by class and by process (`@<process>`), is in a hash of its own (KEYS[2] and
+ * the window's number), which expires soon after. All keys share one hash tag, so that a Cluster keeps them
+ * where the scripts run.
  *
  * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
@@ -49,7 +55,8 @@ local reserve = math.floor(window.limit * args.reserve + 0.5)
 local spendable = window.remaining - reserve
 local ramp_start, ramp_end = math.max(window.length * 0.2, 3000), math.max(window.length * 0.03, 1200)
 
--- How much of the reservations holds: all of it until ramp_start ms before the window ends, nothing from ramp_end on.
+-- How much of the reservations holds: all of it until ramp_start ms before the window ends, nothing from
+-- ramp_end on.
 local function release_ramp()
   return math.max(0, math.min(1, (left - ramp_end) / (ramp_start - ramp_end)))
 end
@@ -62,7 +69,8 @@ local function asked_recently(class)
   return now - (tonumber(read('asked:' .. class)) or 0) <= 2 * window.length
 end
 
--- What another class may still ask for. more_urgent: than the class that asks; in_progress: in this window, else in the next one.
+-- What another class may still ask for. more_urgent: than the class that asks; in_progress: in this window,
+-- else in the next one.
 local function reserved_for(other, more_urgent, in_progress)
   local recent = asked_recently(other.name)
   if not more_urgent and not recent then return 0 end
@@ -144,14 +152,15 @@ local function close_window()
     'processes', window.processes, 'contiguous', -left < 2000 and 1 or 0)
 end
 
--- The request becomes the scout. A scout that replaces another one looks for the same window: either answer will do.
+-- The request becomes the scout. A scout that replaces another one looks for the same window: either answer
+-- will do.
 local function open_window()
   if window.known or window.number == 0 then
     window.number = window.number + 1
     write('ours', 0)
   end
-  write('window', window.number, 'remaining', window.limit - 1, 'resets', now + args.default_length, 'known', 0,
-    'scout', now + args.scout_timeout, 'length', args.default_length)
+  write('window', window.number, 'remaining', window.limit - 1, 'known', 0, 'scout', now + args.scout_timeout,
+    'resets', now + args.default_length, 'length', args.default_length)
   redis.call('PEXPIRE', hash, args.default_length * 60)
 end
 
@@ -194,7 +203,8 @@ return math.floor(math.max(0, spendable - (bursty + predictable) * release_ramp(
 /** Corrects the window by what an answer reported. The last lines are the decision. */
 export const LEARN = `${WINDOW}
 local has_numbers = args.remaining and args.reset
--- A window has at least a moment left: 0 seconds are rounded down, and it may end up to a second later than reported.
+-- A window has at least a moment left: 0 seconds are rounded down, and it may end up to a second later than
+-- reported.
 local found_rounding = args.reset == 0 and window.rounding == 0
 if found_rounding then window.rounding = 1000 end
 local ends = now + (args.reset or args.default_length) + window.rounding
@@ -248,7 +258,8 @@ local function correct_count()
     -- A window that has just begun.
     write('remaining', args.remaining, 'resets', ends, 'known', 1, 'scout', 0)
   elseif ends >= window.resets - tolerance then
-    -- The same window: what was granted since that answer is missing in it. One that ends earlier is the window before.
+    -- The same window: what was granted since that answer is missing in it. One that ends earlier is the
+    -- window before.
     write('remaining', math.min(window.remaining, args.remaining),
       'resets', found_rounding and ends or math.min(window.resets, ends))
   end

@@ -1,4 +1,7 @@
-/** The window of one account, shared by all processes through Redis: runs the scripts with named arguments. Keeps no time. */
+/**
+ * The window of one account, shared by all processes through Redis: runs the scripts with named arguments.
+ * Keeps no time.
+ */
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../redis/script.ts';
 import { classRules, type RequestClass, requestClasses } from './request-class.ts';

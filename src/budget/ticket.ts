@@ -3,7 +3,9 @@
 /** Proof that a request was granted, and in which window; goes back with what the answer reported. */
 export interface Ticket {
   readonly window: number;
-  /** Granted while nobody had got an answer since the last failure: it finds out whether the service is back. */
+  /**
+   * Granted while nobody had got an answer since the last failure: it finds out whether the service is back.
+   */
   readonly duringOutage?: boolean;
 }
 
@@ -14,8 +16,8 @@ export interface WindowReport {
   /** The time left in the window, as `X-RateLimit-Reset` gives it in seconds. */
   resetMs?: number;
   /**
-   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, a redirect that is not followed, or no
-   * answer at all: such an answer does not show that the service works.
+   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, a redirect that is not
+   * followed, or no answer at all: such an answer does not show that the service works.
    */
   kind: 'answered' | 'limited' | 'failed';
 }

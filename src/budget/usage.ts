@@ -1,4 +1,7 @@
-/** What the stored fields of a budget (see `scripts.ts`) show: what is left, who uses it, whether the service answers. Pure. */
+/**
+ * What the stored fields of a budget (see `scripts.ts`) show: what is left, who uses it, whether the service
+ * answers. Pure.
+ */
 import { type RequestClass, requestClasses } from './request-class.ts';
 import type { Fields, SharedLimits } from './shared-window.ts';
 
@@ -7,7 +10,9 @@ export interface BudgetUsage {
   limit: number;
   /** How many of them are never spent by us. */
   reserved: number;
-  /** The window as it was last seen; nothing when it is over, since nobody has asked for anything since then. */
+  /**
+   * The window as it was last seen; nothing when it is over, since nobody has asked for anything since then.
+   */
   window?: {
     remaining: number;
     resetsAt: number;
@@ -45,7 +50,9 @@ export const grantedIn = (fields: Fields): Record<RequestClass, number> =>
 export const isInProgress = (fields: Fields, now: number): boolean =>
   fields['known'] === '1' && now < Number(fields['resets'] ?? 0);
 
-/** Who uses the window; `granted` is what was granted in it by class and by process, while it is in progress. */
+/**
+ * Who uses the window; `granted` is what was granted in it by class and by process, while it is in progress.
+ */
 export function usageOf(
   fields: Fields,
   granted: Fields | undefined,
@@ -84,8 +91,8 @@ function byClass(
 }
 
 /**
- * What other clients spent in the window in progress, as far as answers showed: all that is gone and that we did not send. Our
- * requests without an answer yet count as ours already, so that this is never too much.
+ * What other clients spent in the window in progress, as far as answers showed: all that is gone and that we
+ * did not send. Our requests without an answer yet count as ours already, so that this is never too much.
  */
 const othersIn = (fields: Fields, limit: number): number =>
   Math.max(0, limit - Number(fields['remaining'] ?? limit) - Number(fields['ours'] ?? 0));
@@ -95,8 +102,8 @@ const MINUTE_MS = 60_000;
 const RECENT_MS = 5 * MINUTE_MS;
 
 /**
- * How many requests other clients spend a minute: as in the window before, or as in the one in progress when they have spent
- * more in it already. Nothing when neither was seen recently.
+ * How many requests other clients spend a minute: as in the window before, or as in the one in progress when
+ * they have spent more in it already. Nothing when neither was seen recently.
  */
 function othersPerMinute(fields: Fields, limit: number, now: number): number | undefined {
   const perMinute = (count: number) =>

@@ -1,6 +1,6 @@
 /**
- * The commands of `caretaker`, with their arguments and options. Each one is a file in `commands/`, loaded when it is called, so
- * that `--help` is quick.
+ * The commands of `caretaker`, with their arguments and options. Each one is a file in `commands/`, loaded
+ * when it is called, so that `--help` is quick.
  */
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { listFaults } from '../sandbox/faults/names.ts';
@@ -8,15 +8,18 @@ import type { GlobalOptions } from './context.ts';
 import type { Terminal } from './output/terminal.ts';
 import { version } from './version.ts';
 
-/** A command as `commands/` has it: called with its arguments, then the options of all levels; gives the exit code. */
+/**
+ * A command as `commands/` has it: called with its arguments, then the options of all levels; gives the exit
+ * code.
+ */
 export type CommandFunction<Args extends unknown[], Options> = (
   terminal: Terminal,
   ...args: [...Args, Options]
 ) => Promise<number>;
 
 /**
- * Makes the action of a command out of the function that `load` gives. The compiler compares the two: the command declares every
- * option that its function reads, with a type that it takes.
+ * Makes the action of a command out of the function that `load` gives. The compiler compares the two: the
+ * command declares every option that its function reads, with a type that it takes.
  */
 export type ActionOf = <Args extends unknown[], Options>(
   load: () => Promise<CommandFunction<Args, Options>>,

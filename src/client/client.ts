@@ -1,6 +1,6 @@
 /**
- * One typed call per operation of the contract, for one account: budget first, then the request, then what the answer
- * means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
+ * One typed call per operation of the contract, for one account: budget first, then the request, then what
+ * the answer means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
  */
 import type { Readable } from 'node:stream';
 import type { Budget } from '../budget/budget.ts';
@@ -21,9 +21,9 @@ import { probeService, sharedProbe } from './service-probe.ts';
 export interface Client {
   readonly account: string;
   /**
-   * Calls an operation. Costs one request, and one more for each redirect and each 429. Reads without a usable answer are
-   * tried up to three times, and once while no other request gets one either. An answer that a person waits for has ten
-   * seconds to begin, and is then not asked for again.
+   * Calls an operation. Costs one request, and one more for each redirect and each 429. Reads without a
+   * usable answer are tried up to three times, and once while no other request gets one either. An answer
+   * that a person waits for has ten seconds to begin, and is then not asked for again.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
    * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
@@ -31,27 +31,32 @@ export interface Client {
    * @throws {RedirectedError} an `UnavailableError` for a redirect that is not followed
    * @throws {NotTheServiceError} an `UnavailableError` when something else answers at the base URL
    * @throws {ContractError} when the answer lacks what we cannot work without
-   * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it out.
+   * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it
+   * out.
    * @throws {InvalidInputError} when the request itself is against the contract; nothing is sent then
    * @throws the signal's reason when it was aborted
    */
   call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
   /**
-   * Streams the PDF that an operation answers; the caller limits and ends the stream. Errors as for `call`, and an
-   * `UnavailableError` from the stream when it breaks off or is no PDF.
+   * Streams the PDF that an operation answers; the caller limits and ends the stream. Errors as for `call`,
+   * and an `UnavailableError` from the stream when it breaks off or is no PDF.
    */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
-  /** Since when the oldest request in progress has been without an answer; PDFs take their time and do not count. */
+  /**
+   * Since when the oldest request in progress has been without an answer; PDFs take their time and do not
+   * count.
+   */
   waitingSince(): number | undefined;
   /**
-   * Whether the service gives usable answers from now on; a refusal is one too. Asks it something small. Callers that ask
-   * while a probe is in progress share the next one. Costs a request, up to three where one fails. False at once when the
-   * signal aborts.
+   * Whether the service gives usable answers from now on; a refusal is one too. Asks it something small.
+   * Callers that ask while a probe is in progress share the next one. Costs a request, up to three where one
+   * fails. False at once when the signal aborts.
    */
   answers(onRequest: OnRequest, signal?: AbortSignal): Promise<boolean>;
   /**
-   * The time by the service's clock when it was `at` by ours, as its answers have shown it. Costs one small request when no
-   * answer has shown a time yet, else nothing; bounds of a day where none ever does. Errors as for `call`.
+   * The time by the service's clock when it was `at` by ours, as its answers have shown it. Costs one small
+   * request when no answer has shown a time yet, else nothing; bounds of a day where none ever does. Errors
+   * as for `call`.
    */
   serviceTime(at: number, options: CallOptions): Promise<TimeBounds>;
   /** The same without asking; nothing when no answer has shown a time yet. */
@@ -118,7 +123,10 @@ function checkRequest(id: OperationId, input: object): void {
   if (faults.length > 0) throw new InvalidInputError(id, faults);
 }
 
-/** Reads may be asked again without harm; a change is asked once, and what became of it is found out by its job. */
+/**
+ * Reads may be asked again without harm; a change is asked once, and what became of it is found out by its
+ * job.
+ */
 async function withRetries<T>(
   id: OperationId,
   options: CallOptions,

@@ -12,8 +12,8 @@ export const hasRateHeaders = ({ header }: Reply): boolean =>
   rateHeaders.some((name) => header(name) !== undefined);
 
 /**
- * What a reply says of the window; `X-RateLimit-Reset` is seconds left, not a moment. `leadsNowhere`: a redirect of it is not
- * followed.
+ * What a reply says of the window; `X-RateLimit-Reset` is seconds left, not a moment. `leadsNowhere`: a
+ * redirect of it is not followed.
  */
 export function windowReportOf(reply: Reply, leadsNowhere: boolean): WindowReport {
   const { status } = reply;
@@ -30,14 +30,19 @@ export function windowReportOf(reply: Reply, leadsNowhere: boolean): WindowRepor
   };
 }
 
-/** The one number that a header's values give; nothing where they differ, as when something in between adds its own. */
+/**
+ * The one number that a header's values give; nothing where they differ, as when something in between adds
+ * its own.
+ */
 function countIn(values: readonly string[]): number | undefined {
   const numbers = new Set(values.map((value) => /^\s*(\d+(?:\.\d+)?)\s*(?:;.*)?$/.exec(value)?.[1]));
   const [number] = numbers;
   return numbers.size === 1 && number !== undefined ? Number(number) : undefined;
 }
 
-/** In how many seconds to come back, as `Retry-After` says: seconds, or a moment by the same clock as `Date`. */
+/**
+ * In how many seconds to come back, as `Retry-After` says: seconds, or a moment by the same clock as `Date`.
+ */
 function retryAfter({ header }: Reply): number | undefined {
   const value = header('retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);

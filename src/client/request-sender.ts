@@ -45,8 +45,9 @@ export class RequestSender {
   }
 
   /**
-   * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the caller's.
-   * Redirects are followed for reads only and never to another origin, each as a request of its own.
+   * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the
+   * caller's. Redirects are followed for reads only and never to another origin, each as a request of its
+   * own.
    */
   async send(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
     const operation = operationOf(id);
@@ -112,8 +113,8 @@ export class RequestSender {
   }
 
   /**
-   * The answer counts whether or not the budget can be corrected by it: it is not lost with that, and does not wait for it.
-   * Whoever takes a request over the same connection afterwards finds the budget corrected.
+   * The answer counts whether or not the budget can be corrected by it: it is not lost with that, and does
+   * not wait for it. Whoever takes a request over the same connection afterwards finds the budget corrected.
    */
   private reportToBudget(ticket: Ticket, report: WindowReport | undefined): void {
     const { budget, log, account } = this.deps;

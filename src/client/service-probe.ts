@@ -1,4 +1,7 @@
-/** Whether the service gives usable answers: one small request, shared by all who want to know it at the same time. */
+/**
+ * Whether the service gives usable answers: one small request, shared by all who want to know it at the same
+ * time.
+ */
 import { CaretakerError } from '../errors.ts';
 import type { CallOptions, OnRequest } from './call-options.ts';
 import { AccountRefusedError, ConflictError, GoneError, RejectedError } from './errors.ts';
@@ -26,8 +29,8 @@ export async function probeService(
 }
 
 /**
- * Runs one probe at a time. All who ask while one is in progress share the next one: an answer to a question that was asked
- * before theirs may be out of date.
+ * Runs one probe at a time. All who ask while one is in progress share the next one: an answer to a question
+ * that was asked before theirs may be out of date.
  */
 export function sharedProbe(
   probe: (onRequest: OnRequest) => Promise<boolean>,

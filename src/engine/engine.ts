@@ -18,8 +18,8 @@ export interface Engine {
   /** Makes the run of a firing; see `fire`. */
   fire(policy: Policy, firing: Firing): Promise<Run>;
   /**
-   * Calls a run off: nothing new is begun, tasks that it has started in the service are cancelled there unless `tasks` is
-   * false, what else is in flight is followed to its end, every target gets an outcome.
+   * Calls a run off: nothing new is begun, tasks that it has started in the service are cancelled there
+   * unless `tasks` is false, what else is in flight is followed to its end, every target gets an outcome.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
@@ -31,21 +31,22 @@ export interface Engine {
    */
   forceEnd(runId: string): Promise<Run>;
   /**
-   * Fires a new run of the same policy, as it was, over the targets that failed; over all that it selects, when a target failed
-   * that stands for them.
+   * Fires a new run of the same policy, as it was, over the targets that failed; over all that it selects,
+   * when a target failed that stands for them.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
   retry(runId: string, options?: Pick<Firing, 'ignoreFreeze'>): Promise<Run>;
   /**
-   * Has a run that stands still tried again at once, instead of at the next probe: after its cause was mended.
+   * Has a run that stands still tried again at once, instead of at the next probe: after its cause was
+   * mended.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
   nudge(runId: string): Promise<void>;
   /**
-   * Lets a run go on that is held because Redis was put back to an older state: what it shows as open is worked on, though it may have
-   * been done already.
+   * Lets a run go on that is held because Redis was put back to an older state: what it shows as open is
+   * worked on, though it may have been done already.
    *
    * @throws {RunError} when there is no such run, it has ended, or it is not held.
    */

@@ -12,8 +12,8 @@ export interface Working {
   /** When it was last seen to go on, in milliseconds since 1970: some seconds ago while Redis answers. */
   beatAt(): number | undefined;
   /**
-   * Takes nothing new, and records what is under way. A service that does not answer is waited for a few seconds: what was asked
-   * of it by then is found out by whoever goes on.
+   * Takes nothing new, and records what is under way. A service that does not answer is waited for a few
+   * seconds: what was asked of it by then is found out by whoever goes on.
    */
   stop(): Promise<void>;
 }

@@ -45,7 +45,9 @@ async function takeAll(budget: Budget, requestClass: RequestClass): Promise<numb
 const asleep = (clock: HeldClock, sleepers = 1) =>
   vi.waitFor(() => expect(clock.sleepers()).toBe(sleepers), { interval: 1 });
 
-/** Moves time on until `waiting` has what it waits for; whoever asks in vain goes back to sleep in between. */
+/**
+ * Moves time on until `waiting` has what it waits for; whoever asks in vain goes back to sleep in between.
+ */
 async function advanceUntil<T>(clock: HeldClock, waiting: Promise<T>, stepMs = 40): Promise<T> {
   let over = false;
   const end = () => {

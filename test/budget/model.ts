@@ -1,6 +1,7 @@
 /**
- * The decisions of the budget as pure functions: no Redis, no clock. `src/budget/scripts.ts` is the same in Lua, with the same
- * names; `scripts.test.ts` compares the two step by step. What they decide and why is in docs/budget.md.
+ * The decisions of the budget as pure functions: no Redis, no clock. `src/budget/scripts.ts` is the same in
+ * Lua, with the same names; `scripts.test.ts` compares the two step by step. What they decide and why is in
+ * docs/budget.md.
  */
 import { classRules, type RequestClass, requestClasses } from '../../src/budget/request-class.ts';
 import type { WindowReport } from '../../src/budget/ticket.ts';

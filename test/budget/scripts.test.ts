@@ -1,7 +1,9 @@
 /**
- * The scripts of the budget in a real Redis against the model, step by step: what is decided, and all that is stored.
+ * The scripts of the budget in a real Redis against the model, step by step: what is decided, and all that is
+ * stored.
  *
- * A failure prints the shortest sequence of steps that shows it, with a seed: `fc.assert(..., { seed, path })` repeats it.
+ * A failure prints the shortest sequence of steps that shows it, with a seed: `fc.assert(..., { seed, path
+ * })` repeats it.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Several processes on one account: budgets with connections of their own, and the sandbox's journal as the witness. */
+/**
+ * Several processes on one account: budgets with connections of their own, and the sandbox's journal as the
+ * witness.
+ */
 import { setMaxListeners } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -73,8 +76,9 @@ async function keepAsking(client: Client, requestClass: RequestClass, signal: Ab
 }
 
 /**
- * How many requests each window of the service saw; a window begins with the first request after the one before. The
- * journal's moments are those of the answers: a request at a window's edge may be counted in its neighbour.
+ * How many requests each window of the service saw; a window begins with the first request after the one
+ * before. The journal's moments are those of the answers: a request at a window's edge may be counted in its
+ * neighbour.
  */
 function windows(): number[] {
   const counts: number[] = [];
@@ -91,8 +95,8 @@ function windows(): number[] {
 }
 
 /**
- * No window had more requests than may be spent, two in a hundred at its edges aside. How many of them a busy machine
- * gets to use is a figure for a benchmark, not for a test.
+ * No window had more requests than may be spent, two in a hundred at its edges aside. How many of them a busy
+ * machine gets to use is a figure for a benchmark, not for a test.
  */
 function expectEachWindow(spendable: number): void {
   for (const count of windows()) expect(count).toBeLessThanOrEqual(Math.ceil(spendable * 1.02));
