@@ -35,7 +35,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   const detached = await desk.run(['run', 'nightly-sync', '--detach']);
   expect(detached.code).toBe(0);
   const id = detached.stdout.trim();
-  await daemon.line(new RegExp(`a run begins.*${id}|${id}.*a run begins`));
+  await daemon.line(new RegExp(`a run starts.*${id}|${id}.*a run starts`));
   await daemon.line(new RegExp(`a run ended.*${id}|${id}.*a run ended`));
   expect(JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout)).toMatchObject({
     status: 'succeeded',

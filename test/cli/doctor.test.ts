@@ -40,7 +40,7 @@ test('where all is well each thing is told in a line, with its source, and warni
   expect(stdout).toMatch(/^ok +Redis persistence:/m);
   expect(stdout).toMatch(/^ok +Redis eviction: noeviction$/m);
   expect(stdout).toMatch(/^warning +daemon: none is running/m);
-  expect(stdout).toMatch(/requests left in this minute, as the service tells$/m);
+  expect(stdout).toMatch(/requests left in this minute, as the service shows$/m);
   expect(stdout).toMatch(/^ok +clock: /m);
   expect(stdout).toMatch(/^ok +contract: all \d+ operations$/m);
   expect(stdout).not.toContain('..\n');
@@ -68,7 +68,7 @@ test('--json prints the same as one list', async () => {
 test('a daemon that is at work is named', async () => {
   const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
   await daemon.line(/the daemon is running/);
-  expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: at work: pid \d+ on /m);
+  expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: running: pid \d+ on /m);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 });

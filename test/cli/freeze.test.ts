@@ -23,7 +23,7 @@ test('a freeze says until when, by whom and why, wherever somebody looks, and mo
   const before = Date.now();
   const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
   expect(frozen.code).toBe(0);
-  expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy begins a run/m);
+  expect(frozen.stderr).toMatch(/^Everything is frozen until \S+ \S+Z: no policy starts a run/m);
 
   const words = /everything is frozen by \S+ since \S+ \S+Z until \S+ \S+Z \(the big sale\)/;
   const listed = await desk.run(['policies', '--json']);
@@ -43,7 +43,7 @@ test('a run by hand is refused during a freeze in one sentence, and made with --
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
-    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze runs this one all the same\.$/m,
+    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze starts this one anyway\.$/m,
   );
   expect(sandbox.journal.effects).toEqual([]);
 
@@ -64,8 +64,8 @@ test('a freeze can be ended before its time, and takes the place of another', as
 });
 
 test.each([
-  [[], 'A freeze ends by itself: say when'],
-  [['--until', '2020-01-01'], 'a moment that is still to come'],
+  [[], 'A freeze needs an end'],
+  [['--until', '2020-01-01'], 'must be in the future'],
 ])('a freeze with %j is refused in one sentence', async (options, sentence) => {
   const { code, stderr } = await desk.run(['freeze', ...options]);
   expect(code).toBe(2);

@@ -41,7 +41,7 @@ test('a second pause without a word changes nothing and tells who paused, when a
 
 test.each([
   [['--until', 'tomorow'], '--until must be a time or a duration'],
-  [['--until', '2020-01-01'], 'a moment that is still to come; 2020-01-01 00:00Z is not'],
+  [['--until', '2020-01-01'], 'must be in the future; 2020-01-01 00:00Z is not'],
   [['--for', '3'], '--for must be a duration'],
   [['--for', '3d', '--until', '2d'], 'Give either --until or --for.'],
 ])('a pause with %j is refused in one sentence', async (options, sentence) => {

@@ -119,7 +119,7 @@ describe('targets that a person names', () => {
 test('a paused policy is run by hand all the same, and it is said', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
   const { stderr } = await desk.run(['run', 'nightly-sync']);
-  expect(stderr).toMatch(/^nightly-sync is paused by .* \(moving house\)\. It is run all the same/m);
+  expect(stderr).toMatch(/^nightly-sync is paused by .* \(moving house\)\. It is run anyway/m);
   await desk.run(['policies', 'resume', 'nightly-sync']);
 });
 
@@ -134,13 +134,13 @@ describe('calling a run off that nobody is at work on', () => {
     const list = await desk.run(['runs']);
     expect(list.stderr).toContain(`Follow it to its end: caretaker runs continue ${interrupted}`);
     expect(list.stderr).toContain(`End it at once:       caretaker runs cancel ${interrupted} --force`);
-    expect(list.stderr).not.toContain('Call it off');
+    expect(list.stderr).not.toContain('Cancel it');
   });
 
   test('by force ends it at once, with an outcome for every site', async () => {
     const { code, stderr } = await desk.run(['runs', 'cancel', interrupted, '--force']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/\d+ targets? may still be at work in the service/);
+    expect(stderr).toMatch(/\d+ targets? may still be in progress in the service/);
     const run = JSON.parse((await desk.run(['runs', 'show', interrupted, '--json'])).stdout);
     expect(run.status).toBe('cancelled');
     expect(run.targets.map(({ outcome }: { outcome: string }) => outcome)).not.toContain(null);

@@ -81,7 +81,7 @@ describe('a retry', () => {
   });
   test('is not advised where it might do again what was done; that a person looks first is', () => {
     const look =
-      'Nobody knows whether 2 targets got what was asked for (unknown-effect): look in the account before you retry.';
+      'It is unknown whether 2 targets changed (unknown-effect): look in the account before you retry.';
     expect(adviceFor('unknown-effect', 'unknown-effect')).toEqual([look]);
     expect(adviceFor('unknown-effect', 'internal', 'unknown-effect')).toEqual([
       look,

@@ -46,7 +46,7 @@ test('a daemon whose service is mute ends within ten seconds or so of SIGTERM, a
   sandbox.outage.begin('hang');
   const detached = await desk.run(['run', 'nightly-sync', '--detach']);
   const id = detached.stdout.trim();
-  await daemon.line(new RegExp(`a run begins.*${id}|${id}.*a run begins`));
+  await daemon.line(new RegExp(`a run starts.*${id}|${id}.*a run starts`));
   const asked = performance.now();
   daemon.child.kill('SIGTERM');
 

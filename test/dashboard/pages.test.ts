@@ -368,13 +368,13 @@ test('every page says who is not at work, and whose service does not answer', as
     const { text } = await look(path);
     expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
     expect(text).toContain('No daemon with the scheduler role is here');
-    expect(text).toContain('The service does not answer for the account default');
+    expect(text).toContain('The service does not respond for the account default');
   }
 
   await showDaemon(world.records, ['worker', 'scheduler']);
   await world.records.accounts.attended('default', Date.now() - 40_000);
   const { text } = await look('/work');
-  expect(text).not.toContain('Nobody is at work');
+  expect(text).not.toContain('No worker is running');
   expect(text).toContain('Nobody looks after the runs of the account default');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
   expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 none/);
@@ -500,7 +500,7 @@ test('of many notices the three worst are on the page, and the others can be ope
 
   const notices = html.slice(html.indexOf('id="warnings"'));
   const [shown = '', folded = ''] = notices.split('9 more notices');
-  expect(textOf(shown)).toContain('Nobody is at work');
+  expect(textOf(shown)).toContain('No worker is running');
   expect(shown.match(/class="says"/g)).toHaveLength(4);
   expect(textOf(folded)).toContain('client-8');
   expect(textOf(folded)).toContain('has an error');

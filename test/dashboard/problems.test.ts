@@ -86,5 +86,5 @@ test('who has not signed in is told of a problem without the menu', async () => 
 
   expect(answer.status).toBe(413);
   expect(html).not.toContain('<nav');
-  expect(html).not.toContain('Nobody is at work');
+  expect(html).not.toContain('No worker is running');
 });
