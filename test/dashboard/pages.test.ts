@@ -375,7 +375,7 @@ test('every page says who is not at work, and whose service does not answer', as
   await world.records.accounts.attended('default', Date.now() - 40_000);
   const { text } = await look('/work');
   expect(text).not.toContain('No worker is running');
-  expect(text).toContain('Nobody looks after the runs of the account default');
+  expect(text).toContain('The runs of the account default have no leader');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
   expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 none/);
 });
