@@ -12,13 +12,14 @@ import {
   type Ending,
   endings,
   type Intent,
+  isIn,
   type Run,
   type Spent,
   type Spread,
   Target,
+  type TargetIn,
   type TargetState,
 } from '../run/run.ts';
-import { redact } from '../secrets.ts';
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
@@ -39,6 +40,7 @@ import {
   SETTLE,
   SPREAD,
 } from './target-scripts.ts';
+import { withoutSecrets } from './target-secrets.ts';
 
 /** How many targets a run may hand out, and how many it had handed out and not settled when that was decided. */
 export interface Allocated {
@@ -55,7 +57,7 @@ export interface Released {
 
 /** A target that is ours to work on, and why its run was called off, if it was. */
 export interface Claimed {
-  target: Target;
+  target: TargetIn<'acting'>;
   ending?: Ending;
 }
 
@@ -209,8 +211,10 @@ export class TargetStore {
     )) as [string, string | null] | null;
     if (!claimed) return undefined;
     const [json, ending] = claimed;
+    const target: Target = parseRecord(Target, json, keys.targets(run));
+    if (!isIn(target, 'acting')) return undefined;
     return {
-      target: parseRecord(Target, json, keys.targets(run)),
+      target,
       ...(ending ? { ending: checkRecord(z.enum(endings), ending, keys.run(run)) } : {}),
     };
   }
@@ -353,7 +357,12 @@ export class TargetStore {
   }
 
   /** Targets in a timed state, oldest moment first, at most `limit`; `until` keeps those at or before a moment. */
-  async inState(run: string, state: TimedState, limit: number, until?: number): Promise<Target[]> {
+  async inState<S extends TimedState>(
+    run: string,
+    state: S,
+    limit: number,
+    until?: number,
+  ): Promise<TargetIn<S>[]> {
     const ids = await this.store.zrange(
       keys[state](run),
       '-inf',
@@ -363,7 +372,8 @@ export class TargetStore {
       0,
       limit,
     );
-    return this.many(run, ids);
+    // One may have moved on since its index was read.
+    return (await this.many(run, ids)).filter((target) => isIn(target, state));
   }
 
   /** Targets that nobody has been handed yet, next ones first, at most `limit`. */
@@ -383,13 +393,4 @@ export class TargetStore {
   runsOf(account: string, target: string): Promise<string[]> {
     return this.store.zrevrange(keys.runsOfTarget(account, target), 0, 19);
   }
-}
-
-/**
- * A target whose texts are those of the service, or of an error: they may repeat a credential. The memo stays as it is, since
- * the job goes on by it; jobs put no credential there.
- */
-function withoutSecrets(target: Target): Target {
-  const { label, detail, ended, findings } = target;
-  return { ...target, ...(redact({ label, detail, ended, findings }) as Partial<Target>) };
 }

@@ -151,41 +151,101 @@ export const Finding = z.object({
 });
 export type Finding = z.output<typeof Finding>;
 
-/** One thing a run works on. `step` grows each time the target is handed out, and fences off whoever had it before. */
-export const Target = z.object({
+/** What every target has, in whichever state. `step` grows each time it is handed out, and fences off whoever had it before. */
+const target = {
   id: text,
   label: text,
   /** The site it changes: targets of different runs are never at work on one site at once. */
   site: optional(text),
-  state: z.enum(targetStates),
   step: number,
   attempts: number,
-  /** Whether a worker has begun on it since it was handed out. */
-  claimed: optional(yes),
   /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
   waits: number,
+  /** When it was handed out first. */
   startedAt: optional(number),
-  finishedAt: optional(number),
-  /** The latest moment at which the target may still be at work (`timeout.target`). */
+  /** The service's task that its work became. */
+  taskId: optional(text),
+};
+
+/** What a target keeps on its way, from the first step of its job to the last. */
+const progress = {
+  /** The latest time at which the target may still be at work (`timeout.target`). */
   deadline: optional(number),
+  /** Some of its steps have been done. */
+  begun: optional(yes),
+  /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */
+  memo: optional(text),
+  /** What it is waiting for, or what went wrong the last time. */
+  detail: optional(text),
+};
+
+/** What a target has between two steps of its job, be it that a worker has it or that it waits for its turn. */
+const atWork = {
+  ...target,
+  ...progress,
   intent: optional(Intent),
+  /** Followed work whose task is to be cancelled. */
   watch: optional(Watch),
+  lostAt: optional(number),
+  goesOn: optional(yes),
+  callOff: optional(z.enum(['due', 'asked'])),
+  /** How the followed work ended, until the step that comes after it has been taken. */
+  ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
+  reason: optional(reason),
+};
+
+/** Nobody has begun on it. */
+const Pending = z.object({ ...target, memo: progress.memo, state: z.literal('pending') });
+
+/** It was handed out: a worker has it, or soon will. */
+const Acting = z.object({
+  ...atWork,
+  state: z.literal('acting'),
+  /** Whether a worker has begun on it since it was handed out. */
+  claimed: optional(yes),
+});
+
+/** It comes up again at a time that is known: after a delay, or for its next step. */
+const Waiting = z.object({ ...atWork, state: z.literal('waiting') });
+
+/** Its work runs in the service. */
+const Following = z.object({
+  ...target,
+  ...progress,
+  state: z.literal('following'),
+  watch: Watch,
   /** When the service was found to know nothing of the followed work; gone again when it is found after all. */
   lostAt: optional(number),
   /** The followed work is one step of several: its end is not the target's. */
   goesOn: optional(yes),
-  /** Some of its steps have been done. */
-  begun: optional(yes),
-  /** The followed task is to be cancelled with the run, or has been asked to end. */
-  callOff: optional(z.enum(['due', 'asked'])),
-  /** How the followed work ended, until the step that comes after it has been taken. */
-  ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
-  /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */
-  memo: optional(text),
-  findings: optional(z.array(Finding)),
-  outcome: optional(z.enum(outcomes)),
-  reason: optional(reason),
-  detail: optional(text),
-  taskId: optional(text),
+  /** The followed task has been asked to end, since the run was cancelled. */
+  callOff: optional(z.literal('asked')),
 });
-export type Target = z.output<typeof Target>;
+
+/** It has its outcome. What was only needed on the way is gone: the record is kept for months. */
+const Ended = z.object({
+  ...target,
+  state: z.literal('ended'),
+  outcome: z.enum(outcomes),
+  reason,
+  finishedAt: number,
+  detail: optional(text),
+  findings: optional(z.array(Finding)),
+});
+
+/** One thing a run works on, by the state that it is in. Nothing leaves `ended`. */
+export const Target = z.discriminatedUnion('state', [Pending, Acting, Waiting, Following, Ended]);
+export type Target = Exclusive<z.output<typeof Target>>;
+/** A target in one state, with the fields of that state alone. */
+export type TargetIn<State extends TargetState> = Extract<z.output<typeof Target>, { state: State }>;
+
+export const isIn = <State extends TargetState>(
+  target: Target,
+  state: State,
+): target is Target & TargetIn<State> => target.state === state;
+
+/** A union whose fields may all be read on any member: a member that does not have a field gives nothing, and takes nothing. */
+type Exclusive<Union, Field extends PropertyKey = FieldOf<Union>> = Union extends unknown
+  ? Union & { [Other in Exclude<Field, keyof Union>]?: undefined }
+  : never;
+type FieldOf<Union> = Union extends unknown ? keyof Union : never;

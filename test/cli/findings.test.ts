@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal } from '../../src/cli/output/terminal.ts';
-import type { Target } from '../../src/run/run.ts';
+import type { TargetIn } from '../../src/run/run.ts';
 
-const target: Target = {
+const target: TargetIn<'ended'> = {
   id: 's-1',
   label: 'Plugins',
   state: 'ended',
   step: 1,
   attempts: 0,
   waits: 0,
+  outcome: 'skipped',
+  reason: 'schedule-paused',
+  finishedAt: 1,
   detail: 'It is paused.',
   findings: [
     { severity: 'warning', about: 'schedule', says: 'It is paused.' },

@@ -24,6 +24,7 @@ describe('the table of targets', () => {
     waits: 0,
     outcome: 'failed',
     reason: 'unknown-effect',
+    finishedAt: 1,
     detail: 'The service no longer knows the sync: its snapshot is not found (HTTP 404).',
   };
   const shown = (dataColumns: number | undefined) =>
@@ -68,7 +69,7 @@ describe('a retry', () => {
       { id: 'p.1' },
       failures.map((reason, at) => ({
         ...{ id: `site-${at}`, label: '', state: 'ended', step: 1, attempts: 0, waits: 0 },
-        ...{ outcome: 'failed', reason },
+        ...{ outcome: 'failed', reason, finishedAt: 1 },
       })),
       reasons,
     );
@@ -91,7 +92,11 @@ describe('a retry', () => {
   test('has nothing to do with what was skipped', () => {
     const skipped = { id: 's', label: '', state: 'ended', step: 1, attempts: 0, waits: 0 } as const;
     expect(
-      retryAdvice({ id: 'p.1' }, [{ ...skipped, outcome: 'skipped', reason: 'timeout' }], reasons),
+      retryAdvice(
+        { id: 'p.1' },
+        [{ ...skipped, outcome: 'skipped', reason: 'timeout', finishedAt: 1 }],
+        reasons,
+      ),
     ).toEqual([]);
   });
 });
@@ -191,6 +196,7 @@ describe('work that the service has forgotten', () => {
     id,
     label: id,
     state: 'following',
+    watch: { kind: 'task', since: at },
     step: 1,
     attempts: 0,
     waits: 0,

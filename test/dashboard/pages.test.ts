@@ -253,7 +253,7 @@ test('a target leads to what became of it in its last runs', async () => {
       aTarget('site/1'),
       ended('left', 'skipped', { reason: 'not-eligible' }),
     ]);
-    const target = { ...aTarget('site/1'), state: 'ended', outcome: 'failed', reason: 'timeout' } as const;
+    const target = aTarget('site/1', { state: 'ended', outcome: 'failed', reason: 'timeout' });
     await world.records.targets.settle(
       run,
       { ...target, detail: `In ${run.id}.` },

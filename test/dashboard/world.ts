@@ -8,8 +8,8 @@ import { createRegistry } from '../../src/job/registry.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
-import type { Run, Target } from '../../src/run/run.ts';
-import { aPolicy as anyPolicy, aRun as anyRun, aTarget } from '../support/builders.ts';
+import type { Run, Target, TargetIn } from '../../src/run/run.ts';
+import { aPolicy as anyPolicy, aRun as anyRun, aTarget, type TargetChanges } from '../support/builders.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 
@@ -148,8 +148,8 @@ export const aRun = (changes: Partial<Run> = {}): Run =>
 export const ended = (
   id: string,
   outcome: NonNullable<Target['outcome']>,
-  more: Partial<Target> = {},
-): Target =>
+  more: TargetChanges<'ended'> = {},
+): TargetIn<'ended'> =>
   aTarget(id, {
     state: 'ended',
     outcome,

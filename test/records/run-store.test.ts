@@ -185,7 +185,7 @@ describe('a move', () => {
     expect(await records.runs.move(run, 'failed', { at: 3_000, planStep })).toBe(false);
     expect(await records.runs.move(run, 'failed', { at: 3_000 })).toBe(false);
 
-    const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+    const ended = aTarget(target.id, { ...target, state: 'ended' });
     await records.targets.settle(run, ended, { from: ['acting'], at: 4_000 });
     expect(await records.runs.move(run, 'succeeded', { at: 4_000 })).toBe(true);
     const working = ['pending', 'acting', 'following', 'waiting', 'deadlines'];
@@ -236,7 +236,7 @@ describe('a run that is gone from Redis', () => {
     if (!released || !target) throw new Error('Nobody else can have claimed it.');
     await redis.flushall();
 
-    const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+    const ended = aTarget(target.id, { ...target, state: 'ended' });
     await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 3_000 });
     await records.targets.renew(run.id, target, 3_000);
     await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: 3_000 });
@@ -344,7 +344,7 @@ describe('retention', () => {
     for (const { id, step } of await records.targets.release(run.id, 2_000, 10)) {
       const { target } = (await records.targets.claim(run, { id, step }, 2_000)) ?? {};
       if (!target) throw new Error('Nobody else can have claimed it.');
-      const ended = { ...target, state: 'ended', outcome: 'succeeded', reason: 'done' } as const;
+      const ended = aTarget(target.id, { ...target, state: 'ended' });
       await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 2_000 });
     }
     await records.runs.move(run, 'succeeded', { at: 3_000 });

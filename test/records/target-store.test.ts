@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords } from '../../src/records/records.ts';
 import type { Released } from '../../src/records/target-store.ts';
-import type { Run, Target } from '../../src/run/run.ts';
-import { aRun, aTarget } from '../support/builders.ts';
+import type { Run, Target, TargetState } from '../../src/run/run.ts';
+import { aRun, aTarget, type TargetChanges } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
 import { redisOfFile } from '../support/redis-of-file.ts';
 
@@ -39,8 +39,18 @@ async function acting(run: Run): Promise<Target> {
   return claim(run, released);
 }
 
-const settle = (run: Run, target: Target, changes: Partial<Target>, { dueAt = NOW, spent = {} } = {}) =>
-  records.targets.settle(run, { ...target, ...changes }, { from: [target.state], dueAt, spent, at: NOW });
+const settle = <State extends TargetState>(
+  run: Run,
+  target: Target,
+  changes: TargetChanges<State>,
+  { dueAt = NOW, spent = {}, at = NOW } = {},
+) =>
+  records.targets.settle(run, aTarget(target.id, { ...target, ...changes } as TargetChanges<State>), {
+    from: [target.state],
+    dueAt,
+    spent,
+    at,
+  });
 
 const done = { state: 'ended', outcome: 'succeeded', reason: 'done', finishedAt: NOW } as const;
 
@@ -52,9 +62,11 @@ async function planOf(run: Run): Promise<Target[]> {
 
 test('a target is stored without the secrets in its texts, and its memo as it is', async () => {
   const run = await running(targets(1));
-  const target = await acting(run);
   const memo = '{"subject":"password=hunter2"}';
+  await settle(run, await acting(run), { state: 'waiting', memo, detail: 'token=hunter2' });
+  expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ memo, detail: 'token=[hidden]' });
 
+  const target = await acting(run);
   await settle(run, target, {
     state: 'ended',
     outcome: 'failed',
@@ -62,14 +74,12 @@ test('a target is stored without the secrets in its texts, and its memo as it is
     label: 'https://admin:hunter2@one.example',
     detail: 'Basic dXNlcjpwYXNz was refused',
     findings: [{ severity: 'error', about: 'login', says: 'token=hunter2' }],
-    memo,
   });
 
   expect(await records.targets.get(run.id, target.id)).toMatchObject({
     label: 'https://admin:[hidden]@one.example',
     detail: 'Basic [hidden] was refused',
     findings: [{ severity: 'error', about: 'login', says: 'token=[hidden]' }],
-    memo,
   });
 });
 
@@ -432,8 +442,8 @@ describe('an outcome', () => {
     expect(await records.targets.late(run.id, NOW * 2, 10)).toEqual([]);
     expect(await records.targets.runsOf('agency', 'site-0')).toEqual([run.id]);
     const [ended] = await planOf(run);
-    expect(ended).toEqual({ ...target, ...done });
-    expect(await settle(run, { ...target, ...done }, { state: 'waiting' })).toBe(false);
+    expect(ended).toEqual(aTarget(target.id, { ...target, ...done }));
+    expect(await settle(run, aTarget(target.id, { ...target, ...done }), { state: 'waiting' })).toBe(false);
     expect(await planOf(run)).toEqual([ended]);
   });
 
@@ -450,7 +460,7 @@ describe('an outcome', () => {
     for (let i = 0; i < 22; i += 1) {
       const run = await running([aTarget('site-0')]);
       const target = await acting(run);
-      await records.targets.settle(run, { ...target, ...done }, { from: ['acting'], at: NOW + i });
+      await settle(run, target, done, { at: NOW + i });
       runs.unshift(run);
     }
     expect(await records.targets.runsOf('agency', 'site-0')).toEqual(ids(runs).slice(0, 20));
@@ -525,7 +535,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     cut.loseNextAnswer();
     const settled = await openRecords(cut.redis).targets.settle(
       run,
-      { ...target, ...done },
+      aTarget(target.id, { ...target, ...done }),
       { from: ['acting'], spent: { syncSite: 2 }, at: NOW },
     );
     expect(cut.lost()).toBe(1);
@@ -555,8 +565,7 @@ describe('what an account may send', () => {
     await records.runs.move(run, 'running', { at: NOW, planComplete: true, planStep: step });
     for (const released of await records.targets.release(run.id, NOW, Math.max(following, 1))) {
       const { target } = (await records.targets.claim(run, released, NOW)) ?? {};
-      if (target)
-        await records.targets.settle(run, { ...target, state: 'following' }, { from: ['acting'], at: NOW });
+      if (target) await settle(run, target, { state: 'following' });
     }
     return run;
   }

@@ -1,6 +1,6 @@
 /** Policies, runs and targets as values, with what a test cares about; light, so that every test may begin with them. */
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
-import type { Run, Target } from '../../src/run/run.ts';
+import { type Run, Target, type TargetIn, type TargetState } from '../../src/run/run.ts';
 
 /** A policy as the loader would give it. */
 export function aPolicy(changes: Partial<Policy> = {}): Policy {
@@ -55,12 +55,25 @@ export function aRun(changes: Partial<Run> = {}): Run {
 }
 
 /** A target that nobody has begun. */
-export const aTarget = (id: string, changes: Partial<Target> = {}): Target => ({
-  id,
-  label: `${id}.example`,
-  state: 'pending',
-  step: 0,
-  attempts: 0,
-  waits: 0,
-  ...changes,
-});
+export function aTarget<State extends TargetState = 'pending'>(
+  id: string,
+  changes: TargetChanges<State> = {},
+): TargetIn<State> {
+  const known = { label: `${id}.example`, state: 'pending', step: 0, attempts: 0, waits: 0, ...changes };
+  const given = Object.entries(known).filter(([, value]) => value !== undefined);
+  const target = { ...needed[known.state as TargetState], id, ...Object.fromEntries(given) };
+  return Target.parse(target) as TargetIn<State>;
+}
+
+export type TargetChanges<State extends TargetState> = {
+  [Field in Exclude<keyof Target, 'state'>]?: Target[Field] | undefined;
+} & { state?: State };
+
+/** What a target must have in each state besides what every one has. */
+const needed: Record<TargetState, object> = {
+  pending: {},
+  acting: {},
+  waiting: {},
+  following: { watch: { kind: 'task', taskId: 'task-1', since: 0 } },
+  ended: { outcome: 'succeeded', reason: 'done', finishedAt: 2_000 },
+};

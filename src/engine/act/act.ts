@@ -27,7 +27,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { Effect } from '../../records/effect-store.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
-import type { Run, Target } from '../../run/run.ts';
+import type { Run, Target, TargetIn } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { explainEnd } from '../explain-end.ts';
 import { readingOf, runContextOf } from '../job-api.ts';
@@ -108,7 +108,7 @@ class Step {
     private readonly run: ActingRun,
     private readonly job: AnyJob,
     /** As claimed; an intent noted on the way is added. */
-    private target: Target,
+    private target: TargetIn<'acting'>,
     /** Why the run was called off, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
     private readonly leaving: AbortSignal,

@@ -19,7 +19,7 @@ import { NotShownError } from '../../expression/not-shown.ts';
 import type { Answer, End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
-import type { Finding, Held, Outcome, Run, Target, Watch } from '../../run/run.ts';
+import type { Ending, Finding, Held, Outcome, Target, TargetIn, Watch } from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
 
 /** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
@@ -30,7 +30,7 @@ export type Found =
   /** This process leaves, and did not wait for the answer: whoever is next finds out. */
   | { is: 'left' }
   /** The run was called off while the target waited. */
-  | { is: 'called-off'; ending: NonNullable<Run['ending']> }
+  | { is: 'called-off'; ending: Ending }
   /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
   | { is: 'task-called-off' }
   | { error: unknown };
@@ -58,7 +58,7 @@ const OUTAGE_DELAY_MS = 5_000;
 const OUTAGE_MAX_MS = 60_000;
 
 /** Decides what becomes of a claimed target. */
-export function decide(target: Target, found: Found, circumstances: Circumstances): Decision {
+export function decide(target: TargetIn<'acting'>, found: Found, circumstances: Circumstances): Decision {
   if ('error' in found) return decideError(target, found.error, circumstances);
   switch (found.is) {
     case 'following':
@@ -76,15 +76,15 @@ export function decide(target: Target, found: Found, circumstances: Circumstance
     case 'called-off':
       return { target: cancelled(target, found.ending, circumstances.now) };
     case 'task-called-off':
-      return { target: { ...answered(target), state: 'following', callOff: 'asked' } };
+      return { target: askedToEnd(target, circumstances.now) };
     default:
       return { target: concluded(target, found, circumstances.now) };
   }
 }
 
 /** A target whose work now runs in the service: the intent has its result, the watch says what to look for. */
-function followed(target: Target, watch: Watch, next: string | undefined): Target {
-  const rest = answered(target);
+function followed(target: TargetIn<'acting'>, watch: Watch, next: string | undefined): TargetIn<'following'> {
+  const { callOff: _none, ...rest } = answered(target);
   return {
     ...rest,
     state: 'following',
@@ -93,8 +93,15 @@ function followed(target: Target, watch: Watch, next: string | undefined): Targe
   };
 }
 
+/** A target whose task has been asked to end: what becomes of it is followed. */
+function askedToEnd(target: TargetIn<'acting'>, now: number): Target {
+  const { watch, ...rest } = answered(target);
+  if (!watch) return cancelled(target, 'cancelled', now);
+  return { ...rest, state: 'following', watch, callOff: 'asked' };
+}
+
 /** A target whose step is over and has left a memo for the next. */
-const next = (target: Target, memo: string): Target => ({
+const next = (target: TargetIn<'acting'>, memo: string): TargetIn<'waiting'> => ({
   ...answered(target),
   state: 'waiting',
   begun: true,
@@ -102,26 +109,30 @@ const next = (target: Target, memo: string): Target => ({
 });
 
 /** A target whose followed work has ended, however it did: the job goes on with it. */
-export function goneOn(target: Target, { is, reason, detail }: End): Target {
+export function goneOn(target: TargetIn<'following'>, { is, reason, detail }: End): TargetIn<'waiting'> {
   const { watch: _over, goesOn: _now, callOff: _off, ...rest } = answered(target);
   return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
 }
 
 /** A target of a cancelled run that is still at work in the service: its task is to be cancelled too. */
-export const cancelling = (target: Target): Target => ({ ...target, state: 'waiting', callOff: 'due' });
+export const cancelling = (target: TargetIn<'following'>): TargetIn<'waiting'> => ({
+  ...target,
+  state: 'waiting',
+  callOff: 'due',
+});
 
 /** A target whose task was cancelled with its run. */
-export const taskCancelled = (target: Target, now: number): Target =>
+export const taskCancelled = (target: Target, now: number): TargetIn<'ended'> =>
   ended(target, 'cancelled', 'run-cancelled', 'Its task in the service was cancelled.', now);
 
 /** A target without what only its last step was concerned with. */
-function answered(target: Target): Target {
-  const { intent, reason, detail, claimed, ended, lostAt, ...rest } = target;
+function answered<T extends TargetIn<'acting'> | TargetIn<'following'>>(target: T) {
+  const { state, intent, reason, detail, claimed, ended, lostAt, ...rest } = target as T & TargetIn<'acting'>;
   return { ...rest, waits: 0 };
 }
 
 /** A target with its outcome, by an answer or a verdict that is an end. */
-export function concluded(target: Target, end: End, now: number): Target {
+export function concluded(target: Target, end: End, now: number): TargetIn<'ended'> {
   const outcome = end.is === 'done' ? 'succeeded' : end.is;
   const { findings = [] } = end;
   const concluding = ended(target, outcome, end.reason, end.detail, now);
@@ -154,23 +165,13 @@ export function ended(
   reason: Reason,
   detail: string | undefined,
   now: number,
-): Target {
-  const {
-    intent,
-    watch,
-    deadline,
-    lostAt,
-    claimed,
-    memo,
-    goesOn,
-    begun,
-    callOff,
-    ended: _step,
-    detail: _old,
-    ...rest
-  } = target;
+): TargetIn<'ended'> {
+  const { id, label, site, step, attempts, waits, startedAt, taskId } = target;
   return {
-    ...rest,
+    ...{ id, label, step, attempts, waits },
+    ...(site === undefined ? {} : { site }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(taskId === undefined ? {} : { taskId }),
     state: 'ended',
     outcome,
     reason,
@@ -184,7 +185,7 @@ export const stillUnderWay = ({ label = 'The work in the service' }: Watch): str
   `${label} was still under way.`;
 
 /** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
-export function timedOut(target: Target, now: number): Target {
+export function timedOut(target: Target, now: number): TargetIn<'ended'> {
   if (target.intent) {
     const lost = `The answer to ${target.intent.operation} was lost.`;
     const detail = target.detail === undefined ? lost : `${lost} ${target.detail}`;
@@ -201,7 +202,7 @@ export function timedOut(target: Target, now: number): Target {
 }
 
 /** A target that ends while its run is held: what was done to it since the state that Redis was put back to is not known. */
-export const inDoubt = (target: Target, { since }: Held, now: number): Target =>
+export const inDoubt = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
   ended(
     target,
     'failed',
@@ -211,13 +212,13 @@ export const inDoubt = (target: Target, { since }: Held, now: number): Target =>
   );
 
 /** A target that will not be worked on (any further) because its run was called off. */
-export function cancelled(target: Target, ending: NonNullable<Run['ending']>, now: number): Target {
+export function cancelled(target: Target, ending: Ending, now: number): TargetIn<'ended'> {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
   const detail = target.begun ? 'Some of its steps had been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);
 }
 
-function decideError(claimed: Target, error: unknown, circumstances: Circumstances): Decision {
+function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances: Circumstances): Decision {
   const { now } = circumstances;
   const target =
     error instanceof UnreadableError && claimed.intent
@@ -247,7 +248,7 @@ function decideError(claimed: Target, error: unknown, circumstances: Circumstanc
 }
 
 /** Nothing is done on something that was not shown; with an intent still open, nobody can tell what became of it. */
-const undecided = (target: Target, { message }: NotShownError, now: number): Target =>
+const undecided = (target: Target, { message }: NotShownError, now: number): TargetIn<'ended'> =>
   target.intent
     ? ended(target, 'failed', 'unknown-effect', message, now)
     : ended(target, 'skipped', 'not-eligible', message, now);
@@ -256,7 +257,7 @@ const undecided = (target: Target, { message }: NotShownError, now: number): Tar
  * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An outage
  * is nobody's, and uses up no attempt.
  */
-function unavailable(target: Target, error: unknown, circumstances: Circumstances): Decision {
+function unavailable(target: TargetIn<'acting'>, error: unknown, circumstances: Circumstances): Decision {
   const { now, retry, usesAttempt } = circumstances;
   if (!usesAttempt) return outage(target, error, now);
   const attempts = target.attempts + 1;
@@ -267,7 +268,7 @@ function unavailable(target: Target, error: unknown, circumstances: Circumstance
 }
 
 /** In an outage one target at a time asks whether it is over, so that many may be due. */
-function outage(target: Target, error: unknown, now: number): Decision {
+function outage(target: TargetIn<'acting'>, error: unknown, now: number): Decision {
   const delay = Math.min(OUTAGE_DELAY_MS * 2 ** target.waits, OUTAGE_MAX_MS);
   return {
     target: waiting({ ...target, waits: target.waits + 1 }, { detail: messageOf(error) }),
@@ -276,7 +277,7 @@ function outage(target: Target, error: unknown, now: number): Decision {
 }
 
 function wait(
-  target: Target,
+  target: TargetIn<'acting'>,
   { now, retry }: Circumstances,
   why: { reason?: Reason; detail?: string | undefined },
 ): Decision {
@@ -286,9 +287,9 @@ function wait(
 }
 
 function waiting(
-  target: Target,
+  target: TargetIn<'acting'>,
   { reason, detail }: { reason?: Reason; detail?: string | undefined },
-): Target {
+): TargetIn<'waiting'> {
   const { reason: _reason, detail: _detail, claimed: _claimed, ...rest } = target;
   return {
     ...rest,

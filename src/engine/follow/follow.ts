@@ -16,7 +16,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { Api } from '../../job/api.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import type { Lost, Verdict } from '../../job/watch/watch.ts';
-import type { Run, Target, Watch } from '../../run/run.ts';
+import type { Run, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { explainEnd } from '../explain-end.ts';
 
@@ -245,7 +245,7 @@ export class Follower {
   /** Writes down that the service knows nothing of the followed work, or that it does again. */
   private async note(
     { run, target, watch }: Followed,
-    found: Required<Pick<Target, 'lostAt' | 'detail'>> | undefined,
+    found: { lostAt: number; detail: string } | undefined,
   ): Promise<void> {
     const { lostAt: _lostAt, detail: _detail, ...rest } = target;
     const at = this.deps.clock.now();

@@ -1,13 +1,13 @@
 /** A target whose work in the service is followed, and what a verdict on that work makes of it. Pure. */
 import type { End } from '../../job/answer.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
-import type { Run, Target, Watch } from '../../run/run.ts';
+import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
 import { concluded, goneOn, stillUnderWay, taskCancelled } from '../act/decide.ts';
 
 /** A target in flight with the run it belongs to. */
 export interface Followed {
   run: Run;
-  target: Target;
+  target: TargetIn<'following'>;
   watch: Watch;
 }
 
@@ -28,7 +28,7 @@ export function endBy(one: Followed, verdict: Verdict, at: number): End | undefi
 }
 
 /** What becomes of a target whose followed work has ended. */
-export function endOf(target: Target, verdict: End, at: number): Target {
+export function endOf(target: TargetIn<'following'>, verdict: End, at: number): Target {
   if (target.callOff && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
   return target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
 }

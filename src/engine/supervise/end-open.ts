@@ -1,5 +1,5 @@
 /** Giving every open target of a run its outcome, as it stands, without waiting for anything. */
-import type { Run, Target } from '../../run/run.ts';
+import type { Run, Target, TargetIn } from '../../run/run.ts';
 import { cancelled, ended, inDoubt } from '../act/decide.ts';
 import type { EngineDeps } from '../deps.ts';
 import { endPending } from './end-unstarted.ts';
@@ -31,7 +31,7 @@ function cutOff(
   { ending = 'cancelled', held }: Pick<Run, 'ending' | 'held'>,
   target: Target,
   now: number,
-): Target {
+): TargetIn<'ended'> {
   // What is followed was begun before, and nobody has to guess at it.
   if (held && target.state !== 'following') return inDoubt(target, held, now);
   if (target.intent) {

@@ -9,12 +9,13 @@ import {
   UnavailableError,
 } from '../../../src/client/errors.ts';
 import { type Circumstances, decide, ended, timedOut } from '../../../src/engine/act/decide.ts';
-import type { Target } from '../../../src/run/run.ts';
+import type { Target, TargetIn } from '../../../src/run/run.ts';
+import { aTarget } from '../../support/builders.ts';
 
 const now = 1_000_000;
 const retry = { attempts: 3, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 100_000 } as const;
 const circumstances: Circumstances = { now, retry, usesAttempt: true };
-const acting: Target = {
+const acting: TargetIn<'acting'> = {
   id: 'a',
   label: 'A',
   state: 'acting',
@@ -24,6 +25,9 @@ const acting: Target = {
   waits: 0,
   startedAt: 1,
 };
+/** The same target, handed out again. */
+const again = (target: Target) =>
+  aTarget(target.id, { ...target, state: 'acting' } as never) as TargetIn<'acting'>;
 const intent = { operation: 'syncSite', at: now - 5_000 };
 const watch = { kind: 'sync', siteId: 'a', snapshotId: 's1', since: now } as const;
 const failing = (error: unknown, target = acting, changes: Partial<Circumstances> = {}) =>
@@ -58,16 +62,8 @@ describe('what a job answers', () => {
 
   test('a conflict waits longer each time, and uses up no attempt', () => {
     const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
-    const second = decide(
-      { ...first.target, state: 'acting' },
-      { is: 'waiting', reason: 'conflict' },
-      circumstances,
-    );
-    const third = decide(
-      { ...second.target, state: 'acting' },
-      { is: 'waiting', reason: 'conflict' },
-      circumstances,
-    );
+    const second = decide(again(first.target), { is: 'waiting', reason: 'conflict' }, circumstances);
+    const third = decide(again(second.target), { is: 'waiting', reason: 'conflict' }, circumstances);
     expect([first, second, third].map(({ dueAt }) => dueAt)).toEqual([
       now + 30_000,
       now + 60_000,
@@ -211,14 +207,14 @@ describe('no usable answer', () => {
 
 describe('time is up', () => {
   test('for work that was followed: timeout', () => {
-    expect(timedOut({ ...acting, state: 'following', watch }, now)).toMatchObject({
+    expect(timedOut(aTarget('a', { state: 'following', watch }), now)).toMatchObject({
       outcome: 'failed',
       reason: 'timeout',
     });
   });
   test('names the task that it waited for', () => {
     const task = { kind: 'task', label: 'The task task-7', since: 1 };
-    expect(timedOut({ ...acting, state: 'following', watch: task }, now)).toMatchObject({
+    expect(timedOut(aTarget('a', { state: 'following', watch: task }), now)).toMatchObject({
       reason: 'timeout',
       detail: 'The task task-7 was still under way.',
     });
@@ -233,7 +229,7 @@ describe('time is up', () => {
     );
   });
   test.each(['waiting', 'acting'] as const)('for a conflict that never ended: conflict (%s)', (state) => {
-    expect(timedOut({ ...acting, state, reason: 'conflict' }, now).reason).toBe('conflict');
+    expect(timedOut(aTarget('a', { state, reason: 'conflict' }), now).reason).toBe('conflict');
   });
   test('an ended record holds nothing but what a person may ask for', () => {
     const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
