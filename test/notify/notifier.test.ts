@@ -134,7 +134,7 @@ test.each([
     expect(other.received).toEqual([]);
     expect(log.lines).toEqual([
       expect.stringMatching(
-        new RegExp(`^error "ops" was not told about the run nightly-sync.20261121T020000Z: ${why}`),
+        new RegExp(`^error "ops" was not notified about the run nightly-sync.20261121T020000Z: ${why}`),
       ),
     ]);
   },
@@ -157,7 +157,7 @@ test('a receiver that is not there is given up after three tries, while the othe
   await told;
 
   const errors = log.lines.filter((line) => line.startsWith('error'));
-  expect(errors).toEqual([expect.stringContaining('"gone" was not told')]);
+  expect(errors).toEqual([expect.stringContaining('"gone" was not notified')]);
   expect(errors[0]).toContain('nothing listens there');
   expect(errors[0]).not.toContain(gone.url);
 });
@@ -181,7 +181,7 @@ test('a receiver that the config does not know is named in the log', async () =>
 
   await notifier.runEnded(runOf('failed'), telling({ on: ['failed'], to: 'oops' }));
 
-  expect(log.lines[0]).toMatch(/^error "oops" was not told .*no such name under notifications/);
+  expect(log.lines[0]).toMatch(/^error "oops" was not notified .*no such name under notifications/);
 });
 
 test('no secret of this process leaves it with a message', async () => {
