@@ -287,6 +287,10 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
 
     const spans = spansOf('14:00', 'UTC', NOON) ?? [];
+    const never = scheduled({ cron: ['0 0 31 2 *'] });
+    expect(await asked(never, '14:00', NOON)).toEqual([
+      'sweep is not due then: "0 0 31 2 *" (UTC) names no such moment. It names no other either.',
+    ]);
     const note = 'The run sweep.old was still under way (schedule.overlap: skip).';
     const skipped = { moment: NOON + HOUR, is: 'skipped' as const, why: 'overlap' as const, at: NOON, note };
     await records.ledger.settle('sweep', [skipped], { to: NOON + HOUR, moments: 'UTC 0 * * * *' });
