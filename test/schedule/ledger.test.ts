@@ -257,14 +257,14 @@ describe('why a policy fired or did not is told in a sentence', () => {
       '16:00 Europe/Berlin: was missed. Nothing was there to fire it before Sat 2026-11-21 19:30, which was later than its catchup allowed.',
     ]);
     expect(await about('18:00')).toEqual([
-      `18:00 Europe/Berlin: was missed, and the run of Sat 2026-11-21 19:00 made up for it (sweep.${NOON + 6 * HOUR}, succeeded).`,
+      `18:00 Europe/Berlin: was missed, and caught up by the run of Sat 2026-11-21 19:00 (sweep.${NOON + 6 * HOUR}, succeeded).`,
     ]);
     expect(await about('2026-11-21T18:00Z')).toEqual([
       `19:00 Europe/Berlin: ran at Sat 2026-11-21 19:30, caught up 30m late: sweep.${NOON + 6 * HOUR}, succeeded.`,
     ]);
     expect(await about('20:00')).toEqual(['20:00 Europe/Berlin: will fire on the minute.']);
     expect((await about('14:07')).slice(0, 2)).toEqual([
-      'sweep is not due then: "0 * * * *" (Europe/Berlin) names no such time. The firings around it are:',
+      'sweep is not due then: "0 * * * *" (Europe/Berlin) names no such time. The scheduled times around it are:',
       `  sweep Sat 2026-11-21 14:00 Europe/Berlin: ran at Sat 2026-11-21 14:00: sweep.${NOON + HOUR}, succeeded.`,
     ]);
     expect(await about('13:00')).toEqual([
@@ -289,7 +289,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     const spans = spansOf('14:00', 'UTC', NOON) ?? [];
     const never = scheduled({ cron: ['0 0 31 2 *'] });
     expect(await asked(never, '14:00', NOON)).toEqual([
-      'sweep is not due then: "0 0 31 2 *" (UTC) names no such moment. It names no other either.',
+      'sweep is not due then: "0 0 31 2 *" (UTC) names no such time. It names no other either.',
     ]);
     const note = 'The run sweep.old was still under way (schedule.overlap: skip).';
     const skipped = { moment: NOON + HOUR, is: 'skipped' as const, why: 'overlap' as const, at: NOON, note };
