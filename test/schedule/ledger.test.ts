@@ -272,9 +272,11 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
     const day = await about('today');
     expect(day[0]).toBe(
-      '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 moments, each: has no record: this schedule is active since Sat 2026-11-21 13:00.',
+      '00:00 to Sat 2026-11-21 13:00 Europe/Berlin, 14 scheduled times, each: has no record: this schedule is active since Sat 2026-11-21 13:00.',
     );
-    expect(day.at(-1)).toMatch(/^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 moments, each: will fire/);
+    expect(day.at(-1)).toMatch(
+      /^20:00 to Sat 2026-11-21 23:00 Europe.Berlin, 4 scheduled times, each: will fire/,
+    );
   });
 
   test('for a run that is no longer kept, one that was in the way, and a policy that was never fired', async () => {
