@@ -267,7 +267,7 @@ function inOptions(
   const source = `${candidateLists[from]}.${Object.hasOwn(fieldsOfItem(from), name) ? name : ' ... '}`;
   const suggestion =
     message === 'is missing' && isParam
-      ? `give it under params, as a text or from the target: ${name}: { cel: ${source} }`
+      ? `give it under params, as a string or from the target: ${name}: { cel: ${source} }`
       : allowed && suggestionFor(name, isParam ? allowed.filter((one) => one !== 'body') : allowed);
   const indexed = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
   return {

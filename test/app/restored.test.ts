@@ -69,7 +69,7 @@ test('a run that was under way in the older state is held: nothing of it is sent
 
   await until(world, async () => (await records.runs.get(run.id))?.held !== undefined);
   const held = await records.runs.get(run.id);
-  expect(held?.detail).toContain(`"caretaker runs release ${run.id}" lets it go on`);
+  expect(held?.detail).toContain(`"caretaker runs release ${run.id}" continues it`);
   await until(world, () => logged(/Runs that had not ended are held: 1/).length > 0);
   // Half a minute of the world's time, in which a worker would have gone on with it.
   await systemClock.sleep(500);

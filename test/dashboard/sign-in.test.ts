@@ -83,7 +83,7 @@ test('a wrong password opens nothing, and its author is told so', async () => {
   expect(answer.status).toBe(401);
   expect(sessionOf(answer)).toBe('');
   expect(await answer.text()).toContain('That is not the password.');
-  expect(world.log.lines.join()).toContain('failed to sign in');
+  expect(world.log.lines.join()).toContain('a sign-in to the dashboard failed');
   expect(world.log.lines.join()).not.toContain('wrong');
 });
 

@@ -125,14 +125,14 @@ test('a daemon whose password was changed says so once, and that Redis is back o
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 
   const said = (pattern: RegExp) => log.lines.filter((line) => pattern.test(line));
-  while (said(/Redis is away \(it asks for a password/).length === 0)
+  while (said(/Redis is unavailable \(it asks for a password/).length === 0)
     await new Promise((done) => setTimeout(done, 20));
   // Some more tries to connect.
   await new Promise((done) => setTimeout(done, 1_500));
-  expect(said(/Redis is away \(it asks for a password/)).toHaveLength(1);
+  expect(said(/Redis is unavailable \(it asks for a password/)).toHaveLength(1);
 
   await admin.config('SET', 'requirepass', '');
-  while (said(/Redis is back/).length === 0) await new Promise((done) => setTimeout(done, 20));
+  while (said(/Redis is available again/).length === 0) await new Promise((done) => setTimeout(done, 20));
   expect(await store.ping()).toBe('PONG');
   admin.disconnect();
   await close();

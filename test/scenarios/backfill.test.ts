@@ -103,7 +103,7 @@ describe('a backfill', () => {
       { fires: false, because: 'blackout: 2000-01-01 to 2100-01-01' },
     ]);
     expect(inLine(hourly({ overlap: 'allow' })).schedule?.overlap).toBe('allow');
-    await expect(planned(hourly(), 600)).rejects.toThrow(/more than 500 moments.*shorter range/);
+    await expect(planned(hourly(), 600)).rejects.toThrow(/more than 500 scheduled times.*shorter range/);
     await expect(planned(aPolicy(), 1)).rejects.toThrow('has no schedule');
   });
 });

@@ -749,7 +749,7 @@ test('a recipient that is no whole address is found when the policy is loaded, w
     expect(error?.issues).toMatchObject([
       {
         path: ['recipients', 1],
-        message: 'must be "client" or an e-mail address such as ada@agency.example',
+        message: 'must be "client" or an email address such as ada@agency.example',
       },
     ]);
   }

@@ -236,7 +236,7 @@ describe('a copy that changes between plan and deletion', () => {
 
     const targets = await clean({ grace: 0 });
 
-    expect(targets[stale]?.detail).toMatch(/^The task task-\d+ \(download_staging\) is at work on it/);
+    expect(targets[stale]?.detail).toMatch(/^The task task-\d+ \(download_staging\) is active on it/);
     expect(effects()).toEqual([]);
   });
 
@@ -245,7 +245,7 @@ describe('a copy that changes between plan and deletion', () => {
     world.sandbox.hide('listTasks', 'type');
     beforeLookingAgain(() => startTask('download_staging', [{ id: stale }]));
 
-    expect((await clean({ grace: 0 }))[stale]?.detail).toMatch(/^The task task-\d+ .* is at work on it/);
+    expect((await clean({ grace: 0 }))[stale]?.detail).toMatch(/^The task task-\d+ .* is active on it/);
     expect(effects()).toEqual([]);
   });
 
@@ -671,7 +671,7 @@ describe('options', () => {
       /^expires_within is needed/,
     );
     expect(messages({ action: 'extend', expires_within: '7d', days: 7 })?.[0]).toMatch(
-      /^days takes more days/,
+      /^days must be more days/,
     );
     expect(messages({ action: 'extend', expires_within: '7d', days: 8 })).toBeUndefined();
     expect(messages({ older_than: '1d', days: 8 })).toEqual(['days is taken by action: extend alone']);
@@ -679,7 +679,7 @@ describe('options', () => {
 
   test('take a marker that can be found again', () => {
     expect(messages({ keep_latest: 1, marker: 'x]' })).toEqual([
-      'marker takes 8 to 100 characters, none of them a bracket',
+      'marker must have 8 to 100 characters, none of them a bracket',
     ]);
   });
 });
