@@ -43,7 +43,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
   const interruption = noteSignals();
   try {
     say(
-      `Demo: ${service.url} is a simulated account with ${SITES} sites. Its time and its request budget run ${SPEED} times as fast.`,
+      `The demo uses a simulated account with ${SITES} sites at ${service.url}. Its time and its request budget run ${SPEED} times as fast.`,
     );
     const settings = demoSettings(service, folder);
     const { policies, findings } = await policiesOf(settings);
