@@ -2,8 +2,8 @@
  * Keeps `dist/` the build of the current source.
  *
  * A fingerprint of every source file's name, time and size, kept in the build, tells in a few milliseconds
- * whether it is current. A new build is made in a folder of its own and takes the place of the old one whole, so
- * that nobody starts half of one; when it fails, the old one stays.
+ * whether it is current. A new build is made in a folder of its own and takes the place of the old one whole,
+ * so that nobody starts half of one; when it fails, the old one stays.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -30,8 +30,8 @@ const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 
  * Builds when the build is not that of the current source.
  *
  * @param {{ root?: string, say?: (line: string) => void }} options `say` is told when a build begins
- * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is what the
- * compiler said, if it was asked
+ * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is
+ * what the compiler said, if it was asked
  */
 export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   const fingerprint = fingerprintOf(root);
@@ -106,7 +106,10 @@ function compile(root, outDir) {
   });
 }
 
-/** Puts a folder in the place of another. Two steps, since a system does not rename onto a folder with content. */
+/**
+ * Puts a folder in the place of another. Two steps, since a system does not rename onto a folder with
+ * content.
+ */
 function replace(target, fresh) {
   const old = `${fresh}-old`;
   for (let attempt = 1; ; attempt += 1) {

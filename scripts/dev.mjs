@@ -1,9 +1,9 @@
 /**
  * `npm run dev`: the sandbox, and a daemon that works on it, both from the current source.
  *
- * When a file in `src/` or `jobs/` changes, the source is built, and both start again; the sandbox's account is kept in a file.
- * While the source does not compile, the last build stays up. The sandbox listens on `SANDBOX_PORT` (default 4010); arguments
- * go to the daemon: `npm run dev -- --port 8481`. Ctrl-C ends both.
+ * When a file in `src/` or `jobs/` changes, the source is built, and both start again; the sandbox's account
+ * is kept in a file. While the source does not compile, the last build stays up. The sandbox listens on
+ * `SANDBOX_PORT` (default 4010); arguments go to the daemon: `npm run dev -- --port 8481`. Ctrl-C ends both.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => s
 
 const say = (line) => stderr.write(`${line}\n`);
 
-/** In a process group of its own, so that Ctrl-C reaches it once and from here: a second signal ends a daemon at once. */
+/**
+ * In a process group of its own, so that Ctrl-C reaches it once and from here: a second signal ends a daemon
+ * at once.
+ */
 function start(args, options) {
   const launcher = join(root, 'src/cli/bin.mjs');
   const child = spawn(execPath, [launcher, ...args], { cwd: root, detached: true, ...options });

@@ -1,7 +1,7 @@
 /**
  * `node scripts/set-up.mjs [--for test|demo|use]` makes a fresh clone ready: npm packages, a Redis server, a
- * build. It says each thing that it does in one line before it does it, and for a person who is going to use it
- * what works now. Plain JavaScript without packages, because it runs before they are installed.
+ * build. It says each thing that it does in one line before it does it, and for a person who is going to use
+ * it what works now. Plain JavaScript without packages, because it runs before they are installed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -55,7 +55,10 @@ function installPackages() {
   if (status !== 0) fail('The npm packages could not be installed.', `${stdout ?? ''}${complaints ?? ''}`);
 }
 
-/** The folder to have on the PATH; npm scripts and npx look here too, which spares them a look at the registry. */
+/**
+ * The folder to have on the PATH; npm scripts and npx look here too, which spares them a look at the
+ * registry.
+ */
 function linkCommand() {
   const link = join(root, 'node_modules/.bin/caretaker');
   const isThere = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && existsSync(link);

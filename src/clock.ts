@@ -2,7 +2,9 @@
 export interface Clock {
   /** The moment it is, in milliseconds since 1970. */
   now(): number;
-  /** Resolves after `ms`, or at once when `signal` aborts; it never rejects, so callers look at the signal. */
+  /**
+   * Resolves after `ms`, or at once when `signal` aborts; it never rejects, so callers look at the signal.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -50,15 +52,17 @@ export const isoTime = (ms: number): string => new Date(ms).toISOString();
 /** A moment for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;
 
-/** When something was, as far as one knows: no earlier and no later than these, in milliseconds since 1970. */
+/**
+ * When something was, as far as one knows: no earlier and no later than these, in milliseconds since 1970.
+ */
 export interface TimeBounds {
   readonly earliest: number;
   readonly latest: number;
 }
 
 /**
- * A timestamp of the service as a time, nothing for one that is absent or unreadable. One that shows no milliseconds may have had
- * them cut off.
+ * A timestamp of the service as a time, nothing for one that is absent or unreadable. One that shows no
+ * milliseconds may have had them cut off.
  */
 export function timeOf(timestamp: string | null | undefined): TimeBounds | undefined {
   const earliest = Date.parse(timestamp ?? '');

@@ -1,4 +1,7 @@
-/** Which days and time zones there are: what a person wrote is checked against the calendar and the time zone database. */
+/**
+ * Which days and time zones there are: what a person wrote is checked against the calendar and the time zone
+ * database.
+ */
 import { suggestionFor } from './suggest.ts';
 
 const monthNames = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' });

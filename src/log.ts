@@ -15,7 +15,10 @@ export interface Log {
   child(facts: object): Log;
 }
 
-/** `pretty` is for a person at a terminal, `json` for everything that collects logs. Both go to standard error. */
+/**
+ * `pretty` is for a person at a terminal, `json` for everything that collects logs. Both go to standard
+ * error.
+ */
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   form: 'pretty' | 'json';
@@ -45,7 +48,10 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
   );
 }
 
-/** The logger with nothing but what `Log` has; what all lines of a child have in common passes no hook of pino's. */
+/**
+ * The logger with nothing but what `Log` has; what all lines of a child have in common passes no hook of
+ * pino's.
+ */
 function guarded(logger: Logger): Log {
   return {
     debug: logger.debug.bind(logger),

@@ -42,8 +42,8 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Where keys `__proto__` stand in a value. zod leaves them out of maps from names to values without a word, and nothing that
- * somebody wrote may be dropped.
+ * Where keys `__proto__` stand in a value. zod leaves them out of maps from names to values without a word,
+ * and nothing that somebody wrote may be dropped.
  */
 export function protoKeysIn(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   if (!isHolder(value)) return [];

@@ -1,16 +1,17 @@
 /**
- * The one redaction list: which keys hold secrets, which values are secrets of this process, and what a secret looks like
- * inside a text.
+ * The one redaction list: which keys hold secrets, which values are secrets of this process, and what a
+ * secret looks like inside a text.
  *
- * It is applied where a text comes in (the client's errors, the plan, what jobs answer, the log), so that records,
- * pages, notifications and exports hold nothing that would have to be hidden later.
+ * It is applied where a text comes in (the client's errors, the plan, what jobs answer, the log), so that
+ * records, pages, notifications and exports hold nothing that would have to be hidden later.
  *
  * Every search here takes time in proportion to the text: the texts are the service's, and of any size.
  */
 
 /**
- * Keys whose values are never shown, whatever object they stand in (credentials of spec 2.16 and 2.17 included). How
- * a key is written does not matter, nor what stands before it: `token` also hides `apiToken` and `X-Auth-Token`.
+ * Keys whose values are never shown, whatever object they stand in (credentials of spec 2.16 and 2.17
+ * included). How a key is written does not matter, nor what stands before it: `token` also hides `apiToken`
+ * and `X-Auth-Token`.
  */
 export const secretKeys = [
   'token',
@@ -75,8 +76,8 @@ export const isSecretKey = (key: string): boolean => endings.some((ending) => ba
 let values: readonly string[] = [];
 
 /**
- * Makes `value` unprintable for the rest of the process, also where it stands encoded in a URL or in JSON. Values of
- * less than four characters would blank ordinary text and are refused.
+ * Makes `value` unprintable for the rest of the process, also where it stands encoded in a URL or in JSON.
+ * Values of less than four characters would blank ordinary text and are refused.
  */
 export function keepSecret(value: string | undefined): void {
   if (value === undefined || value.length < 4) return;
@@ -85,13 +86,17 @@ export function keepSecret(value: string | undefined): void {
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/** The text with the secret values of this process replaced, and nothing else: for what we say of secrets ourselves. */
+/**
+ * The text with the secret values of this process replaced, and nothing else: for what we say of secrets
+ * ourselves.
+ */
 export const withoutValues = (text: string): string =>
   values.reduce((clean, value) => clean.replaceAll(value, HIDDEN), text);
 
 /**
- * The text with every secret replaced: the values of this process, user names and passwords inside URLs, what follows the
- * name of a secret or of an authorization scheme, secret parameters of URLs, PEM blocks and JSON Web Tokens.
+ * The text with every secret replaced: the values of this process, user names and passwords inside URLs, what
+ * follows the name of a secret or of an authorization scheme, secret parameters of URLs, PEM blocks and JSON
+ * Web Tokens.
  */
 export function scrub(text: string): string {
   const clean = withoutValues(text).replace(pem, `$1${HIDDEN}`);
@@ -140,7 +145,10 @@ const leadIn = new RegExp(
 /** So much of what follows a word shows whether it belongs to a sentence. */
 const LOOK_AHEAD = 24;
 
-/** The text with the value hidden that follows each name of a secret: JSON, headers, forms, settings, sentences. */
+/**
+ * The text with the value hidden that follows each name of a secret: JSON, headers, forms, settings,
+ * sentences.
+ */
 function withoutPairs(text: string): string {
   let clean = '';
   let done = 0;
@@ -229,7 +237,10 @@ function cookies(text: string, from: number): Span | undefined {
   return pairs.test(text) ? { from, to: pairs.lastIndex } : undefined;
 }
 
-/** In a header that authorizes, what follows the scheme; a scheme that is known is dealt with wherever it stands. */
+/**
+ * In a header that authorizes, what follows the scheme; a scheme that is known is dealt with wherever it
+ * stands.
+ */
 function sentCredentials(text: string, from: number, word: string): Span | undefined {
   if (schemes.some((one) => one.toLowerCase() === word.toLowerCase())) {
     const start = from + word.length + 1;
@@ -247,7 +258,9 @@ function sentCredentials(text: string, from: number, word: string): Span | undef
 const withoutPunctuation = (text: string): string =>
   text.slice(0, 64).replace(/^[("'“‘[]+|[)\]"'”’.,;:!?…]+$/g, '');
 
-/** Whether this is a word of a language, or too short for a secret: small letters, perhaps behind a capital. */
+/**
+ * Whether this is a word of a language, or too short for a secret: small letters, perhaps behind a capital.
+ */
 function isWord(text: string): boolean {
   const word = withoutPunctuation(text);
   return (
@@ -263,7 +276,10 @@ const statements = new Set(
   weak wrong`.split(/\s+/),
 );
 
-/** Whether a word belongs to a sentence: it is an ordinary one, and says something by itself or is followed by another. */
+/**
+ * Whether a word belongs to a sentence: it is an ordinary one, and says something by itself or is followed by
+ * another.
+ */
 function isProse(word: string, rest: string): boolean {
   if (!isWord(word)) return false;
   const said = withoutPunctuation(word);
@@ -272,8 +288,8 @@ function isProse(word: string, rest: string): boolean {
 }
 
 /**
- * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed (or what `clean` does besides), errors and URLs as
- * their text, and what is nested too deep cut off.
+ * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed (or what `clean` does besides),
+ * errors and URLs as their text, and what is nested too deep cut off.
  */
 export function redact(value: unknown, clean: (text: string) => string = scrub): unknown {
   return redactAt(value, clean, 0);

@@ -1,6 +1,9 @@
 /** What somebody who misspelt a word probably meant. */
 
-/** How many letters must be typed, dropped, changed or swapped with their neighbour to make `to` out of `from`. */
+/**
+ * How many letters must be typed, dropped, changed or swapped with their neighbour to make `to` out of
+ * `from`.
+ */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, i) => i);
@@ -40,7 +43,9 @@ export function closest(word: string, candidates: Iterable<string>): string | un
 /** At most so many names are listed: a reader looks through a dozen, not through 400 time zones. */
 const listed = 24;
 
-/** A hint for a finding: `did you mean filters?`, else the names there are; nothing when these are too many. */
+/**
+ * A hint for a finding: `did you mean filters?`, else the names there are; nothing when these are too many.
+ */
 export function suggestionFor(word: string, candidates: readonly string[]): string | undefined {
   const meant = closest(word, candidates);
   if (meant !== undefined) return `did you mean ${meant}?`;

@@ -1,4 +1,6 @@
-/** The map of the rooms, drawn from the imports: arrows point down, rooms of one level do not know each other. */
+/**
+ * The map of the rooms, drawn from the imports: arrows point down, rooms of one level do not know each other.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';

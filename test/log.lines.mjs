@@ -1,6 +1,6 @@
 /**
- * `node log.lines.mjs <json|pretty> <level>` writes the lines that `log.test.ts` reads: a log goes to standard error, so it
- * needs a process of its own. Node 20 does not read TypeScript, so Vite does.
+ * `node log.lines.mjs <json|pretty> <level>` writes the lines that `log.test.ts` reads: a log goes to
+ * standard error, so it needs a process of its own. Node 20 does not read TypeScript, so Vite does.
  */
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';

@@ -1,9 +1,11 @@
 /**
- * One call of an operation as a policy writes it down, some of whose values are taken from a target: instead of a value
- * stands a map with the single key `cel`, as in `params: { snapshot_id: { cel: site.backups.latest_snapshot.id } }`.
+ * One call of an operation as a policy writes it down, some of whose values are taken from a target: instead
+ * of a value stands a map with the single key `cel`, as in `params: { snapshot_id: { cel:
+ * site.backups.latest_snapshot.id } }`.
  *
- * The id of the target itself needs no mention: a parameter named like it is filled in. All of it is held to the contract
- * when the policy is loaded, as far as what is not yet known allows, and again, whole, for each target.
+ * The id of the target itself needs no mention: a parameter named like it is filled in. All of it is held to
+ * the contract when the policy is loaded, as far as what is not yet known allows, and again, whole, for each
+ * target.
  */
 
 import { checkInput } from '../../src/contract/input.ts';
@@ -67,8 +69,8 @@ export function ownParameter(from: CandidateList): string | undefined {
 }
 
 /**
- * Everything that is wrong with a call for items of this list, placed from the call on: also that it is none that one
- * could ask for each of them.
+ * Everything that is wrong with a call for items of this list, placed from the call on: also that it is none
+ * that one could ask for each of them.
  */
 export function checkCall(
   { operation, ...rest }: Omit<CallTemplate, 'operation'> & { operation: string },
@@ -111,7 +113,10 @@ function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault
 
 /** What fills a call in for one item of a list. */
 export interface Filler {
-  /** The values taken from the item, or why this item has none that would do. `now` is the moment, days are the zone's. */
+  /**
+   * The values taken from the item, or why this item has none that would do. `now` is the moment, days are
+   * the zone's.
+   */
   fill(item: unknown, at: { now: Date; timezone: string }): { fills: Fill[] } | { lacks: string };
 }
 
@@ -233,7 +238,9 @@ function compiledPlace(
 const kindOf = ({ type }: Expression) => kinds[type.replace(/<.*/, '')];
 const sampleOf = (expression: Expression): unknown => kindOf(expression)?.sample ?? 'x';
 
-/** What the contract says of the value at this place of an operation's input; nothing when it says nothing. */
+/**
+ * What the contract says of the value at this place of an operation's input; nothing when it says nothing.
+ */
 function fieldAt(operation: OperationId, [first = '', ...rest]: Path): Field | undefined {
   const { path, query, body } = operationOf(operation);
   const required = { nullable: false, optional: false };

@@ -1,8 +1,8 @@
 /**
  * Asks for one operation of the service's interface for each target of any list: what no other job does.
  *
- * The call is held to the contract when the policy is loaded, and again for each candidate, with what is taken from it.
- * A lost answer is looked for as `docs/reliability.md` says for each operation.
+ * The call is held to the contract when the policy is loaded, and again for each candidate, with what is
+ * taken from it. A lost answer is looked for as `docs/reliability.md` says for each operation.
  */
 import { z } from 'zod';
 import { refusalOf } from '../../src/contract/answers.ts';
@@ -48,7 +48,10 @@ const Memo = z.object({
 type Memo = z.output<typeof Memo>;
 type Step = Acting<Options, Memo>;
 
-/** What is to be noted directly before the request, for those changes that only what was before can tell of. One request. */
+/**
+ * What is to be noted directly before the request, for those changes that only what was before can tell of.
+ * One request.
+ */
 const shownBefore: Partial<Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>> = {
   extendStagingSiteExpiry: async (api, input: Input<'extendStagingSiteExpiry'>) =>
     (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
@@ -148,7 +151,10 @@ const deletes = (operation: OperationId): boolean => {
 /** Whether a good status says it all: nothing has to be followed, and no item of it can have been refused. */
 const saysAllByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
 
-/** What an answer that is no success, or cannot be read, says of the target; nothing where the engine knows better. */
+/**
+ * What an answer that is no success, or cannot be read, says of the target; nothing where the engine knows
+ * better.
+ */
 function endBy(acting: Step, input: Record<string, unknown>, error: unknown): End | undefined {
   const { operation } = callOf(acting.options);
   const { gone, rejected, made } = problemWith(error);

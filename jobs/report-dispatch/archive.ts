@@ -1,6 +1,6 @@
 /**
- * Keeps files in a folder of the operator's choice, under names that we make: nothing from outside can lead out of the
- * folder, and a file is there whole or not at all.
+ * Keeps files in a folder of the operator's choice, under names that we make: nothing from outside can lead
+ * out of the folder, and a file is there whole or not at all.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -14,7 +14,10 @@ export class ArchiveError extends CaretakerError {
   readonly code = 'ARCHIVE';
 }
 
-/** A folder as a policy writes it: from the root on, here or on Windows. Relative to what else would a daemon take it? */
+/**
+ * A folder as a policy writes it: from the root on, here or on Windows. Relative to what else would a daemon
+ * take it?
+ */
 export const ArchiveFolder = z
   .string()
   .regex(/^(\/|[A-Za-z]:[\\/])/, { error: 'must be an absolute path, such as /srv/reports' });
@@ -25,18 +28,21 @@ const LARGEST_BYTES = 100 * 1024 * 1024;
 const MAX_NAME_BYTES = 150;
 /** A disk that is not local may never answer. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** Reports are about clients: what we make is for our own user alone. What the operator made stays as it is. */
+/**
+ * Reports are about clients: what we make is for our own user alone. What the operator made stays as it is.
+ */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 /** Names that Windows keeps for devices, whatever their ending: a folder may be shared with it. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
 /**
- * Writes `content` under `<dir>/<names>.pdf`, a folder for each name but the last, and replaces what lay there. Gives the
- * file's path. The folder above `dir` has to be there: a disk that is not mounted is not to be written beside.
+ * Writes `content` under `<dir>/<names>.pdf`, a folder for each name but the last, and replaces what lay
+ * there. Gives the file's path. The folder above `dir` has to be there: a disk that is not mounted is not to
+ * be written beside.
  *
- * @throws {ArchiveError} when the file cannot be written, is larger than `largestBytes`, or the disk does not answer for a
- * minute; nothing is left of it then.
+ * @throws {ArchiveError} when the file cannot be written, is larger than `largestBytes`, or the disk does not
+ * answer for a minute; nothing is left of it then.
  * @throws what `content` throws when it breaks off.
  */
 export async function keepFile(
@@ -84,7 +90,10 @@ export async function keepFile(
   return file;
 }
 
-/** One by one: asked to make all of them at once, Node tries for ever where the system says that there is no such place. */
+/**
+ * One by one: asked to make all of them at once, Node tries for ever where the system says that there is no
+ * such place.
+ */
 async function makeFolders(dir: string, names: readonly string[]): Promise<void> {
   let folder = dir;
   for (const name of ['', ...names]) {
@@ -122,8 +131,8 @@ export async function answered<T>(work: Promise<T>, patienceMs = DOWNLOAD_TIMEOU
 }
 
 /**
- * A name that every file system takes, that leads nowhere, and that a person recognises. Two different texts never get
- * the same one: where something had to be changed, a few letters at the end tell them apart.
+ * A name that every file system takes, that leads nowhere, and that a person recognises. Two different texts
+ * never get the same one: where something had to be changed, a few letters at the end tell them apart.
  */
 export function safeName(text: string): string {
   const plain = text

@@ -1,8 +1,9 @@
 /**
- * What makes two reports, or two mails, the same one: the keys under which only one target of all runs may make or send it.
+ * What makes two reports, or two mails, the same one: the keys under which only one target of all runs may
+ * make or send it.
  *
- * The account alone cannot tell: lists show a new report seconds late, a report does not name its template, and the specification does
- * not say what subject a new one has.
+ * The account alone cannot tell: lists show a new report seconds late, a report does not name its template,
+ * and the specification does not say what subject a new one has.
  */
 import { createHash } from 'node:crypto';
 import type { Item } from '../../src/contract/operations.ts';
@@ -20,8 +21,8 @@ export interface DedupeOptions {
 }
 
 /**
- * What a policy's reports are told from others by, besides site and days: their template; and their subject, for policies that tell
- * reports apart by it.
+ * What a policy's reports are told from others by, besides site and days: their template; and their subject,
+ * for policies that tell reports apart by it.
  */
 export const scopeOf = (templateId: string, { dedupe_by, subject = '' }: DedupeOptions): string =>
   dedupe_by === 'period' ? templateId : `${templateId} ${digest(subject)}`;
@@ -31,8 +32,9 @@ export const reportKey = (siteId: string, { start, end }: Period, scope: string)
   `report:${siteId}:${start}:${end}:${scope}`;
 
 /**
- * The report that is being made on a site and its days, of whichever scope: one at a time, since nothing shows which task made which. Its
- * result is `asked <scope>` from the request on, and `made <id>` when the report was found.
+ * The report that is being made on a site and its days, of whichever scope: one at a time, since nothing
+ * shows which task made which. Its result is `asked <scope>` from the request on, and `made <id>` when the
+ * report was found.
  */
 export const makingKey = (siteId: string, { start, end }: Period): string =>
   `report-making:${siteId}:${start}:${end}`;
@@ -42,8 +44,8 @@ export const askedFor = (scope: string): string => `asked ${scope}`;
 export const scopeKey = (reportId: string): string => `report-scope:${reportId}`;
 
 /**
- * One mail about a site and days to an address: its result is the id of the report that was sent. For policies that tell reports apart,
- * one for each scope. With `earlier`, what is sent once more after that.
+ * One mail about a site and days to an address: its result is the id of the report that was sent. For
+ * policies that tell reports apart, one for each scope. With `earlier`, what is sent once more after that.
  */
 export function mailKey(
   siteId: string,
@@ -69,13 +71,16 @@ export const isOfScope = (
 ): boolean => (recorded === undefined ? looksOurs(report) : recorded === scope);
 
 /**
- * After a holder's end, so long its request may still arrive, and lists may not show what came of it: longer than a lost request is on
- * its way.
+ * After a holder's end, so long its request may still arrive, and lists may not show what came of it: longer
+ * than a lost request is on its way.
  */
 const SETTLE_MS = 60_000;
 const ASK_AGAIN_MS = 15_000;
 
-/** Until when to wait before what another target did not finish can be told from what it is still at; nothing when one can. */
+/**
+ * Until when to wait before what another target did not finish can be told from what it is still at; nothing
+ * when one can.
+ */
 export function waitFor({ endedAt }: Holder, now: number): number | undefined {
   if (endedAt === undefined) return now + ASK_AGAIN_MS;
   return now < endedAt + SETTLE_MS ? endedAt + SETTLE_MS : undefined;

@@ -1,8 +1,8 @@
 /**
  * The making of a report (spec 4.9): its task, and then the report itself, which the task does not name.
  *
- * The specification shows no input of tasks that make reports, besides the sites they are for: a task found running
- * may be about other days. It is followed to its end, and the reports of the site tell what it made.
+ * The specification shows no input of tasks that make reports, besides the sites they are for: a task found
+ * running may be about other days. It is followed to its end, and the reports of the site tell what it made.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
@@ -39,8 +39,9 @@ const LOOK_AGAIN_MS = 10_000;
 const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
 /**
- * By site: the newest task that is making a report on it, whoever wants it and about whatever days. Tasks that do not tell
- * their site are left out. One request per 100 tasks of reports that began within the last day.
+ * By site: the newest task that is making a report on it, whoever wants it and about whatever days. Tasks
+ * that do not tell their site are left out. One request per 100 tasks of reports that began within the last
+ * day.
  */
 export async function reportsBeingMade(reading: JobApi, now: number): Promise<Map<string, string>> {
   const running = new Map<string, string>();
@@ -114,7 +115,10 @@ function followed(
   return { is: 'following', watch, next: { ...mailing, step: 'find', since, whose } };
 }
 
-/** Goes on with the report that another target has made, or waits for it; nothing when this target is the one to make it. */
+/**
+ * Goes on with the report that another target has made, or waits for it; nothing when this target is the one
+ * to make it.
+ */
 async function madeBefore(acting: Making, memo: Step<'make'>): Promise<Answer<Memo> | undefined> {
   const { once, now } = acting;
   const key = keyIn(acting, memo);
@@ -136,7 +140,10 @@ async function madeBefore(acting: Making, memo: Step<'make'>): Promise<Answer<Me
   return taken.isOurs ? undefined : othersWork('making the same report', taken, waitFor(taken, now) ?? now);
 }
 
-/** Makes it this target's turn to have a report on the days made, where no other target has one made; else what to do until then. */
+/**
+ * Makes it this target's turn to have a report on the days made, where no other target has one made; else
+ * what to do until then.
+ */
 async function takeTurn(acting: Making, { scope }: Mailing): Promise<Answer<Memo> | undefined> {
   const { once, now, target } = acting;
   const key = makingKey(target.id, periodIn(acting));
@@ -153,7 +160,10 @@ async function takeTurn(acting: Making, { scope }: Mailing): Promise<Answer<Memo
 
 const isMade = ({ result }: Holder): boolean => result?.startsWith('made ') ?? false;
 
-/** What is there, or still under way, of a report that a target was to make which ended without having found it. */
+/**
+ * What is there, or still under way, of a report that a target was to make which ended without having found
+ * it.
+ */
 async function leftBy(acting: Making, memo: Step<'make'>, { at }: Holder): Promise<Answer<Memo> | undefined> {
   const { found, until } = await reportIn(acting, memo, { whose: "somebody's", since: at });
   if (found) return goOnWith(acting, memo, found);
@@ -176,7 +186,9 @@ const silentTask = ({ now }: Making): Answer<Memo> & { is: 'waiting' } => ({
 export const awaitTask = ({ now }: Making, { taskId, ...memo }: Step<'await'>): Answer<Memo> =>
   followed(memo, taskId, now, "somebody's");
 
-/** Finds the report that was made: its task does not name it. Has it made when the task was about other days. */
+/**
+ * Finds the report that was made: its task does not name it. Has it made when the task was about other days.
+ */
 export async function find(acting: Making, memo: Step<'find'>): Promise<Answer<Memo>> {
   const { ended: end } = acting;
   const { since, whose, ...mailing } = memo;
@@ -217,9 +229,10 @@ async function isAnyNew(acting: Making, at: number): Promise<boolean> {
 }
 
 /**
- * The report of the mailing's scope on the target's site and days: the one that our records have, or else the newest that they do not
- * have. Where reports are told apart by their subject, which one that was just made need not have yet, one that was made since `since`,
- * by a task that is ours or may be. `until`: what to do instead where another target is having a report on the days made: it may be that one.
+ * The report of the mailing's scope on the target's site and days: the one that our records have, or else the
+ * newest that they do not have. Where reports are told apart by their subject, which one that was just made
+ * need not have yet, one that was made since `since`, by a task that is ours or may be. `until`: what to do
+ * instead where another target is having a report on the days made: it may be that one.
  */
 async function reportIn(
   acting: Making,
@@ -253,8 +266,8 @@ async function reportIn(
 }
 
 /**
- * Goes on with a report that is there: it is sent to those who have not had it. Records whose it is. `askedAt`: when this target asked
- * for it, where the report may be what came of that.
+ * Goes on with a report that is there: it is sent to those who have not had it. Records whose it is.
+ * `askedAt`: when this target asked for it, where the report may be what came of that.
  */
 async function goOnWith(
   acting: Making,

@@ -1,9 +1,10 @@
 /**
- * Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients (spec 4.9).
+ * Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients (spec
+ * 4.9).
  *
- * What has been done already is found in the account: a report that was made is sent, one that was sent is left alone.
- * Reports do not tell their template, so by default any report on the same site and days that a recipient has had
- * counts as sent (`dedupe_by`).
+ * What has been done already is found in the account: a report that was made is sent, one that was sent is
+ * left alone. Reports do not tell their template, so by default any report on the same site and days that a
+ * recipient has had counts as sent (`dedupe_by`).
  */
 
 import { z } from 'zod';
@@ -228,7 +229,10 @@ export const reportDispatch = defineJob({
   },
 });
 
-/** The reports on a site and the days that count as the policy's, the one to be sent among them, and what tells them apart. */
+/**
+ * The reports on a site and the days that count as the policy's, the one to be sent among them, and what
+ * tells them apart.
+ */
 function deduplicated(
   { id: siteId }: Item<'listSites'>,
   { options, prepared, facts }: { options: Options; prepared: Prepared; facts: MailFacts },

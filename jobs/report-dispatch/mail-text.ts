@@ -1,6 +1,6 @@
 /**
- * Subjects and bodies of mails, as an operator writes them: text with a few variables, `{{site.title}}`. There is nothing
- * in it that could be carried out, and what is filled in is not read again.
+ * Subjects and bodies of mails, as an operator writes them: text with a few variables, `{{site.title}}`.
+ * There is nothing in it that could be carried out, and what is filled in is not read again.
  */
 import { scrub } from '../../src/secrets.ts';
 import { suggestionFor } from '../../src/suggest.ts';
@@ -61,8 +61,8 @@ export const fillInLine = (text: string, facts: MailFacts): string =>
   fillIn(text, facts).replaceAll(/\s+/g, ' ').trim();
 
 /**
- * A value as it may stand in a mail: one line of bounded length, without credentials and angle brackets, since nobody knows whether the
- * service sends bodies as HTML.
+ * A value as it may stand in a mail: one line of bounded length, without credentials and angle brackets,
+ * since nobody knows whether the service sends bodies as HTML.
  */
 export const mailValue = (value: string | undefined): string =>
   scrub(value ?? '')

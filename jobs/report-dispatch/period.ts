@@ -1,6 +1,6 @@
 /**
- * Days that a job looks back on, such as last month: counted from the moment a run is for, in the policy's time zone.
- * Days are written YYYY-MM-DD, as the service writes them.
+ * Days that a job looks back on, such as last month: counted from the moment a run is for, in the policy's
+ * time zone. Days are written YYYY-MM-DD, as the service writes them.
  */
 import { z } from 'zod';
 
@@ -29,7 +29,10 @@ export interface Period {
   end: string;
 }
 
-/** The days that `wish` means at a moment: the whole month before that day's, or the week before, Monday to Sunday. */
+/**
+ * The days that `wish` means at a moment: the whole month before that day's, or the week before, Monday to
+ * Sunday.
+ */
 export function periodOf(wish: PeriodWish, at: number, timezone: string): Period {
   if (typeof wish === 'object') return wish;
   const today = dayAt(at, timezone);
@@ -49,8 +52,8 @@ export const daysAfter = (from: string, days: number): string =>
   new Date(Date.parse(from) + days * DAY_MS).toISOString().slice(0, 10);
 
 /**
- * The first moment of a day in a time zone, also where clocks skip midnight. Of a day that the zone left out altogether:
- * the first moment of the next.
+ * The first moment of a day in a time zone, also where clocks skip midnight. Of a day that the zone left out
+ * altogether: the first moment of the next.
  */
 export function startOfDay(wanted: string, timezone: string): number {
   const shownAt = calendarOf(timezone);
@@ -77,7 +80,10 @@ export const monthOf = ({ start, end }: Period): string | undefined =>
     ? start.slice(0, 7)
     : undefined;
 
-/** What people call a period: `October 2026`, or its first and last day, in the words of a language such as `de`. */
+/**
+ * What people call a period: `October 2026`, or its first and last day, in the words of a language such as
+ * `de`.
+ */
 export function sayPeriod(period: Period, language: string): string {
   const whole = monthOf(period) !== undefined;
   const form = whole ? ({ month: 'long', year: 'numeric' } as const) : ({ dateStyle: 'long' } as const);

@@ -1,4 +1,7 @@
-/** What must be there before a report can be made and sent (spec 4.9): template, sender email, snapshots of the days. */
+/**
+ * What must be there before a report can be made and sent (spec 4.9): template, sender email, snapshots of
+ * the days.
+ */
 import type { Item } from '../../src/contract/operations.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
@@ -7,7 +10,10 @@ import { boundsOf, dayAt, type Period } from './period.ts';
 type Sender = Item<'listSenderEmails'>;
 type Site = Item<'listSites'>;
 
-/** What every report of an account needs, as far as it is there, and a sentence for each thing that is missing. */
+/**
+ * What every report of an account needs, as far as it is there, and a sentence for each thing that is
+ * missing.
+ */
 export interface Needs {
   /** With the subject of its own mails, where it has one. */
   template?: { id: string; subject?: string };
@@ -21,8 +27,9 @@ type LookedUp<T> = { found: T } | { lacks: string };
 const MAX_NAMES = 12;
 
 /**
- * Looks up the template, by name or id, and the sender email: the one asked for, or else the template's, or else the only
- * one that is ready. Costs one request per 100 templates and sender emails, and one for the template.
+ * Looks up the template, by name or id, and the sender email: the one asked for, or else the template's, or
+ * else the only one that is ready. Costs one request per 100 templates and sender emails, and one for the
+ * template.
  */
 export async function needsOf(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
@@ -97,8 +104,8 @@ export function snapshotsLack({ backups, created_at }: Site, period: Period, tim
 }
 
 /**
- * Whether a site has a good snapshot of these days, and a sentence with the first and the last; whether they are enough is
- * the service's to say. One request.
+ * Whether a site has a good snapshot of these days, and a sentence with the first and the last; whether they
+ * are enough is the service's to say. One request.
  */
 export async function snapshotsOf(
   api: JobApi['api'],

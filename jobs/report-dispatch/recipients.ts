@@ -1,4 +1,7 @@
-/** Whom a report on a site goes to, and what the account says of the mails that they have had already (spec 2.11). */
+/**
+ * Whom a report on a site goes to, and what the account says of the mails that they have had already (spec
+ * 2.11).
+ */
 
 import type { Answer, Item } from '../../src/contract/operations.ts';
 import type { End } from '../../src/job/answer.ts';
@@ -23,8 +26,9 @@ export const isAbout = ({ start_date, end_date }: Report, { start, end }: Period
   start_date === start && end_date === end;
 
 /**
- * By site: the reports about these very days, newest first. One request per 100 reports made since the last of them, and one for
- * each of them whose entry does not show whom it was sent to: that it was sent to nobody would have to be shown.
+ * By site: the reports about these very days, newest first. One request per 100 reports made since the last
+ * of them, and one for each of them whose entry does not show whom it was sent to: that it was sent to nobody
+ * would have to be shown.
  */
 export async function reportsAbout(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
@@ -47,7 +51,10 @@ export async function reportsAbout(
 export const showsWhatAbout = ({ site, start_date, end_date }: Report): boolean =>
   site?.id !== undefined && start_date !== undefined && end_date !== undefined;
 
-/** A list entry with what it does not show and the report alone does; nothing when the report is gone. One request. */
+/**
+ * A list entry with what it does not show and the report alone does; nothing when the report is gone. One
+ * request.
+ */
 export async function completeReport(api: JobApi['api'], entry: Report): Promise<Report | undefined> {
   const report = await shownAlone({ api }, entry.id);
   return report && (completed(fieldsOfItem('listReports'), entry, report) as Report);
@@ -62,7 +69,10 @@ export function madeSince(period: Period, timezone: string): { gte: string } {
 /** Whether two addresses are one. */
 export const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Whom the report on a site goes to, each once. `wanted` are addresses, or `client` for that of the site's client. */
+/**
+ * Whom the report on a site goes to, each once. `wanted` are addresses, or `client` for that of the site's
+ * client.
+ */
 export function addressesOf({ client }: Site, wanted: readonly string[]): string[] {
   const theirs = client?.email ? [client.email] : [];
   const all = wanted.flatMap((one) => (one === 'client' ? theirs : [one]));
@@ -90,7 +100,9 @@ export function factsOf({ title, url, client }: Site, period: Period, language: 
   };
 }
 
-/** Whether a report has one of these subjects, where they tell reports apart. One that shows none may have. */
+/**
+ * Whether a report has one of these subjects, where they tell reports apart. One that shows none may have.
+ */
 export const withSubject =
   (subjects: readonly string[] | undefined) =>
   ({ email }: Report): boolean =>
@@ -104,7 +116,9 @@ export interface MailsSoFar {
   missedMails: EarlierMail[];
   /** How a site ends that nobody needs to be sent anything for. */
   end: End;
-  /** Those to whom one of the reports may have been sent that does not show to whom it was, and which it is. */
+  /**
+   * Those to whom one of the reports may have been sent that does not show to whom it was, and which it is.
+   */
   untold: string[];
   silent?: string;
 }
@@ -182,7 +196,9 @@ export interface Miss {
   reason: Reason;
 }
 
-/** The addresses that a report has not arrived at, by a last look at it, now that it is no longer waited for. */
+/**
+ * The addresses that a report has not arrived at, by a last look at it, now that it is no longer waited for.
+ */
 export const overdue = (
   to: readonly string[],
   { email }: Report,

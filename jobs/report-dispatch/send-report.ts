@@ -64,7 +64,10 @@ async function noteMails(acting: Mailing, memo: Step<'send'>, taken: readonly st
   for (const email of taken) await acting.once.note(keyIn(acting, memo, email), memo.report.id);
 }
 
-/** Makes the mails of a memo this target's; gives those that are, or the answer where there is nothing to send. */
+/**
+ * Makes the mails of a memo this target's; gives those that are, or the answer where there is nothing to
+ * send.
+ */
 async function claimMails(
   acting: Mailing,
   memo: Step<'send'>,
@@ -85,7 +88,9 @@ async function claimMails(
   return { instead: { is: 'skipped', reason: 'already-done', detail } };
 }
 
-/** Whose a mail is: this target's, to be sent; sent by another; nobody knows; or what to do until one knows. */
+/**
+ * Whose a mail is: this target's, to be sent; sent by another; nobody knows; or what to do until one knows.
+ */
 async function claimMail(
   acting: Mailing,
   memo: Step<'send'>,
@@ -171,7 +176,10 @@ export async function adoptMail(
   return mailed({ ...memo, to }, taken, refused, { ...acting, now: intent.at });
 }
 
-/** Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today instead. */
+/**
+ * Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today
+ * instead.
+ */
 export async function tell(acting: Mailing, memo: Step<'tell'>): Promise<Answer<Memo>> {
   const { api, target, options } = acting;
   const { instead = [], refused, report } = memo;

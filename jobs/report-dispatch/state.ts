@@ -13,13 +13,18 @@ const mailing = {
   senderId: z.string(),
   /** What the policy's report on the days is told from others by, besides its site: see `report-once.ts`. */
   scope: z.string().default(''),
-  /** The subjects that a report of this policy may have, where they tell it apart: the template's, or the policy's own. */
+  /**
+   * The subjects that a report of this policy may have, where they tell it apart: the template's, or the
+   * policy's own.
+   */
   subjects: z.array(z.string()).optional(),
   clientId: z.string().optional(),
   /** Everybody who is to have it, and who of them is sent it next. */
   asked: z.array(z.string()),
   to: z.array(z.string()),
-  /** Some had it before, and it did not arrive: somebody asked for another try. What had become of it by then. */
+  /**
+   * Some had it before, and it did not arrive: somebody asked for another try. What had become of it by then.
+   */
   before: z.array(earlierMail).optional(),
   /** Those to whom it may have been sent before: the report does not show it. */
   untold: z.array(z.string()).optional(),

@@ -1,6 +1,7 @@
 /**
- * Following the mails of reports (spec 2.11 and 4.9) to their recipients. Reports have no moment of their last change, so
- * a sweep lists those made since the oldest in flight; what was made long before it was sent is looked at alone.
+ * Following the mails of reports (spec 2.11 and 4.9) to their recipients. Reports have no moment of their
+ * last change, so a sweep lists those made since the oldest in flight; what was made long before it was sent
+ * is looked at alone.
  */
 
 import { isoTime, timeOf } from '../../src/clock.ts';
@@ -30,7 +31,9 @@ export interface MailWatch extends Watch {
 type Report = Item<'listReports'>;
 type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
 
-/** A report that is this much older than its mail would make every sweep list all that was made in between. */
+/**
+ * A report that is this much older than its mail would make every sweep list all that was made in between.
+ */
 const FRESH_MS = 6 * 3_600_000;
 
 export const mailWatch: WatchKind<MailWatch, Report> = {
@@ -86,7 +89,10 @@ function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
 export const mailTo = <M extends { email: string }>(mails: readonly M[], email: string): M | undefined =>
   mails.find((mail) => mail.email.toLowerCase() === email.toLowerCase());
 
-/** The mail to an address, unless it is the one that went there `before`: a report shows one mail for each address, the last. */
+/**
+ * The mail to an address, unless it is the one that went there `before`: a report shows one mail for each
+ * address, the last.
+ */
 export function newMailTo(
   mails: readonly Mail[],
   email: string,
@@ -97,7 +103,10 @@ export function newMailTo(
   return mail && old && isSameMail(mail, old) ? undefined : mail;
 }
 
-/** By when they were sent, whose clock that was does not matter; where neither shows it, by what became of them. */
+/**
+ * By when they were sent, whose clock that was does not matter; where neither shows it, by what became of
+ * them.
+ */
 function isSameMail(one: EarlierMail, other: EarlierMail): boolean {
   const [sent, sentBefore] = [timeOf(one.sent_at), timeOf(other.sent_at)];
   if (!sent && !sentBefore) return one.status === other.status;

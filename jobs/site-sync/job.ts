@@ -1,6 +1,7 @@
 /**
- * Starts an on-demand sync of each site and follows it to its snapshot (spec 4.15), or, with `mode: stale`, only of
- * those that the service's own daily sync has left behind; and gives daily syncs a place of their own in a window.
+ * Starts an on-demand sync of each site and follows it to its snapshot (spec 4.15), or, with `mode: stale`,
+ * only of those that the service's own daily sync has left behind; and gives daily syncs a place of their own
+ * in a window.
  *
  * A sync that is already running is adopted: the site gets synced, which is what the policy asks for.
  */
@@ -18,7 +19,10 @@ import { DayWindow, placeIn, sameTime } from './time-of-day.ts';
 
 const HOUR = 3_600_000;
 const MAX_AGE_MS = 20 * HOUR;
-/** A sync that failed is tried again, but not at once: two runs in a row must not use up a site's syncs of the day. */
+/**
+ * A sync that failed is tried again, but not at once: two runs in a row must not use up a site's syncs of the
+ * day.
+ */
 const TRY_AGAIN_AFTER_MS = HOUR;
 
 const Options = z
@@ -116,7 +120,10 @@ export const siteSync = defineJob({
   },
 });
 
-/** Where the daily sync of a site is to be moved, if it is to be: to the place in the window that is the site's own. */
+/**
+ * Where the daily sync of a site is to be moved, if it is to be: to the place in the window that is the
+ * site's own.
+ */
 function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Options): Pick<Memo, 'move'> {
   const from = window && shown(sync.daily_sync_time, 'site.sync.daily_sync_time');
   if (!window || !from) return {};

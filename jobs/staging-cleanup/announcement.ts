@@ -1,14 +1,17 @@
 /**
- * A change that is announced before it is made: in a note on the site it concerns, found again by its last line.
+ * A change that is announced before it is made: in a note on the site it concerns, found again by its last
+ * line.
  *
- * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date into it
- * moves the change, and a Caretaker that has lost its records finds it as well as any other.
+ * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date
+ * into it moves the change, and a Caretaker that has lost its records finds it as well as any other.
  */
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 
-/** What announcements are recognised by: a text that all of a kind have in common, and what this one is about. */
+/**
+ * What announcements are recognised by: a text that all of a kind have in common, and what this one is about.
+ */
 export interface Mark {
   siteId: string;
   marker: string;
@@ -17,7 +20,10 @@ export interface Mark {
 
 export interface Announcement {
   noteId: string;
-  /** The moment before which nothing may happen, in milliseconds since 1970; not a number when it cannot be read. */
+  /**
+   * The moment before which nothing may happen, in milliseconds since 1970; not a number when it cannot be
+   * read.
+   */
   from: number;
 }
 
@@ -34,8 +40,8 @@ const MAX_TEXT = 2000;
 const begin = ({ marker, about }: Mark): string => `[${marker}: ${about} from `;
 
 /**
- * The announcement on the site, if there is one; of several, the one that leaves most time. One request per 100 notes that
- * have the marker, and one for each of them whose content the list does not show.
+ * The announcement on the site, if there is one; of several, the one that leaves most time. One request per
+ * 100 notes that have the marker, and one for each of them whose content the list does not show.
  *
  * @throws {NotShownError} when the service does not show the content of one of them at all.
  */
@@ -73,8 +79,8 @@ function announcedIn(content: string, mark: Mark): number | undefined {
 }
 
 /**
- * Writes the announcement, into the note of an `old` one if there is one. One effect, `createSiteNote` or `updateSiteNote`;
- * its intent notes the moment as `toMoment` has it.
+ * Writes the announcement, into the note of an `old` one if there is one. One effect, `createSiteNote` or
+ * `updateSiteNote`; its intent notes the moment as `toMoment` has it.
  */
 export async function announce(
   api: Api,
@@ -89,8 +95,8 @@ export async function announce(
 }
 
 /**
- * Has the note say what became of its announcement. A note that is gone is fine; gives the service's words when it refuses.
- * One effect, `updateSiteNote`.
+ * Has the note say what became of its announcement. A note that is gone is fine; gives the service's words
+ * when it refuses. One effect, `updateSiteNote`.
  */
 export async function closeAnnouncement(
   api: Api,

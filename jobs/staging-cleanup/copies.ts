@@ -1,9 +1,10 @@
 /**
- * What is known of staging copies (spec 2.16): which are at rest, which are the newest, and which the service is at work on,
- * as far as its tasks tell.
+ * What is known of staging copies (spec 2.16): which are at rest, which are the newest, and which the service
+ * is at work on, as far as its tasks tell.
  *
- * The specification shows the input of a task that makes a copy, and none of one that downloads or changes it (2.10). So a
- * task that names a copy is at work on that one, and one that names a live site on any copy of it.
+ * The specification shows the input of a task that makes a copy, and none of one that downloads or changes it
+ * (2.10). So a task that names a copy is at work on that one, and one that names a live site on any copy of
+ * it.
  */
 
 import type { Item } from '../../src/contract/operations.ts';
@@ -18,7 +19,10 @@ import { completed, shown } from '../../src/job/shown.ts';
 export type Copy = Item<'listStagingSites'>;
 export type StagingTask = Item<'listTasks'>;
 
-/** What a copy is while nothing is done to it. In any other status, also one that we do not know, it is left alone. */
+/**
+ * What a copy is while nothing is done to it. In any other status, also one that we do not know, it is left
+ * alone.
+ */
 export const atRest = ['active', 'paused', 'suspended'] as const;
 
 /** A copy whose status is not shown is not known to be at rest. */
@@ -27,7 +31,9 @@ export const isAtRest = ({ status = '' }: Copy): boolean => (atRest as readonly 
 /** When it was made, in seconds; not a number when the service does not show it. */
 const madeAt = ({ created_at = '' }: Copy): number => secondsOf(created_at);
 
-/** What changes when somebody does something with a copy, or time does. Throws when part of it is not shown. */
+/**
+ * What changes when somebody does something with a copy, or time does. Throws when part of it is not shown.
+ */
 export const stateOf = ({ status, updated_at, expires_at }: Copy): string =>
   [
     shown(status, 'staging.status'),
@@ -42,7 +48,10 @@ interface Conditions {
   status?: readonly string[] | undefined;
 }
 
-/** Why a copy is not stale: every condition that the policy declares has to hold. Throws when one needs what is not shown. */
+/**
+ * Why a copy is not stale: every condition that the policy declares has to hold. Throws when one needs what
+ * is not shown.
+ */
 export function whyFresh(copy: Copy, options: Conditions, now: number): string | undefined {
   const { older_than, expires_within, status: wanted } = options;
   const madeAt = Date.parse(shown(copy.created_at, 'staging.created_at'));
@@ -59,7 +68,9 @@ export function whyFresh(copy: Copy, options: Conditions, now: number): string |
   return wanted && !wanted.includes(status) ? `It is ${status} (status)` : undefined;
 }
 
-/** The newest copies of each live site, `count` of them. One that is still being made takes nobody's place. */
+/**
+ * The newest copies of each live site, `count` of them. One that is still being made takes nobody's place.
+ */
 export function newestOfEach(copies: readonly Copy[], count: number): Set<string> {
   const bySite = new Map<string, Copy[]>();
   for (const copy of copies) {
@@ -85,8 +96,8 @@ const deciding = ['site_id', 'status', 'created_at', 'updated_at', 'expires_at']
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * The copies of a live site, or of all. One request per 100; one more for each of the first 100 of which the list does not
- * show everything that decides.
+ * The copies of a live site, or of all. One request per 100; one more for each of the first 100 of which the
+ * list does not show everything that decides.
  */
 export async function copiesOf({ all, api }: Pick<JobApi, 'all' | 'api'>, siteId?: string): Promise<Copy[]> {
   const query = siteId === undefined ? {} : { filters: { site_id: { eq: siteId } } };
@@ -119,7 +130,10 @@ export async function copyAlone(api: Api, staging_site_id: string): Promise<Copy
 const types = ['staging', 'download_staging', 'configure_staging_site'];
 const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
-/** The tasks on copies that were started since a moment and have not ended. Three requests, and more from 100 tasks on. */
+/**
+ * The tasks on copies that were started since a moment and have not ended. Three requests, and more from 100
+ * tasks on.
+ */
 export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: number): Promise<StagingTask[]> {
   const tasks: StagingTask[] = [];
   const created_at = { gte: new Date(since).toISOString() };
@@ -134,8 +148,9 @@ export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: num
 const isUnderWay = ({ status }: StagingTask): boolean => !ended.includes(status);
 
 /**
- * Each of `copies`, all that the account has, that a task is at work on or may be, with that task. One that names nothing
- * we know may be at work on any; but what makes a copy of some other site concerns none of these.
+ * Each of `copies`, all that the account has, that a task is at work on or may be, with that task. One that
+ * names nothing we know may be at work on any; but what makes a copy of some other site concerns none of
+ * these.
  */
 export function copiesAtWork(
   tasks: readonly StagingTask[],
@@ -154,7 +169,10 @@ export function copiesAtWork(
   return atWork;
 }
 
-/** A task since a moment that may be at work on one copy, of which alone we know. One request per 100 tasks since. */
+/**
+ * A task since a moment that may be at work on one copy, of which alone we know. One request per 100 tasks
+ * since.
+ */
 export async function taskOnCopySince(
   { all }: Pick<JobApi, 'all'>,
   { id, url, site_id, siteUrl }: Copy & { siteUrl: string },

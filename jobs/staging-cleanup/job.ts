@@ -1,9 +1,10 @@
 /**
- * Finds staging copies that are stale, and deletes them, extends them or tells of them (spec 4.14).
+ * Finds staging copies that are stale, and deletes them, extends them or reports them (spec 4.14).
  *
- * Deleting is done in two runs: the first announces it in a note on the live site, a later one deletes what is still stale
- * and still announced when the grace time is over, and says so in the note. A copy that a task of the service is at work
- * on, that has changed since the plan was made, or of which something needed is not known, is left alone.
+ * Deleting is done in two runs: the first announces it in a note on the live site, a later one deletes what
+ * is still stale and still announced when the grace time is over, and says so in the note. A copy that a task
+ * of the service is at work on, that has changed since the plan was made, or of which something needed is not
+ * known, is left alone.
  */
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
@@ -105,7 +106,9 @@ type Options = z.output<typeof Options>;
 
 /** What of the account decides besides the copy itself. */
 interface Survey {
-  /** Every copy there is, whatever the policy selects, with what decides on it as far as the service shows it. */
+  /**
+   * Every copy there is, whatever the policy selects, with what decides on it as far as the service shows it.
+   */
   copies: ReadonlyMap<string, Copy>;
   /** The live sites of the copies, by id. */
   sites: ReadonlyMap<string, Item<'listSites'>>;
@@ -237,7 +240,9 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
   return { is: 'target', memo };
 }
 
-/** Why a stale copy is kept by the wish of the policy. Tags that are not shown are not "none": then it throws. */
+/**
+ * Why a stale copy is kept by the wish of the policy. Tags that are not shown are not "none": then it throws.
+ */
 function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Evaluating<Options, Survey>) {
   const { unless_tagged = [], keep_latest } = options;
   if (latest.has(copy.id)) {
@@ -375,7 +380,7 @@ const extended = (before: string, after: string | undefined): End => ({
 
 const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
-/** Whether the copy is still as it was planned, and nothing has begun on it since. If not, the end of it. Two requests. */
+/** Whether the copy is as it was planned, and nothing has begun on it since; else its end. Two requests. */
 async function lookAgain(acting: Working, memo: Look): Promise<'same' | 'gone' | End> {
   const { target, options } = acting;
   const copies = await copiesOf(acting, memo.siteId);

@@ -12,8 +12,8 @@ type Site = Item<'listSites'>;
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * The live sites of these copies, by id. One request per 100 sites until each is found; with `withTags`, one more for each
- * of the first 100 of which the list does not show the tags.
+ * The live sites of these copies, by id. One request per 100 sites until each is found; with `withTags`, one
+ * more for each of the first 100 of which the list does not show the tags.
  */
 export async function liveSitesOf(
   { all, api }: Pick<JobApi, 'all' | 'api'>,

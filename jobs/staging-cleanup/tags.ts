@@ -21,7 +21,8 @@ const isCalled = ({ id, name }: Tag, wanted: string): boolean =>
 /**
  * The first of `wanted` that one of these tags is.
  *
- * @throws {NotShownError} when none is, and the name of one of them is shown neither here nor by the account's tags.
+ * @throws {NotShownError} when none is, and the name of one of them is shown neither here nor by the
+ * account's tags.
  */
 export function firstTag(
   wanted: readonly string[],
@@ -34,7 +35,9 @@ export function firstTag(
   return found;
 }
 
-/** Looks up `wanted` among the tags of the account. None wanted costs nothing, else one request per 100 tags. */
+/**
+ * Looks up `wanted` among the tags of the account. None wanted costs nothing, else one request per 100 tags.
+ */
 export async function knownTags({ all }: Pick<JobApi, 'all'>, wanted: readonly string[]): Promise<KnownTags> {
   let missing = [...wanted];
   const names = new Map<string, string>();

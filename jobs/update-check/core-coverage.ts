@@ -1,6 +1,6 @@
 /**
- * Which sites' cores are behind or vulnerable, and which auto update schedule updates them (spec 2.8, 2.17). Of plugins and
- * themes the service's sites say nothing, so they are not judged.
+ * Which sites' cores are behind or vulnerable, and which auto update schedule updates them (spec 2.8, 2.17).
+ * Of plugins and themes the service's sites say nothing, so they are not judged.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { JobApi } from '../../src/job/api.ts';
@@ -26,7 +26,9 @@ export interface SiteCores {
   vulnerable: ReadonlyMap<string, boolean>;
 }
 
-/** A site whose core is vulnerable, or is behind with nobody to update it, or of which that cannot be told. */
+/**
+ * A site whose core is vulnerable, or is behind with nobody to update it, or of which that cannot be told.
+ */
 export interface FoundSite {
   site: SiteCore;
   vulnerable: boolean;
@@ -47,9 +49,9 @@ const TRIES = 3;
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * Reads the cores of all sites, one request per 100. Only a site shown alone says whether its core is vulnerable, so one
- * site is asked for each version that has an update, and answers for all sites of that version. A site of which the list
- * does not show enough is asked for alone.
+ * Reads the cores of all sites, one request per 100. Only a site shown alone says whether its core is
+ * vulnerable, so one site is asked for each version that has an update, and answers for all sites of that
+ * version. A site of which the list does not show enough is asked for alone.
  */
 export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Promise<SiteCores> {
   const sites = new Map<string, SiteCore>();
@@ -120,7 +122,9 @@ async function isVulnerable(
   return undefined;
 }
 
-/** Whether a schedule is for a site, and whether it updates cores; nothing where the service does not show it. */
+/**
+ * Whether a schedule is for a site, and whether it updates cores; nothing where the service does not show it.
+ */
 interface Scope {
   schedule: UpdateSchedule;
   /** Nothing where the service does not show its status. */

@@ -1,6 +1,6 @@
 /**
- * What an update check has to say of a schedule and of a site, how they end by it, and what is to be changed about a
- * schedule. Pure: what was read comes in, findings and outcomes go out.
+ * What an update check has to say of a schedule and of a site, how they end by it, and what is to be changed
+ * about a schedule. Pure: what was read comes in, findings and outcomes go out.
  */
 
 import type { End } from '../../src/job/answer.ts';
@@ -85,7 +85,10 @@ const isOver = (run: UpdateRun, rate: number): boolean => !isGoing(run) && (fail
 const severityOf = (condition: Condition, { fail_on }: CheckOptions): Finding['severity'] =>
   fail_on.includes(condition) ? 'error' : 'warning';
 
-/** How a target ends of which these conditions hold: failed for one that the policy names, else skipped and told. */
+/**
+ * How a target ends of which these conditions hold: failed for one that the policy names, else skipped and
+ * told.
+ */
 function endOf(held: ReadonlySet<Condition>, { fail_on }: CheckOptions): Pick<End, 'is' | 'reason'> {
   const amiss = allConditions.filter((condition) => held.has(condition));
   const failing = amiss.find((condition) => fail_on.includes(condition));
@@ -155,12 +158,15 @@ function linesOf(
         ];
   const all = [...lines, ...told.flat(), ...older];
   if (all.length <= MAX_LINES) return all;
-  // Of what does not fit, the runs and the worst are kept: by its run's line the next check knows what was told.
+  // Of what does not fit, the runs and the worst are kept: by its run's line the next check knows what was
+  // told.
   const sites = told.flatMap(([, ...rest]) => rest).sort((a, b) => gravity[a.severity] - gravity[b.severity]);
   return [...lines, ...told.flatMap(([whole]) => whole ?? []), ...older, ...sites];
 }
 
-/** The line about the schedule itself; there always is one, so that the next check knows that it was told of. */
+/**
+ * The line about the schedule itself; there always is one, so that the next check knows that it was told of.
+ */
 function standing(
   { schedule, latest, did }: ExaminedSchedule,
   held: ReadonlySet<Condition>,

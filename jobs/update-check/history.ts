@@ -1,9 +1,9 @@
 /**
  * Which runs of the account's auto update schedules there are to tell of, read by lists (spec 4.7, 4.8).
  *
- * A run is told of once, and none is missed: what earlier checks have told of stands in their findings, by the id of the
- * run's task, so that the reading can begin well before the last check. A run that began long before it and ended
- * since shows by its task, which has changed since.
+ * A run is told of once, and none is missed: what earlier checks have told of stands in their findings, by
+ * the id of the run's task, so that the reading can begin well before the last check. A run that began long
+ * before it and ended since shows by its task, which has changed since.
  */
 import type { Input, Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
@@ -42,9 +42,9 @@ const BATCH = 50;
 const PAGE = 100;
 
 /**
- * Reads all schedules and what of their history was not told of yet, going back to `lookback` where nothing was. Costs a
- * request per 100 schedules, per 100 runs, and per 100 tasks that changed since, one for what is still going, and about one
- * per 100 runs for the schedules that have not run since.
+ * Reads all schedules and what of their history was not told of yet, going back to `lookback` where nothing
+ * was. Costs a request per 100 schedules, per 100 runs, and per 100 tasks that changed since, one for what is
+ * still going, and about one per 100 runs for the schedules that have not run since.
  */
 export async function readUpdateHistory(
   { api, all, earlier }: Pick<JobApi, 'api' | 'all'> & { earlier(): AsyncGenerator<EarlierTarget> },
@@ -122,7 +122,9 @@ async function movedTasks({ all }: Pick<JobApi, 'all'>, from: number): Promise<M
   return tasks;
 }
 
-/** Whether a task has ended well without having shown that all of its sites were done: its details are to say. */
+/**
+ * Whether a task has ended well without having shown that all of its sites were done: its details are to say.
+ */
 const isShort = ({ status, progress }: Task): boolean => {
   const { done, total } = progress?.metrics?.sites ?? {};
   const isWhole = done !== undefined && total !== undefined && done >= total;
@@ -130,8 +132,8 @@ const isShort = ({ status, progress }: Task): boolean => {
 };
 
 /**
- * The runs since a moment and those still going, by schedule, newest first. Where an entry does not show its schedule, each
- * schedule is asked for by itself: one request more per 100 runs and schedule.
+ * The runs since a moment and those still going, by schedule, newest first. Where an entry does not show its
+ * schedule, each schedule is asked for by itself: one request more per 100 runs and schedule.
  */
 async function entriesSince(
   { all }: Pick<JobApi, 'all'>,
@@ -204,14 +206,16 @@ async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHisto
     // A page that is not full has shown all there is of the whole batch.
     const isFull = entries.length === PAGE;
     const settled = new Set(batch.filter((id) => !isFull || schedules.get(id)?.latest));
-    // A full page of other schedules than asked for would settle nothing: then nothing more can be learnt this way.
+    // A full page of other schedules than asked for would settle nothing: then nothing more can be learnt
+    // this way.
     if (settled.size === 0) return;
     open = open.filter((id) => !settled.has(id));
   }
 }
 
 /**
- * Reads a run, with the details of its task where something went wrong or `closely` says so. Costs one request then.
+ * Reads a run, with the details of its task where something went wrong or `closely` says so. Costs one
+ * request then.
  */
 export async function readRunOf(api: Api, entry: HistoryEntry, closely: boolean): Promise<UpdateRun> {
   if (!closely || !entry.task_id) return readRun(entry);

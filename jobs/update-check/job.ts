@@ -1,10 +1,11 @@
 /**
- * Looks after the service's own auto updates (spec 4.7): tells what their runs did since the last check and what failed,
- * which schedules stand still, and which sites no schedule keeps up to date. Changes nothing unless the policy asks for
- * it: then it enables paused schedules, or pauses those that fail too much.
+ * Looks after the service's own auto updates (spec 4.7): tells what their runs did since the last check and
+ * what failed, which schedules stand still, and which sites no schedule keeps up to date. Changes nothing
+ * unless the policy asks for it: then it enables paused schedules, or pauses those that fail too much.
  *
- * A schedule is a target; so is a site of which there is something to tell. Most of it is seen while planning, by lists.
- * A step of its own has only what still goes on, and is followed to its end, and what is to be changed.
+ * A schedule is a target; so is a site of which there is something to tell. Most of it is seen while
+ * planning, by lists. A step of its own has only what still goes on, and is followed to its end, and what is
+ * to be changed.
  */
 import { z } from 'zod';
 import { middleOf } from '../../src/clock.ts';
@@ -211,7 +212,10 @@ export const updateCheck = defineJob({
 const taskIds = (entries: readonly HistoryEntry[]): string[] =>
   entries.flatMap(({ task_id }) => task_id ?? []);
 
-/** Whether the details of a run's task are worth a request: something went wrong, and somebody wants to know it. */
+/**
+ * Whether the details of a run's task are worth a request: something went wrong, and somebody wants to know
+ * it.
+ */
 function deservesLook(
   entry: HistoryEntry,
   { entries, schedule }: ScheduleHistory,
@@ -236,7 +240,10 @@ async function lookAt(
   return { schedule, since, untold, runs, ...(last ? { latest: last } : {}) };
 }
 
-/** Reads again what the memo says, when what went on has ended. Costs a request or two, and one a run that went wrong. */
+/**
+ * Reads again what the memo says, when what went on has ended. Costs a request or two, and one a run that
+ * went wrong.
+ */
 async function lookAgain(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   id: string,
@@ -265,7 +272,10 @@ async function lookAgain(
   return { ...looked, did, refused };
 }
 
-/** The addresses of the sites of some runs: asked for one by one, or all of the account's where that costs less. */
+/**
+ * The addresses of the sites of some runs: asked for one by one, or all of the account's where that costs
+ * less.
+ */
 async function labelsOf(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   runs: readonly UpdateRun[],

@@ -1,6 +1,7 @@
 /**
- * What a run of an auto update schedule did, site by site (spec 2.9, 2.10): its entry in the history says what was to be
- * updated, and from which version to which; its task, where something went wrong, what became of each site and why.
+ * What a run of an auto update schedule did, site by site (spec 2.9, 2.10): its entry in the history says
+ * what was to be updated, and from which version to which; its task, where something went wrong, what became
+ * of each site and why.
  */
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
 import type { Finding } from '../../src/job/job.ts';
@@ -42,8 +43,8 @@ export const wentWell = ({ status }: { status: string }): boolean =>
   status === 'completed' || status === 'no_updates';
 
 /**
- * Puts together what the history and, where it was asked, the task say of a run. `silent` is a task that was asked and that
- * the service does not show any more: then the history alone proves nothing of the sites.
+ * Puts together what the history and, where it was asked, the task say of a run. `silent` is a task that was
+ * asked and that the service does not show any more: then the history alone proves nothing of the sites.
  */
 export function readRun(entry: HistoryEntry, asked?: TaskDetails | 'silent'): UpdateRun {
   const task = asked === 'silent' ? undefined : asked;
@@ -84,8 +85,8 @@ export const wentBadly = ({ status, sites }: UpdateRun): boolean =>
   status === 'failed' || status === 'aborted' || sites.some(isBad);
 
 /**
- * What there is to say of a run: a line about the whole, then one for each site, those that went wrong first. `bad` is how
- * grave a failed update is; `label` gives a site's address.
+ * What there is to say of a run: a line about the whole, then one for each site, those that went wrong first.
+ * `bad` is how grave a failed update is; `label` gives a site's address.
  */
 export function runFindings(
   run: UpdateRun,

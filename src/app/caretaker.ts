@@ -1,6 +1,6 @@
 /**
- * The rooms put together: one opened Caretaker is a connection to Redis with records, queues, engine and accounts on
- * it. Commands and daemon alike work through it.
+ * The rooms put together: one opened Caretaker is a connection to Redis with records, queues, engine and
+ * accounts on it. Commands and daemon alike work through it.
  */
 import type { Clock } from '../clock.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -19,7 +19,10 @@ import { connectRecords, type OpenRecords } from './open-records.ts';
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
   /** Those it was opened with, with what was taken over since. */
   readonly settings: Settings;
-  /** Takes over what can be changed while at work: who is told, which days are left out, how long things are kept. */
+  /**
+   * Takes over what can be changed while at work: who is told, which days are left out, how long things are
+   * kept.
+   */
   take(changed: Pick<Settings, 'notifications' | 'calendars' | 'retention'>): void;
   readonly queues: Queues;
   readonly engine: Engine;
@@ -32,8 +35,9 @@ export interface CaretakerOptions {
   /** Default: the machine's, set right by Redis's. A test hands in its own. */
   clock?: Clock;
   /**
-   * Called when the records no longer have the version of this release: another process has migrated them. Default: this process
-   * ends at once, as if it was killed, since whatever it writes from here on may damage them.
+   * Called when the records no longer have the version of this release: another process has migrated them.
+   * Default: this process ends at once, as if it was killed, since whatever it writes from here on may damage
+   * them.
    */
   onOtherVersion?: (error: RecordsVersionError) => void;
 }

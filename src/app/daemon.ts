@@ -41,7 +41,9 @@ const STILL_AFTER_MS = 30_000;
 export async function startDaemon(options: {
   caretaker: Caretaker;
   roles: readonly Role[];
-  /** Where the settings come from, so that their changes are noticed. Default: they are not looked at again. */
+  /**
+   * Where the settings come from, so that their changes are noticed. Default: they are not looked at again.
+   */
   config?: ConfigWatch;
 }): Promise<Daemon> {
   const { caretaker, roles: given } = options;
@@ -119,7 +121,10 @@ export async function startDaemon(options: {
 const isStill = (beatAt: number | undefined, role: Role, now: number): boolean =>
   role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_AFTER_MS);
 
-/** Whether the port is taken by a daemon that shares our work, which is another matter than a stranger's program. */
+/**
+ * Whether the port is taken by a daemon that shares our work, which is another matter than a stranger's
+ * program.
+ */
 async function runningAlready(error: unknown, caretaker: Caretaker): Promise<DaemonRunsError | undefined> {
   if (systemCodeOf(error) !== 'EADDRINUSE') return undefined;
   const { settings, records, clock } = caretaker;

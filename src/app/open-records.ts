@@ -1,6 +1,6 @@
 /**
- * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note what others
- * are to do. Knows neither queues nor engine nor accounts, so that it opens at once.
+ * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note
+ * what others are to do. Knows neither queues nor engine nor accounts, so that it opens at once.
  */
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -20,7 +20,8 @@ export interface OpenRecords {
   /** Where Redis is, safe to show. */
   readonly redis: Connected;
   /**
-   * Looks whether the records still have the version of this release, and migrates older ones. Costs one round trip.
+   * Looks whether the records still have the version of this release, and migrates older ones. Costs one
+   * round trip.
    *
    * @throws {RecordsVersionError}
    */

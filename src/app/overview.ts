@@ -1,4 +1,6 @@
-/** How the daemon is, for its dashboard: what it was started for, what of that works, how its accounts are. */
+/**
+ * How the daemon is, for its dashboard: what it was started for, what of that works, how its accounts are.
+ */
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
 import type { PolicyBook } from '../policy/policy-watcher.ts';

@@ -1,4 +1,7 @@
-/** What the daemon's log tells of runs besides their ends: that one begins, whoever asked for it and wherever it is planned. */
+/**
+ * What the daemon's log tells of runs besides their ends: that one begins, whoever asked for it and wherever
+ * it is planned.
+ */
 import type { CaretakerEvent } from '../records/events.ts';
 import type { Caretaker } from './caretaker.ts';
 

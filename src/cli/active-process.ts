@@ -41,7 +41,10 @@ export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attenda
   return `${attendant ? 'Follow it:    ' : 'Continue it:  '} caretaker runs continue ${id}\nCancel it:     caretaker runs cancel ${id}`;
 }
 
-/** @throws {UsageError} when nobody is there who could do the work. Also when Redis refuses to write: then nobody can show it. */
+/**
+ * @throws {UsageError} when nobody is there who could do the work. Also when Redis refuses to write: then
+ * nobody can show it.
+ */
 export async function needWorker({
   records,
   clock,

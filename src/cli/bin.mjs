@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `caretaker` command. Plain JavaScript, because it runs before anything is installed or built: in a checkout
- * it first makes sure that what it starts is the current source.
+ * The `caretaker` command. Plain JavaScript, because it runs before anything is installed or built: in a
+ * checkout it first makes sure that what it starts is the current source.
  */
 import { existsSync } from 'node:fs';
 import module from 'node:module';
@@ -29,8 +29,8 @@ if (existsSync(here('main.ts'))) {
 // Keeps compiled code between starts, which saves a tenth to a fifth of the time. Node 22 and newer.
 module.enableCompileCache?.();
 
-// Whoever reads our output may stop early (`| head`): the work goes on, and its exit code still counts. Output that
-// is lost for another reason, such as a full disk, is not taken for a success.
+// Whoever reads our output may stop early (`| head`): the work goes on, and its exit code still counts.
+// Output that is lost for another reason, such as a full disk, is not taken for a success.
 let lost;
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error) => {

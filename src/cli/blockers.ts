@@ -1,7 +1,7 @@
 /**
- * What keeps a run from going on through no fault of its own: the service away, its requests used up by others, Redis
- * away. Each is told once when it has lasted, and once when it is over. That an answer is slow to come is told once, and
- * work that the service has forgotten as more of it is found out.
+ * What keeps a run from going on through no fault of its own: the service away, its requests used up by
+ * others, Redis away. Each is told once when it has lasted, and once when it is over. That an answer is slow
+ * to come is told once, and work that the service has forgotten as more of it is found out.
  */
 import type { Caretaker } from '../app/caretaker.ts';
 import { endedCount } from '../run/moves.ts';
@@ -98,7 +98,9 @@ export class Blockers {
     if (words) this.terminal.say(words);
   }
 
-  /** What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before. */
+  /**
+   * What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before.
+   */
   async reading<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { clock } = this.caretaker;
     const since = clock.now();

@@ -32,7 +32,9 @@ export function settingsOf({ config }: GlobalOptions): Settings {
   return loadSettings({ configPath: config, cwd: process.cwd(), env: process.env });
 }
 
-/** The log of a command that a person runs: quiet unless asked, since the command itself says what matters. */
+/**
+ * The log of a command that a person runs: quiet unless asked, since the command itself says what matters.
+ */
 export async function commandLog({ verbose }: GlobalOptions): Promise<Log> {
   const { openLog } = await import('../log.ts');
   return openLog({ level: verbose ? 'info' : 'error', form: process.stderr.isTTY ? 'pretty' : 'json' });
@@ -49,7 +51,8 @@ export async function policiesOf(settings: Settings): Promise<Loaded> {
 /**
  * The policy called `name`. Mistakes in other policies are only counted aloud.
  *
- * @throws {InvalidFilesError} when the policy is not among the usable ones and there are mistakes that may be why.
+ * @throws {InvalidFilesError} when the policy is not among the usable ones and there are mistakes that may be
+ * why.
  * @throws {UsageError} when there is no such policy.
  */
 export async function policyNamed(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
@@ -100,7 +103,10 @@ export async function withCaretaker<T>(
   }
 }
 
-/** Opens the records alone, for as long as `use` takes: for commands that call nobody and put nothing into a queue. */
+/**
+ * Opens the records alone, for as long as `use` takes: for commands that call nobody and put nothing into a
+ * queue.
+ */
 export async function withRecords<T>(
   options: GlobalOptions,
   settings: Settings,

@@ -13,7 +13,10 @@ export interface Kept extends KeptPolicy {
   policy: Policy;
 }
 
-/** The policies that a daemon keeps in force although they cannot be read now; of several daemons, the first to tell. */
+/**
+ * The policies that a daemon keeps in force although they cannot be read now; of several daemons, the first
+ * to tell.
+ */
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
   for (const { keeps = [] } of await records.presence.here(now)) {

@@ -1,4 +1,7 @@
-/** What all schedules of an account will cost in the next 24 hours, and which policies cannot fit into its budget. */
+/**
+ * What all schedules of an account will cost in the next 24 hours, and which policies cannot fit into its
+ * budget.
+ */
 
 import type { Caretaker } from '../app/caretaker.ts';
 import type { BudgetUsage } from '../budget/usage.ts';
@@ -44,8 +47,8 @@ export interface ForecastRun {
 }
 
 /**
- * How long each of the runs to come takes, in their order, when what may be spent in a minute is divided by weight among
- * those under way. Pure.
+ * How long each of the runs to come takes, in their order, when what may be spent in a minute is divided by
+ * weight among those under way. Pure.
  */
 export function simulate(coming: readonly ForecastRun[], perMinute: number, now: number): number[] {
   const open = coming.map((run, index) => {
@@ -133,7 +136,9 @@ function firingsWithin(policy: Policy, state: PolicyState | undefined, now: numb
   return times;
 }
 
-/** Why runs of a policy do not fit: they would not end before they are cut off, or before the next one begins. */
+/**
+ * Why runs of a policy do not fit: they would not end before they are cut off, or before the next one begins.
+ */
 function warningOf(policy: Policy, times: readonly number[], takesMs: number): string | undefined {
   const { runMs } = policy.timeout;
   if (takesMs > runMs) return 'Its runs cannot end within timeout.run.';

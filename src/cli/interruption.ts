@@ -1,6 +1,7 @@
 /**
- * Ctrl-C and SIGTERM while a run is attended: the first has everything under way recorded and ends then, the second ends
- * at once. What cannot be recorded because Redis is away is not waited for: it is found out when the run goes on.
+ * Ctrl-C and SIGTERM while a run is attended: the first has everything under way recorded and ends then, the
+ * second ends at once. What cannot be recorded because Redis is away is not waited for: it is found out when
+ * the run goes on.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exit } from './exit.ts';
@@ -17,7 +18,10 @@ export interface Interruption {
   readonly over: () => void;
 }
 
-/** Resolves with true when Redis leaves us without an answer for ten seconds, with false when `over` aborts before. */
+/**
+ * Resolves with true when Redis leaves us without an answer for ten seconds, with false when `over` aborts
+ * before.
+ */
 export async function goesAway(ask: () => Promise<unknown>, over: AbortSignal): Promise<boolean> {
   while (!over.aborted) {
     // A Redis that answers with an error is there; what it says comes out elsewhere.

@@ -19,7 +19,10 @@ export function dayNote(text: string): string {
   return why === undefined ? '' : ` (${why})`;
 }
 
-/** The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine does not matter. */
+/**
+ * The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine
+ * does not matter.
+ */
 export function parseEndTime(text: string): number | undefined {
   const [whole, zone] = MOMENT.exec(text) ?? [];
   if (whole === undefined) return undefined;

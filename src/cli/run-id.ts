@@ -9,8 +9,9 @@ const LOOK_BACK = 100;
 const MAX_NAMED = 10;
 
 /**
- * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through. `last` is the newest that
- * was not refused because another was under way: nothing can be done to that, and it is the other that is meant.
+ * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through. `last` is
+ * the newest that was not refused because another was under way: nothing can be done to that, and it is the
+ * other that is meant.
  *
  * @throws {UsageError} when there is no such run, or when several begin so.
  */

@@ -1,4 +1,6 @@
-/** Resolves with the name of the signal when somebody asks the process to stop; a second one ends it at once. */
+/**
+ * Resolves with the name of the signal when somebody asks the process to stop; a second one ends it at once.
+ */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let asked = false;

@@ -1,8 +1,9 @@
 /**
- * Attending a run from the command line: this process takes part in the work, shows progress, and sees the end.
+ * Attending a run from the command line: this process takes part in the work, shows progress, and sees the
+ * end.
  *
- * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at once. Either
- * way nothing is lost: everything that matters is in Redis before it is acted upon.
+ * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at
+ * once. Either way nothing is lost: everything that matters is in Redis before it is acted upon.
  */
 
 import type { Caretaker } from '../app/caretaker.ts';
@@ -39,7 +40,9 @@ export interface Attending {
   passing?: boolean;
   /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
   callOffIfRefused: boolean;
-  /** The run was called off and only comes to its end: an account that refuses us does not keep it from that. */
+  /**
+   * The run was called off and only comes to its end: an account that refuses us does not keep it from that.
+   */
   calledOff?: boolean;
   /** Said once Ctrl-C is heard: from then on it lets what is under way be recorded. */
   opening?: string;
@@ -47,7 +50,10 @@ export interface Attending {
   named?: boolean;
 }
 
-/** What a run's end means for the command that asked for it; a run that was skipped did nothing of what was asked for. */
+/**
+ * What a run's end means for the command that asked for it; a run that was skipped did nothing of what was
+ * asked for.
+ */
 const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
 
 /** Works until the run has ended, and prints it; gives the exit code. */
@@ -77,7 +83,9 @@ export async function watchRun(
   }
 }
 
-/** Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts. */
+/**
+ * Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts.
+ */
 async function watch(
   caretaker: Caretaker,
   run: Run,
@@ -119,7 +127,10 @@ async function watch(
   }
 }
 
-/** The account refuses us, a person has to release it, or the service was not there when the plan was to be made. */
+/**
+ * The account refuses us, a person has to release it, or the service was not there when the plan was to be
+ * made.
+ */
 const standsStill = (run: Run): boolean =>
   run.status === 'blocked' ||
   run.held !== undefined ||
@@ -174,8 +185,8 @@ function printTargets(
 }
 
 /**
- * Whether a person is shown how a target ended: not when it succeeded or needed nothing, unless its reason is notable or its
- * end is itself a finding.
+ * Whether a person is shown how a target ended: not when it succeeded or needed nothing, unless its reason is
+ * notable or its end is itself a finding.
  */
 const isShown = ({ outcome, reason = '', detail, findings = [] }: Target, reasons: Reasons): boolean =>
   (outcome !== 'succeeded' && reason !== 'already-done') ||

@@ -1,6 +1,6 @@
 /**
- * Bodies as they were before the service, or a proxy in front of it, compressed them (`Content-Encoding`). We ask for no
- * compression, but whoever asks for nothing may be sent any.
+ * Bodies as they were before the service, or a proxy in front of it, compressed them (`Content-Encoding`). We
+ * ask for no compression, but whoever asks for nothing may be sent any.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -17,8 +17,8 @@ const decoders: Record<string, (first: Buffer) => Transform> = {
 export class EncodingError extends Error {}
 
 /**
- * The body without its compression, as it comes: whoever reads it bounds it, so that little which becomes much costs no
- * memory. `encoding` is the header's value.
+ * The body without its compression, as it comes: whoever reads it bounds it, so that little which becomes
+ * much costs no memory. `encoding` is the header's value.
  *
  * @throws {EncodingError} while it is read, when it is compressed otherwise or not to its end
  * @throws what `body` throws when it breaks off

@@ -72,9 +72,11 @@ export class UnavailableError extends CaretakerError {
 }
 
 /**
- * Something answers at the base URL that is not the service: another web server, another version, another protocol.
+ * Something answers at the base URL that is not the service: another web server, another version, another
+ * protocol.
  *
- * For runs it is an outage like any other, and over when the base URL is mended; asking again at once is useless.
+ * For runs it is an outage like any other, and over when the base URL is mended; asking again at once is
+ * useless.
  */
 export class NotTheServiceError extends UnavailableError {
   override readonly code = 'NOT_THE_SERVICE';
@@ -92,8 +94,8 @@ export class NotTheServiceError extends UnavailableError {
 }
 
 /**
- * A redirect that is not followed: of a change, or to another origin, where the token must not go. It may pass, as with a
- * proxy that is being restarted; where it lasts, the base URL has to be changed.
+ * A redirect that is not followed: of a change, or to another origin, where the token must not go. It may
+ * pass, as with a proxy that is being restarted; where it lasts, the base URL has to be changed.
  */
 export class RedirectedError extends UnavailableError {
   override readonly code = 'REDIRECTED';
@@ -111,8 +113,8 @@ export class RedirectedError extends UnavailableError {
 }
 
 /**
- * The service reports that a change was made (2xx), and what it says of it cannot be used. The change was carried out; what it
- * made is not known.
+ * The service reports that a change was made (2xx), and what it says of it cannot be used. The change was
+ * carried out; what it made is not known.
  */
 export class UnreadableError extends UnavailableError {
   constructor(operation: OperationId, status: number, cause: Error) {

@@ -31,7 +31,10 @@ const unknownAuthority = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
-/** What else is wrong with a certificate; like the others it is found before the first byte of a request is sent. */
+/**
+ * What else is wrong with a certificate; like the others it is found before the first byte of a request is
+ * sent.
+ */
 const badCertificate = new Set(['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
 export interface Exchange {
@@ -66,7 +69,10 @@ class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
     this.handler.onRequestStart?.(controller, context);
   }
 
-  /** Hints that come before an answer (1xx) are none: passed on, the answer after them would be taken for a second one. */
+  /**
+   * Hints that come before an answer (1xx) are none: passed on, the answer after them would be taken for a
+   * second one.
+   */
   onResponseStart(
     controller: Dispatcher.DispatchController,
     status: number,
@@ -107,7 +113,8 @@ export class Connection {
     this.base = new URL(account.baseUrl);
     this.token = account.token;
     this.pool = new Pool(this.base.origin, {
-      // More than anybody has under way at once: a request that was let go must not wait in a queue of the pool.
+      // More than anybody has under way at once: a request that was let go must not wait in a queue of the
+      // pool.
       connections: 512,
       connect: { timeout: CONNECT_TIMEOUT_MS },
     }).compose(guarded);
@@ -119,8 +126,8 @@ export class Connection {
   }
 
   /**
-   * The path that a reply redirects a read to; nothing when it does not, when a change was asked for, and when it leads
-   * to another origin: the token stays home.
+   * The path that a reply redirects a read to; nothing when it does not, when a change was asked for, and
+   * when it leads to another origin: the token stays home.
    */
   redirectionOf({ method, path }: Exchange, reply: Reply): string | undefined {
     if (method !== 'GET' || !redirects.has(reply.status)) return undefined;
@@ -187,7 +194,10 @@ export class Connection {
     this.isRecognised = true;
   }
 
-  /** The error for an answer that the service would never give: from something before it, or from something else. */
+  /**
+   * The error for an answer that the service would never give: from something before it, or from something
+   * else.
+   */
   notTheService(
     operation: OperationId,
     sent: boolean,
@@ -240,8 +250,8 @@ export class Connection {
 }
 
 /**
- * Whether the request provably never left. A code alone does not prove it: a connection that was open can also end
- * with `EHOSTUNREACH`.
+ * Whether the request provably never left. A code alone does not prove it: a connection that was open can
+ * also end with `EHOSTUNREACH`.
  */
 function failedBeforeSending(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -261,7 +271,10 @@ function codes(error: unknown): string[] {
 const isDistrusted = (error: unknown): boolean =>
   codes(error).some((code) => unknownAuthority.has(code) || badCertificate.has(code));
 
-/** Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way round. */
+/**
+ * Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way
+ * round.
+ */
 function otherProtocol(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = String((at as { code?: unknown }).code);
@@ -328,7 +341,10 @@ export async function readText(operation: OperationId, reply: Reply): Promise<st
   return textOf(Buffer.concat(chunks), header('content-type'));
 }
 
-/** Bytes as text, without a byte order mark: UTF-8, as JSON has to be, or what the content type names where they are not that. */
+/**
+ * Bytes as text, without a byte order mark: UTF-8, as JSON has to be, or what the content type names where
+ * they are not that.
+ */
 function textOf(bytes: Buffer, contentType = ''): string {
   const [, charset] = /;\s*charset="?([\w.:-]+)/i.exec(contentType) ?? [];
   for (const label of ['utf-8', charset ?? 'utf-8']) {
@@ -346,12 +362,13 @@ const contentOf = ({ body, header }: Reply): AsyncGenerator<Buffer> =>
   decoded(body, header('content-encoding'));
 
 /**
- * A PDF as it comes. It ends with an `UnavailableError` when it is cut, stops coming, or is no PDF; in the last case before its
- * first byte.
+ * A PDF as it comes. It ends with an `UnavailableError` when it is cut, stops coming, or is no PDF; in the
+ * last case before its first byte.
  */
 export function streamPdf(operation: OperationId, reply: Reply): Readable {
   const { status, body, answerWithinMs, header } = reply;
-  // A length that was told is kept to, or the connection counts as cut; so does what was sent in chunks, or compressed.
+  // A length that was told is kept to, or the connection counts as cut; so does what was sent in chunks, or
+  // compressed.
   const endsOpen = ['content-length', 'transfer-encoding', 'content-encoding'].every((name) => !header(name));
   async function* chunks() {
     try {

@@ -1,12 +1,13 @@
 /**
  * All items of a list, page after page, while the list may be changing under us.
  *
- * An item that moves to a later page between two requests is not given twice. One that moves to an earlier page, because
- * it changed or because another one left the list, would be missed: so when a round did not see as many items as the
- * service counted all along, the pages are gone through again for the rest.
+ * An item that moves to a later page between two requests is not given twice. One that moves to an earlier
+ * page, because it changed or because another one left the list, would be missed: so when a round did not see
+ * as many items as the service counted all along, the pages are gone through again for the rest.
  *
- * A page that does not show how many pages there are is no proof that the list ends with it: the next page is asked for
- * until one has nothing new. Where no count is shown, a list of several pages is whole when a round finds nothing new.
+ * A page that does not show how many pages there are is no proof that the list ends with it: the next page is
+ * asked for until one has nothing new. Where no count is shown, a list of several pages is whole when a round
+ * finds nothing new.
  */
 import type { Item, ListId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
@@ -18,9 +19,9 @@ const PER_PAGE = 100;
 const MAX_ROUNDS = 3;
 
 /**
- * Yields every item once, by its `id`, or, where items have none, by all that it says; a list without pages as it is. Costs one
- * request per 100 items, and at most twice that again when items move; one more a round where the service does not show its
- * number of pages. Errors are the fetching function's.
+ * Yields every item once, by its `id`, or, where items have none, by all that it says; a list without pages
+ * as it is. Costs one request per 100 items, and at most twice that again when items move; one more a round
+ * where the service does not show its number of pages. Errors are the fetching function's.
  */
 export async function* allItems<Id extends ListId>(
   id: Id,

@@ -1,4 +1,6 @@
-/** Whether what comes as a PDF is one, and whole: a file named .pdf is not opened before somebody needs it. */
+/**
+ * Whether what comes as a PDF is one, and whole: a file named .pdf is not opened before somebody needs it.
+ */
 
 const BEGIN = Buffer.from('%PDF-');
 const END = '%%EOF';
@@ -9,8 +11,8 @@ const END_WITHIN_BYTES = 1024;
 export class PdfError extends Error {}
 
 /**
- * Hands on a PDF as it comes. With `endsOpen` nothing but the file itself shows that it came to its end: the answer told no
- * length, and a connection that was cut looks like one that was closed.
+ * Hands on a PDF as it comes. With `endsOpen` nothing but the file itself shows that it came to its end: the
+ * answer told no length, and a connection that was cut looks like one that was closed.
  *
  * @throws {PdfError} before the first byte when it is no PDF, after the last one when its end is missing
  */

@@ -10,12 +10,15 @@ import { hasRateHeaders } from './rate-headers.ts';
 export const isSomebodyElses = (reply: Reply, text: string): boolean =>
   isPage(reply) && !hasRateHeaders(reply) && parsed(text) === undefined;
 
-/** A status that says something about the request; the others may come from whatever stands before the service. */
+/**
+ * A status that says something about the request; the others may come from whatever stands before the
+ * service.
+ */
 export const isDefinite = (status: number): boolean => ['rejected', 'gone'].includes(meaningOf(status));
 
 /**
- * Whether a 404 cannot be about what was asked for: a path without an id in it is always there, in the service. A change of
- * something that its body names may still be refused so.
+ * Whether a 404 cannot be about what was asked for: a path without an id in it is always there, in the
+ * service. A change of something that its body names may still be refused so.
  */
 export const isLost = (id: OperationId, reply: Reply): boolean => {
   const { path, effect } = operationOf(id);
@@ -43,7 +46,10 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** The error for a good reply that could not be read: where it is the service's, a change was made all the same. */
+/**
+ * The error for a good reply that could not be read: where it is the service's, a change was made all the
+ * same.
+ */
 export function unreadable(id: OperationId, reply: Reply, error: unknown): unknown {
   const isUnusable = error instanceof UnavailableError || error instanceof ContractError;
   const isMade = operationOf(id).effect !== undefined && hasRateHeaders(reply);

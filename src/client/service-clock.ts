@@ -1,8 +1,9 @@
 /**
  * How far the service's clock is ahead of ours, measured by the times in its own answers.
  *
- * Clocks of two machines may be minutes apart, so a timestamp of the service is compared with a time of ours only after that was
- * translated. Each answer narrows the bounds: it was made between the moments at which its request left and its headers arrived.
+ * Clocks of two machines may be minutes apart, so a timestamp of the service is compared with a time of ours
+ * only after that was translated. Each answer narrows the bounds: it was made between the moments at which
+ * its request left and its headers arrived.
  */
 import type { TimeBounds } from '../clock.ts';
 
@@ -14,7 +15,10 @@ export interface Exchanged {
 
 /** Two clocks drift apart by no more than this share of the time that passes (100 ppm). */
 const DRIFT = 1e-4;
-/** The machines of one service do not agree to the millisecond, and what made an answer is not what stored the item. */
+/**
+ * The machines of one service do not agree to the millisecond, and what made an answer is not what stored the
+ * item.
+ */
 const MARGIN_MS = 1_000;
 /** What is assumed of a service that shows no time at all: no comparison within a day is certain. */
 const UNKNOWN_MS = 86_400_000;
@@ -35,7 +39,10 @@ export class ServiceClock {
     return this.byDate !== undefined || this.byCreation !== undefined;
   }
 
-  /** Learns from the `Date` header of an answer, which has whole seconds. An answer of a cache (`Age`) is not from now. */
+  /**
+   * Learns from the `Date` header of an answer, which has whole seconds. An answer of a cache (`Age`) is not
+   * from now.
+   */
   learnDate(date: string | undefined, age: string | undefined, exchanged: Exchanged): void {
     const second = Date.parse(date ?? '');
     if (Number.isNaN(second) || Number(age ?? 0) > 0) return;
@@ -47,7 +54,10 @@ export class ServiceClock {
     if (created) this.byCreation = narrowed(this.byCreation, created, exchanged);
   }
 
-  /** When it was `at` (our clock), by the service's clock. Where `Date` and creation times disagree, both are allowed for. */
+  /**
+   * When it was `at` (our clock), by the service's clock. Where `Date` and creation times disagree, both are
+   * allowed for.
+   */
   serviceTime(at: number): TimeBounds {
     const known = [this.byDate, this.byCreation].flatMap((offset) => (offset ? [aged(offset, at)] : []));
     if (known.length === 0) return { earliest: at - UNKNOWN_MS, latest: at + UNKNOWN_MS };

@@ -1,8 +1,8 @@
 /**
  * What the service's answers say: the body of a good one, the status of any, and the reason in a bad one.
  *
- * A body is first read as the spec has it. Only when that fails is it read leniently, and then every deviation is
- * told as drift: the service may change before we do, and a run must live through it.
+ * A body is first read as the spec has it. Only when that fails is it read leniently, and then every
+ * deviation is told as drift: the service may change before we do, and a run must live through it.
  */
 import { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
@@ -63,7 +63,9 @@ export function readAnswer<Id extends OperationId>(
   return { value: rest.value as Answer<Id>, drift };
 }
 
-/** Whether a good answer's JSON body has nothing at all of what the operation answers: it is somebody else's. */
+/**
+ * Whether a good answer's JSON body has nothing at all of what the operation answers: it is somebody else's.
+ */
 export function isForeign(id: OperationId, body: unknown): boolean {
   const { answer } = operationOf(id);
   if (!(answer instanceof z.ZodObject)) return false;
@@ -118,7 +120,9 @@ export interface Problem {
 /** How much of an error body is passed on. */
 const longestMessage = 500;
 
-/** Digs a message and a code out of an error body: parsed JSON of any shape, or the text itself. Never throws. */
+/**
+ * Digs a message and a code out of an error body: parsed JSON of any shape, or the text itself. Never throws.
+ */
 export function problemOf(body: unknown): Problem {
   const message = joined([...new Set(sentencesIn(body))]).slice(0, longestMessage);
   const code = codeIn(body);
@@ -136,8 +140,8 @@ const refusalCodes: ReadonlyMap<string | undefined, Refusal> = new Map([
 ]);
 
 /**
- * The known cause behind a 409 or 422, by its code or, since the codes are not shown, by its words; `undefined`
- * for every other cause.
+ * The known cause behind a 409 or 422, by its code or, since the codes are not shown, by its words;
+ * `undefined` for every other cause.
  */
 export function refusalOf(problem: Problem): Refusal | undefined {
   const known = refusalCodes.get(problem.code);

@@ -14,7 +14,10 @@ const takingAway = [
   'rotate-dkim',
 ];
 
-/** Whether an operation deletes (`DELETE`), or its path ends with what takes away: `delete`, `reset`, `disable`, ... */
+/**
+ * Whether an operation deletes (`DELETE`), or its path ends with what takes away: `delete`, `reset`,
+ * `disable`, ...
+ */
 export function isDestructive(id: OperationId): boolean {
   const { method, path } = operationOf(id);
   return method === 'DELETE' || takingAway.includes(path.split('/').at(-1) ?? '');

@@ -1,6 +1,7 @@
 /**
- * What an error body says. Its structure is not shown (spec 7), so whatever looks like a sentence for a person or a
- * code for a machine is looked for where services usually put it: in JSON of any shape, or in a text.
+ * What an error body says. Its structure is not shown (spec 7), so whatever looks like a sentence for a
+ * person or a code for a machine is looked for where services usually put it: in JSON of any shape, or in a
+ * text.
  */
 
 import { isHolder } from '../schema-issue.ts';
@@ -10,7 +11,9 @@ import { scrub } from '../secrets.ts';
 const longestText = 20_000;
 const deepest = 5;
 
-/** What holds a sentence, and nothing but: a map from fields to faults may have fields of these names, too. */
+/**
+ * What holds a sentence, and nothing but: a map from fields to faults may have fields of these names, too.
+ */
 const sentenceNames = ['message', 'detail', 'error_description'];
 /** What holds more to look into; a text in them is a sentence, or only a code or the name of the status. */
 const holderNames = ['error', 'errors', 'details'];
@@ -48,8 +51,8 @@ const faultsByField = (value: object, depth: number): string[] =>
     .flatMap(([field, faults]) => sentencesIn(faults, depth + 1).map((fault) => scrub(`${field}: ${fault}`)));
 
 /**
- * One line of text without secrets; of an HTML page, its title and its text. Tags and cuts would hide what a secret is known
- * by, and so would entities.
+ * One line of text without secrets; of an HTML page, its title and its text. Tags and cuts would hide what a
+ * secret is known by, and so would entities.
  */
 function plain(text: string): string {
   const bounded = scrub(text.slice(0, longestText));

@@ -1,4 +1,6 @@
-/** Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through. */
+/**
+ * Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through.
+ */
 import { z } from 'zod';
 import { isHolder, protoKeysIn, sayIssue } from '../schema-issue.ts';
 import { checkListQuery, type List, type ListQuery, type QueryFault } from './list.ts';
@@ -9,7 +11,8 @@ import { bare, schemaUnder } from './schema.ts';
 /**
  * Every fault in what one call is given: path parameters, list query or query fields, and `body`, by name.
  *
- * None means that the service can refuse it only for reasons of its own. Values of `undefined` count as left out.
+ * None means that the service can refuse it only for reasons of its own. Values of `undefined` count as left
+ * out.
  */
 export function checkInput(id: OperationId, input: unknown): QueryFault[] {
   if (!isHolder(input) || Array.isArray(input)) return [{ path: [], message: 'is no set of named values' }];

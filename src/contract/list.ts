@@ -8,7 +8,10 @@ import { noSuchDay } from '../dates.ts';
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];
 
-/** What a filter's value may be. `values` closes the list; `version` is major, major.minor or major.minor.patch. */
+/**
+ * What a filter's value may be. `values` closes the list; `version` is major, major.minor or
+ * major.minor.patch.
+ */
 export interface FilterValue {
   kind: 'text' | 'boolean' | 'timestamp' | 'day' | 'version';
   values?: readonly string[];
@@ -44,7 +47,10 @@ export const version = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'version', operators }) as const;
 
 export type Scalar = string | number | boolean;
-/** A list query as it is written in a policy or given to the client: `filters: { field: { operator: value } }`. */
+/**
+ * A list query as it is written in a policy or given to the client: `filters: { field: { operator: value }
+ * }`.
+ */
 export interface ListQuery {
   page?: number;
   perPage?: number;
@@ -62,8 +68,8 @@ export interface QueryFault {
 }
 
 /**
- * Every fault of `query` against `list`; none means that the service cannot answer 400 for it (spec 4.1, rule 4).
- * Takes values of any type, since what operators write has not been looked at before.
+ * Every fault of `query` against `list`; none means that the service cannot answer 400 for it (spec 4.1, rule
+ * 4). Takes values of any type, since what operators write has not been looked at before.
  */
 export function checkListQuery(list: List, query: ListQuery): QueryFault[] {
   return [

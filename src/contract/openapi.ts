@@ -19,7 +19,9 @@ const errorMeanings: Readonly<Record<number, string>> = {
   503: 'The storage provider is temporarily unavailable.',
 };
 
-/** The whole interface, closed: what it does not name is neither taken nor answered. Pure; makes a new object. */
+/**
+ * The whole interface, closed: what it does not name is neither taken nor answered. Pure; makes a new object.
+ */
 export function openApiDocument(serverUrl: string): Json {
   return {
     openapi: '3.1.0',

@@ -20,15 +20,18 @@ export interface Operation {
   body?: z.ZodType;
   bodyRequired?: boolean;
   success: 200 | 201 | 204;
-  /** What it answers: a JSON shape, a PDF stream, or nothing (204). For lists, the shape of the whole page. */
+  /**
+   * What it answers: a JSON shape, a PDF stream, or nothing (204). For lists, the shape of the whole page.
+   */
   answer?: z.ZodType;
   answers?: 'pdf';
   /** The error statuses of the operation's row. */
   errors: readonly number[];
   list?: List<Filters, string>;
   /**
-   * Set where the operation changes the account. `repeatable`: asking twice leaves the same account as asking once.
-   * `once`: a second request would do it again (send, start, create), so a lost answer must be reconciled first.
+   * Set where the operation changes the account. `repeatable`: asking twice leaves the same account as asking
+   * once. `once`: a second request would do it again (send, start, create), so a lost answer must be
+   * reconciled first.
    */
   effect?: 'repeatable' | 'once';
 }

@@ -1,14 +1,14 @@
 /**
- * Keeping what can be used of an answer. A value of the wrong type that can mean only one thing is read as that; any
- * other wrong value goes, with the nearest field around it that may be missing.
+ * Keeping what can be used of an answer. A value of the wrong type that can mean only one thing is read as
+ * that; any other wrong value goes, with the nearest field around it that may be missing.
  */
 import { z } from 'zod';
 import { isHolder } from '../schema-issue.ts';
 import { bare, id, schemaUnder } from './schema.ts';
 
 /**
- * What `schema` can make of a body that it does not accept as it is, or the first deviation that can be neither read nor
- * left out. The body itself is not touched.
+ * What `schema` can make of a body that it does not accept as it is, or the first deviation that can be
+ * neither read nor left out. The body itself is not touched.
  */
 export function salvage(schema: z.ZodType, body: unknown): { value: unknown } | { broken: z.core.$ZodIssue } {
   const rest = structuredClone(body);
@@ -38,7 +38,10 @@ function dropAround(schema: z.ZodType, value: unknown, path: readonly PropertyKe
   return innermost !== undefined && Reflect.deleteProperty(innermost.holder, innermost.key);
 }
 
-/** Gives the value at `path` the type that the schema wants, where it can mean only one thing; `false` where not. */
+/**
+ * Gives the value at `path` the type that the schema wants, where it can mean only one thing; `false` where
+ * not.
+ */
 function convert(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): boolean {
   const key = path.at(-1);
   let at: z.core.$ZodType | undefined = schema;

@@ -1,10 +1,10 @@
 /**
  * How the service's shapes are written down once and read in three ways.
  *
- * Answers are read leniently: what spec section 2 lists may be missing or wrong as long as nothing of ours needs it,
- * and unknown fields and enum values pass. `part` therefore takes the whole shape of the spec plus the names of the
- * fields we cannot work without. `complete` gives back the reading of the same shape in which every field is there,
- * and `published` the one in which there is nothing else besides.
+ * Answers are read leniently: what spec section 2 lists may be missing or wrong as long as nothing of ours
+ * needs it, and unknown fields and enum values pass. `part` therefore takes the whole shape of the spec plus
+ * the names of the fields we cannot work without. `complete` gives back the reading of the same shape in
+ * which every field is there, and `published` the one in which there is nothing else besides.
  */
 import { z } from 'zod';
 
@@ -47,7 +47,10 @@ export function part<const S extends z.core.$ZodShape, const N extends keyof S &
   return schema as unknown as z.ZodObject<Lenient<S, N>, z.core.$loose>;
 }
 
-/** A value out of a list that the service may lengthen: unknown ones pass when read, and are refused when we send. */
+/**
+ * A value out of a list that the service may lengthen: unknown ones pass when read, and are refused when we
+ * send.
+ */
 export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType<V | (string & {})> {
   const schema = z.string();
   readings.set(schema, (reading) => (reading === 'open' ? schema : z.enum(values)));
@@ -63,7 +66,10 @@ export const sentTimestamp = z.iso.datetime({ offset: true });
 
 const spellings = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?([.,]\d+)? ?(Z|z|UTC|([+-]\d\d):?(\d\d)?)?$/;
 
-/** The same instant as `toISOString` writes it; the text itself when it is no timestamp. Without a zone it is UTC. */
+/**
+ * The same instant as `toISOString` writes it; the text itself when it is no timestamp. Without a zone it is
+ * UTC.
+ */
 function inOneSpelling(text: string): string {
   const [found, date, minutes, seconds = ':00', fraction = '', , hours, rest = '00'] =
     spellings.exec(text) ?? [];
@@ -73,9 +79,9 @@ function inOneSpelling(text: string): string {
 }
 
 /**
- * A timestamp of an answer (spec 1.2). The service may spell one instant in several ways: `Z` or `+00:00`, with or
- * without milliseconds. Every spelling is read as the one that `toISOString` has, so that equal texts are equal instants
- * and texts sort by time.
+ * A timestamp of an answer (spec 1.2). The service may spell one instant in several ways: `Z` or `+00:00`,
+ * with or without milliseconds. Every spelling is read as the one that `toISOString` has, so that equal texts
+ * are equal instants and texts sort by time.
  */
 export const timestamp = z
   .string()
@@ -88,8 +94,8 @@ export const day = z.iso.date();
 export const int = z.int();
 
 /**
- * The strict reading of a schema: every field of the spec is required, none besides is allowed, enums are closed.
- * This is what the sandbox's answers are held to and what `/openapi.json` shows.
+ * The strict reading of a schema: every field of the spec is required, none besides is allowed, enums are
+ * closed. This is what the sandbox's answers are held to and what `/openapi.json` shows.
  */
 export const published = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'closed');
 

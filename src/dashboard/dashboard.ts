@@ -18,7 +18,10 @@ import { openReader } from './queries/reader.ts';
 export interface Dashboard {
   /** `http://127.0.0.1:8480`, without a slash behind it. */
   readonly url: string;
-  /** Signs one browser in; set when there is no password. Another one takes its place whenever it is asked for. */
+  /**
+   * Signs one browser in; set when there is no password. Another one takes its place whenever it is asked
+   * for.
+   */
   readonly signInLink?: string;
   /** Stops listening, and ends the connections that are open, live ones too. */
   close(): Promise<void>;
@@ -27,7 +30,8 @@ export interface Dashboard {
 /**
  * Starts to serve.
  *
- * @throws {DashboardError} when the address cannot be listened on, or is open to others and no password is set.
+ * @throws {DashboardError} when the address cannot be listened on, or is open to others and no password is
+ * set.
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host, port, records, queues, clock, log } = options;

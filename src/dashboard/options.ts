@@ -31,7 +31,10 @@ export interface Health {
   brokenFiles: readonly BrokenFile[];
   /** Policies that daemons on this Redis have read differently, a sentence each. */
   differences: readonly string[];
-  /** What is wrong with a Redis that answers: a sentence without its end, and whether work stands still for it. */
+  /**
+   * What is wrong with a Redis that answers: a sentence without its end, and whether work stands still for
+   * it.
+   */
   troubles: readonly { stops: boolean; says: string; refuses?: true }[];
 }
 

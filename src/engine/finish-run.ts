@@ -1,8 +1,11 @@
-/** What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its end. */
+/**
+ * What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its
+ * end.
+ */
 
 import type { Threshold } from '../policy/policy.ts';
 import { pauseAt } from '../records/policy-store.ts';
-import type { Allocated } from '../records/target-store.ts';
+import type { Allocated } from '../records/target-types.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
@@ -16,8 +19,8 @@ export interface Moved {
 }
 
 /**
- * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for the supervisor's
- * next round. Costs the same for one as for many.
+ * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for
+ * the supervisor's next round. Costs the same for one as for many.
  */
 export async function afterTargets(
   deps: EngineDeps,
@@ -32,10 +35,11 @@ export async function afterTargets(
 }
 
 /**
- * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any time.
+ * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any
+ * time.
  *
- * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this window. Gives when
- * the window under way ends, and there is room again.
+ * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this
+ * window. Gives when the window under way ends, and there is room again.
  */
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
@@ -68,7 +72,9 @@ async function release(
   await deps.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
 }
 
-/** A share says something of the service or the policy only when it is not the bad luck of one or two targets. */
+/**
+ * A share says something of the service or the policy only when it is not the bad luck of one or two targets.
+ */
 const FEWEST_OF_A_SHARE = 3;
 
 /** How many failed targets stop a run. A share counts from three failures on, however small the plan is. */
@@ -98,7 +104,9 @@ export async function finishIfDone(deps: EngineDeps, runId: string): Promise<voi
   await concludeRun(deps, run, finalStatus(run));
 }
 
-/** Moves a run to its final status and does once what belongs to it. False when somebody else ended it first. */
+/**
+ * Moves a run to its final status and does once what belongs to it. False when somebody else ended it first.
+ */
 export async function concludeRun(
   deps: EngineDeps,
   run: Run,

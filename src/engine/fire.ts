@@ -9,14 +9,18 @@ import type { EngineDeps } from './deps.ts';
 
 export interface Firing {
   trigger: Trigger;
-  /** The moment the firing is for, in milliseconds since 1970: the nominal one for schedules, now for people. */
+  /**
+   * The moment the firing is for, in milliseconds since 1970: the nominal one for schedules, now for people.
+   */
   scheduledFor: number;
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
   /** Somebody knows of the freeze and wants this run all the same. */
   ignoreFreeze?: true;
-  /** The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run. */
+  /**
+   * The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run.
+   */
   attempt?: number;
 }
 
@@ -31,11 +35,11 @@ export class FrozenError extends CaretakerError {
 }
 
 /**
- * Makes the run of a firing and puts it on its way. A scheduled firing that has its run already gives that one; one that was
- * left out by another process meanwhile gives a run that was never made, `skipped`.
+ * Makes the run of a firing and puts it on its way. A scheduled firing that has its run already gives that
+ * one; one that was left out by another process meanwhile gives a run that was never made, `skipped`.
  *
- * While another run of the policy is under way, `schedule.overlap` decides: the new run is recorded as `skipped`, waits
- * `queued`, has the other one cancelled, or goes ahead.
+ * While another run of the policy is under way, `schedule.overlap` decides: the new run is recorded as
+ * `skipped`, waits `queued`, has the other one cancelled, or goes ahead.
  *
  * @throws {FrozenError} while everything is frozen.
  */
@@ -129,8 +133,8 @@ function recordOf(run: Run): FiringRecord | undefined {
 export type Turn = 'start' | 'wait' | 'skip';
 
 /**
- * Whose turn it is, given the account's active runs: unless runs may overlap, one at a time. Those that wait go by age; one
- * that has begun is ahead of them all, even of an older one whose maker was held up.
+ * Whose turn it is, given the account's active runs: unless runs may overlap, one at a time. Those that wait
+ * go by age; one that has begun is ahead of them all, even of an older one whose maker was held up.
  */
 export function turnOf(run: Run, active: readonly Run[], policy: Policy): Turn {
   const overlap = policy.schedule?.overlap ?? 'skip';

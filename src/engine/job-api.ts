@@ -40,8 +40,8 @@ export const readOnly =
 const LOOK_BACK = 50;
 
 /**
- * The runs of a policy that were over all it selects, and were planned to the end, newest first; only those before
- * `before`, when it is given.
+ * The runs of a policy that were over all it selects, and were planned to the end, newest first; only those
+ * before `before`, when it is given.
  */
 export async function* wholeRuns(
   { records }: Pick<EngineDeps, 'records'>,
@@ -66,8 +66,8 @@ export async function previousAt(
 }
 
 /**
- * What became of the targets of a policy's last whole runs in the same account, newest run first. A retry sees the time
- * that the run saw which it does again: that run is none of the earlier ones.
+ * What became of the targets of a policy's last whole runs in the same account, newest run first. A retry
+ * sees the time that the run saw which it does again: that run is none of the earlier ones.
  */
 export async function* earlierTargets(
   deps: Pick<EngineDeps, 'records'>,

@@ -7,7 +7,10 @@ import { waysToCall } from './functions.ts';
 
 type Variables = Readonly<Record<string, FieldTree>>;
 
-/** What an error of the parser or the type check means, over these variables; `noun` is what the expression is. */
+/**
+ * What an error of the parser or the type check means, over these variables; `noun` is what the expression
+ * is.
+ */
 export function explain(
   error: ParseError | TypeFault,
   variables: Variables,

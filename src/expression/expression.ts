@@ -1,11 +1,12 @@
 /**
- * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and values that are
- * taken from a target.
+ * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and
+ * values that are taken from a target.
  *
- * What the service shows as null has a value of its kind: a text is "", a number 0, a flag false, a list empty, and a time
- * that never was is 1970-01-01. `site.sync.last_sync_at < now - duration("20h")` therefore takes a site that was never
- * synced. A field that the service does not show has no value: an answer that depends on it is none. Numbers compare
- * and calculate with whole numbers; fields that the specification does not describe are not there.
+ * What the service shows as null has a value of its kind: a text is "", a number 0, a flag false, a list
+ * empty, and a time that never was is 1970-01-01. `site.sync.last_sync_at < now - duration("20h")` therefore
+ * takes a site that was never synced. A field that the service does not show has no value: an answer that
+ * depends on it is none. Numbers compare and calculate with whole numbers; fields that the specification does
+ * not describe are not there.
  */
 
 import { RE2JS } from '@bufbuild/re2';
@@ -44,7 +45,8 @@ export interface Expression {
   /** The texts that it compares with this very field of one of its variables. */
   textsFor(field: Field): string[];
   /**
-   * The value for these items of the service, by the names of their variables, as JSON has it: moments as text.
+   * The value for these items of the service, by the names of their variables, as JSON has it: moments as
+   * text.
    *
    * @throws {ExpressionError} when there is none, as with `site.tags[0].id` of a site without tags.
    * @throws {NotShownError} when it depends on a field that the service did not show.
@@ -99,7 +101,10 @@ interface Language {
   read: ReturnType<typeof declareVariables>;
 }
 
-/** What an expression may say depends on its variables alone, and takes far longer to declare than to read an expression. */
+/**
+ * What an expression may say depends on its variables alone, and takes far longer to declare than to read an
+ * expression.
+ */
 const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
 
 function languageOf(variables: Variables): Language {

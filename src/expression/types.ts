@@ -1,8 +1,9 @@
 /**
  * Tells CEL what candidates are made of, and turns what the service sent into values of exactly these kinds.
  *
- * What is null is empty, zero or false. What is absent has no value at all: reading it throws `NotShownError`, which CEL
- * treats as any error, so that `a || b` is true where `b` is, whether or not `a` was shown.
+ * What is null is empty, zero or false. What is absent has no value at all: reading it throws
+ * `NotShownError`, which CEL treats as any error, so that `a || b` is true where `b` is, whether or not `a`
+ * was shown.
  */
 import type { Environment } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from './fields.ts';

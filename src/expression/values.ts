@@ -20,7 +20,9 @@ interface Comparison {
 
 type Variables = Readonly<Record<string, FieldTree>>;
 
-/** The first comparison that can only ever be answered in one way, since the field has none of these values. */
+/**
+ * The first comparison that can only ever be answered in one way, since the field has none of these values.
+ */
 export function impossibleValue(root: ASTNode, variables: Variables): Fault | undefined {
   for (const { field, subject, text, offset } of comparisonsIn(root, scopeOf(variables))) {
     // What is missing is "".
@@ -60,7 +62,10 @@ function* comparisonsIn(value: unknown, scope: Scope): Generator<Comparison> {
 
 const macros = ['all', 'exists', 'exists_one', 'map', 'filter'];
 
-/** Inside `list.exists(item, ...)`, `item` is one of the list; inside `cel.bind(name, value, ...)`, `name` is the value. */
+/**
+ * Inside `list.exists(item, ...)`, `item` is one of the list; inside `cel.bind(name, value, ...)`, `name` is
+ * the value.
+ */
 function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Scope {
   const [name, receiver, [variable, value]] = node.args;
   if (variable?.op !== 'id') return scope;

@@ -14,8 +14,9 @@ export type End = {
 export type Answer<Memo = unknown> =
   | End
   /**
-   * Work has started in the service: learn what becomes of it. No slot is held meanwhile. With `next`, the next step begins
-   * with that memo when the work has ended, however it did; without, its end is the target's.
+   * Work has started in the service: learn what becomes of it. No slot is held meanwhile. With `next`, the
+   * next step begins with that memo when the work has ended, however it did; without, its end is the
+   * target's.
    */
   | { is: 'following'; watch: Watch; next?: Memo }
   /** This step's result is in the memo: go on with the next. */

@@ -1,4 +1,6 @@
-/** The lists whose items can be candidates, and what one item is called in conditions: `site` in `site.url`. */
+/**
+ * The lists whose items can be candidates, and what one item is called in conditions: `site` in `site.url`.
+ */
 import { pathParameters } from '../contract/operation.ts';
 import { type Item, type ListId, type OperationId, operationOf, operations } from '../contract/operations.ts';
 
@@ -33,15 +35,18 @@ export function labelOf(item: object): string {
 export type AnyItem = { [List in CandidateList]: Item<List> }[CandidateList];
 
 /**
- * The list a policy takes its candidates from: the job's own, or, for a job that works on any, the one that `select.from`
- * names (the loader sees to it that there is one).
+ * The list a policy takes its candidates from: the job's own, or, for a job that works on any, the one that
+ * `select.from` names (the loader sees to it that there is one).
  */
 export const candidatesOf = (
   { candidates }: { candidates: CandidateList | 'any' },
   { from }: { from?: CandidateList },
 ): CandidateList => (candidates === 'any' ? (from ?? 'listSites') : candidates);
 
-/** The operation that shows one item of a list alone, and its parameter: `showSite` and `site_id` for `listSites`. */
+/**
+ * The operation that shows one item of a list alone, and its parameter: `showSite` and `site_id` for
+ * `listSites`.
+ */
 export function singleViewOf(list: CandidateList): { operation: OperationId; parameter: string } | undefined {
   const prefix = `${operationOf(list).path}/`;
   for (const [operation, { method, path }] of Object.entries(operations)) {

@@ -1,4 +1,7 @@
-/** Which fields an item of the service has, and of what kind: what conditions are checked and names suggested by. */
+/**
+ * Which fields an item of the service has, and of what kind: what conditions are checked and names suggested
+ * by.
+ */
 import { z } from 'zod';
 import { type ListId, operationOf } from '../contract/operations.ts';
 import { published } from '../contract/schema.ts';

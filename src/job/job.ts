@@ -1,13 +1,13 @@
 /**
  * What a file in `jobs/` is written against: a kind of work as data and a few functions.
  *
- * A job says what it works on (`candidates`, `evaluate`, `extraTargets`), what it does to one target (`act`) and how a lost answer
- * is cleared up (`reconcile`). When and how often these run, what is written before and after, and what follows from
- * an answer is the engine's business alone.
+ * A job says what it works on (`candidates`, `evaluate`, `extraTargets`), what it does to one target (`act`)
+ * and how a lost answer is cleared up (`reconcile`). When and how often these run, what is written before and
+ * after, and what follows from an answer is the engine's business alone.
  *
- * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer: an outcome,
- * something to follow or wait for, or the next step. What a later step has to know stands in the target's memo, which is
- * written together with the answer; nothing else is remembered.
+ * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer:
+ * an outcome, something to follow or wait for, or the next step. What a later step has to know stands in the
+ * target's memo, which is written together with the answer; nothing else is remembered.
  */
 
 import type { z } from 'zod';
@@ -60,8 +60,8 @@ export interface Preparing<Options> extends JobApi {
   /** When the policy's last whole run before this one began to plan; nothing when there was none. */
   previousAt?: number;
   /**
-   * What became of the targets of the policy's earlier whole runs, newest run first; for a retry, of those before the run it
-   * does again. From our records: costs no request.
+   * What became of the targets of the policy's earlier whole runs, newest run first; for a retry, of those
+   * before the run it does again. From our records: costs no request.
    */
   earlier(): AsyncGenerator<EarlierTarget>;
   /** The moment of planning, in milliseconds since 1970. */
@@ -110,7 +110,9 @@ export type Evaluation<Memo> =
 /** A target that is no item of the candidates' list. */
 export type ExtraTarget<Memo> = Named & Evaluation<Memo>;
 
-/** Whose an effect in the account is: an effect that belongs to another target is never taken for this one's. */
+/**
+ * Whose an effect in the account is: an effect that belongs to another target is never taken for this one's.
+ */
 export interface Effects {
   /** Makes what the operation brought about, by its id, this target's. False when it is another's. */
   claim(operation: OperationId, id: string): Promise<boolean>;
@@ -131,7 +133,10 @@ export interface Holder {
   result?: string;
 }
 
-/** What no two targets may do, whichever run they are of: each thing goes by a key of the job's own, kept for 100 days. */
+/**
+ * What no two targets may do, whichever run they are of: each thing goes by a key of the job's own, kept for
+ * 100 days.
+ */
 export interface Once {
   /** Makes the key this target's, unless another holds it that is not `instead`. Gives who holds it then. */
   claim(key: string, instead?: Holder): Promise<Holder>;
@@ -167,15 +172,21 @@ export interface Job<
   name: string;
   /** One sentence for `caretaker` and the docs. */
   summary: string;
-  /** The reasons that this job gives besides those of `run/reasons.ts`, in kebab-case. Two jobs may not declare the same. */
+  /**
+   * The reasons that this job gives besides those of `run/reasons.ts`, in kebab-case. Two jobs may not
+   * declare the same.
+   */
   reasons?: Readonly<Record<string, ReasonInfo>>;
   /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
   options: z.ZodType<Options>;
-  /** What is wrong with options that this schema took, given the rest of their policy. Asked when a policy is loaded. */
+  /**
+   * What is wrong with options that this schema took, given the rest of their policy. Asked when a policy is
+   * loaded.
+   */
   check?(options: Options, policy: CheckedPolicy): readonly OptionFault[];
   /**
-   * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`: the policy
-   * names it in `select.from`.
+   * The list operation whose items are the candidates; its filters and sorts are what `select` takes. `any`:
+   * the policy names it in `select.from`.
    */
   candidates: List;
   /** Lists whose items `select.where` may speak of besides; `relate` finds them for a candidate. */
@@ -183,12 +194,16 @@ export interface Job<
   /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */
   memo?: z.ZodType<Memo>;
   /**
-   * The identity under which a candidate is planned and recorded, the label a person knows it by, and the site that the work
-   * changes: two runs are never at work on one site at once. Candidates that are sites need not say theirs; null: none, the
-   * work leaves its site as it is, and others may be at work on it meanwhile.
+   * The identity under which a candidate is planned and recorded, the label a person knows it by, and the
+   * site that the work changes: two runs are never at work on one site at once. Candidates that are sites
+   * need not say theirs; null: none, the work leaves its site as it is, and others may be at work on it
+   * meanwhile.
    */
   target(candidate: ItemOf<List>): Named;
-  /** What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to planning. */
+  /**
+   * What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to
+   * planning.
+   */
   prepare?(preparing: Preparing<Options>): Promise<Prepared>;
   /** The related items of a candidate, by the names that conditions use. */
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
@@ -196,7 +211,10 @@ export interface Job<
   evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<Memo>;
   /** Targets besides the candidates; `select` has no say in them. */
   extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<Memo>>;
-  /** The ids of those among them that stand for all there is to do: a retry then goes over the whole selection again. */
+  /**
+   * The ids of those among them that stand for all there is to do: a retry then goes over the whole selection
+   * again.
+   */
   aggregateIds?: readonly string[];
   /** Requests one target usually costs, besides following; `plan` predicts with it. */
   requestsPerTarget: number | ((options: Options) => number);

@@ -1,9 +1,14 @@
-/** What the options of jobs are made of besides what zod has: they are written as everything else in our files. */
+/**
+ * What the options of jobs are made of besides what zod has: they are written as everything else in our
+ * files.
+ */
 import * as written from '../yaml/duration.ts';
 import * as shares from '../yaml/percent.ts';
 import type { OptionFault } from './job.ts';
 
-/** A length of time such as `20h` or `3d`, read into milliseconds; `leastMs` is the shortest that makes sense. */
+/**
+ * A length of time such as `20h` or `3d`, read into milliseconds; `leastMs` is the shortest that makes sense.
+ */
 export const duration = written.duration;
 
 /** Milliseconds as a person would have written them in a policy: `3d`. */

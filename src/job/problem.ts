@@ -7,9 +7,9 @@ export interface Problem {
 }
 
 /**
- * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that something is
- * gone (404), which need not be the target; and that a change was made, though its answer cannot be used (`made`). Every other
- * error is the engine's to answer; a job throws it on.
+ * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that
+ * something is gone (404), which need not be the target; and that a change was made, though its answer cannot
+ * be used (`made`). Every other error is the engine's to answer; a job throws it on.
  */
 export function problemWith(error: unknown): {
   conflict?: Problem;

@@ -4,7 +4,10 @@ import { syncWatch } from './watch/sync.ts';
 import { taskWatch } from './watch/task.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
-/** The jobs there are, by name, and what they bring; `app` fills it from `jobs/` and hands it to whoever needs one. */
+/**
+ * The jobs there are, by name, and what they bring; `app` fills it from `jobs/` and hands it to whoever needs
+ * one.
+ */
 export interface Registry {
   get(name: string): AnyJob | undefined;
   names(): string[];

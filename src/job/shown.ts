@@ -1,6 +1,7 @@
 /**
- * Fields that the service did not show. Absent is not empty, not zero and not "no": what a decision rests on must have
- * been shown, in a list or in the single view. So a decision asks for its facts with `shown`, and ends where one is absent.
+ * Fields that the service did not show. Absent is not empty, not zero and not "no": what a decision rests on
+ * must have been shown, in a list or in the single view. So a decision asks for its facts with `shown`, and
+ * ends where one is absent.
  */
 import type { FieldTree } from '../expression/fields.ts';
 import { NotShownError } from '../expression/not-shown.ts';
@@ -15,7 +16,10 @@ export function shown<T>(value: T | undefined, field: string): T {
   return value;
 }
 
-/** An item of a list, completed from its single view: what the list shows stays, and nothing is added that no list has. */
+/**
+ * An item of a list, completed from its single view: what the list shows stays, and nothing is added that no
+ * list has.
+ */
 export function completed(fields: FieldTree, item: unknown, single: unknown): Record<string, unknown> {
   const [listed, alone] = [namesIn(item), namesIn(single)];
   const added = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {

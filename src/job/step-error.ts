@@ -1,4 +1,7 @@
-/** What went wrong in a task, as its single view tells it step by step (spec 2.10): the shape of its errors is not shown. */
+/**
+ * What went wrong in a task, as its single view tells it step by step (spec 2.10): the shape of its errors is
+ * not shown.
+ */
 import type { Answer } from '../contract/operations.ts';
 
 export type TaskSite = NonNullable<NonNullable<Answer<'showTask'>['task']['details']>['sites']>[number];

@@ -14,7 +14,9 @@ export interface Notice {
   message: Message;
 }
 
-/** Sends once. Never rejects: what went wrong is in the delivery, and says whether another attempt may help. */
+/**
+ * Sends once. Never rejects: what went wrong is in the delivery, and says whether another attempt may help.
+ */
 export type Send<K extends Kind> = (
   notice: Notice,
   settings: SettingsOf<K>,

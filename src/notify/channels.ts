@@ -1,4 +1,7 @@
-/** Every kind of channel with the function that sends through it; `src/settings/channels.ts` says what each takes. */
+/**
+ * Every kind of channel with the function that sends through it; `src/settings/channels.ts` says what each
+ * takes.
+ */
 import type { Receiver } from '../settings/channels.ts';
 import type { Kind, Notice, Send } from './channel.ts';
 import { sendToWebhook } from './channels/webhook.ts';

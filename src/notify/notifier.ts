@@ -21,13 +21,17 @@ export interface NotifierParts {
 
 export interface Notifier {
   /**
-   * Tells everybody whom the policy names for the run's status, all at once; resolves when each was told or given up.
+   * Tells everybody whom the policy names for the run's status, all at once; resolves when each was told or
+   * given up.
    *
-   * Never rejects: a receiver that could not be told is logged as an error. Takes milliseconds as a rule, and at most
-   * a little over a minute while receivers fail, so whoever holds something precious should not wait for it.
+   * Never rejects: a receiver that could not be told is logged as an error. Takes milliseconds as a rule, and
+   * at most a little over a minute while receivers fail, so whoever holds something precious should not wait
+   * for it.
    */
   runEnded(run: Run, policy: Policy): Promise<void>;
-  /** Likewise for `paused`: the policy was paused by itself after this run (`schedule.pause_after_failures`). */
+  /**
+   * Likewise for `paused`: the policy was paused by itself after this run (`schedule.pause_after_failures`).
+   */
   policyPaused(run: Run, policy: Policy, pause: Pause): Promise<void>;
 }
 

@@ -4,12 +4,14 @@ import { weekdays } from '../yaml/days.ts';
 import type { Blackout } from './policy.ts';
 
 const DAY_MS = 86_400_000;
-/** So many days with a time are looked at: a month and more of a daily schedule, all weekdays of any other. */
+/**
+ * So many days with a time are looked at: a month and more of a daily schedule, all weekdays of any other.
+ */
 const DAYS = 40;
 
 /**
- * `always`: weekdays leave no day to the schedule, ever. `until`: none of its next 40 days, the last of which is this one.
- * Nothing: it has a time that is no blackout.
+ * `always`: weekdays leave no day to the schedule, ever. `until`: none of its next 40 days, the last of which
+ * is this one. Nothing: it has a time that is no blackout.
  */
 export type BlackedOut = { is: 'always' } | { is: 'until'; day: string };
 

@@ -1,4 +1,6 @@
-/** Reads one policy of a file and judges it against what there is: jobs, accounts, operations, notifications. */
+/**
+ * Reads one policy of a file and judges it against what there is: jobs, accounts, operations, notifications.
+ */
 import { z } from 'zod';
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
 import { operationOf } from '../contract/operations.ts';
@@ -79,7 +81,10 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   };
 }
 
-/** The job of a policy; where its name is misspelt, the one that was meant, so that the rest is judged as well. */
+/**
+ * The job of a policy; where its name is misspelt, the one that was meant, so that the rest is judged as
+ * well.
+ */
 function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefined {
   if (job === undefined) return undefined;
   const meant = registry.get(job) ? job : closest(job, registry.names());

@@ -5,7 +5,8 @@ import { validateDetailed } from 'node-cron';
 /**
  * A few words about what is wrong with `expression`; nothing when it can be scheduled.
  *
- * Both libraries have to take it, since node-cron ticks and croner is the calendar, and it must fire some day.
+ * Both libraries have to take it, since node-cron ticks and croner is the calendar, and it must fire some
+ * day.
  */
 export function cronFault(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/);

@@ -1,6 +1,6 @@
 /**
- * Changes of the configuration while the daemon runs. What is simply looked up counts at once; for the rest, the log
- * says what counts only after a restart: connections, accounts and the like are made once.
+ * Changes of the configuration while the daemon runs. What is simply looked up counts at once; for the rest,
+ * the log says what counts only after a restart: connections, accounts and the like are made once.
  */
 import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -17,7 +17,9 @@ export interface ConfigWatch {
 
 const CHECK_INTERVAL_MS = 1_000;
 
-/** Keys of the file by what they became in the settings; those that can be changed while at work come first. */
+/**
+ * Keys of the file by what they became in the settings; those that can be changed while at work come first.
+ */
 const live = { notifications: 'notifications', calendars: 'calendars', retention: 'retention' } as const;
 const fixed = {
   accounts: 'accounts',
@@ -39,7 +41,9 @@ export function configChanges(before: Settings, after: Settings): { live: string
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Looks at the files once a second; `take` is given what counts at once. Gives back what ends the looking. */
+/**
+ * Looks at the files once a second; `take` is given what counts at once. Gives back what ends the looking.
+ */
 export function watchConfig(
   { files, read }: ConfigWatch,
   parts: { started: Settings; take: (settings: Settings) => void; clock: Clock; log: Log },

@@ -33,7 +33,10 @@ export function misreadNumbers(yaml: YamlFile, path: Path, entry: unknown): [Pat
   });
 }
 
-/** That every time of the schedule is on a day of its blackout: for ever, which is certain, or as far as one looks ahead. */
+/**
+ * That every time of the schedule is on a day of its blackout: for ever, which is certain, or as far as one
+ * looks ahead.
+ */
 export function blackoutRemark(
   { schedule }: { schedule?: Partial<NonNullable<PolicyEntry['schedule']>> | undefined },
   calendars: Calendars,

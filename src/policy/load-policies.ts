@@ -1,4 +1,6 @@
-/** Reads the operator's policy files. A broken policy becomes findings, and the others are there all the same. */
+/**
+ * Reads the operator's policy files. A broken policy becomes findings, and the others are there all the same.
+ */
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
@@ -40,8 +42,8 @@ export interface Loaded {
 /**
  * All policies that can be used, frozen and sorted by file and place, and what is wrong with the others.
  *
- * Of two policies with one name the one in the older file is taken, so that a copy replaces nothing; of files of one time,
- * the first. Never throws for what stands in a file.
+ * Of two policies with one name the one in the older file is taken, so that a copy replaces nothing; of files
+ * of one time, the first. Never throws for what stands in a file.
  */
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
@@ -180,7 +182,10 @@ interface Entry {
   read: ReadPolicy;
 }
 
-/** Files that were written within such a time were copied or checked out together: which is newer means nothing. */
+/**
+ * Files that were written within such a time were copied or checked out together: which is newer means
+ * nothing.
+ */
 const SAME_TIME_MS = 60_000;
 
 /** Of each name, the policy that has it. */

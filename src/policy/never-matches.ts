@@ -1,4 +1,7 @@
-/** Conditions on one field of a list that no item can meet together: `created_at: { gte: 2026-12-01, lte: 2026-11-01 }`. */
+/**
+ * Conditions on one field of a list that no item can meet together: `created_at: { gte: 2026-12-01, lte:
+ * 2026-11-01 }`.
+ */
 import type { FilterValue, List, Operator, Scalar } from '../contract/list.ts';
 
 type Conditions = Readonly<Partial<Record<Operator, Scalar | readonly Scalar[]>>>;

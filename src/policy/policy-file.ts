@@ -1,9 +1,9 @@
 /**
- * `config/policies/*.yaml` as an operator writes them: one description for reading, `caretaker schema` and the docs.
- * Names here are those of the file; `to-policy.ts` alone translates them into `Policy`.
+ * `config/policies/*.yaml` as an operator writes them: one description for reading, `caretaker schema` and
+ * the docs. Names here are those of the file; `to-policy.ts` alone translates them into `Policy`.
  *
- * What needs more than the file itself to be judged (is there such a job? does the operation take this filter?) is
- * in `check-policy.ts`.
+ * What needs more than the file itself to be judged (is there such a job? does the operation take this
+ * filter?) is in `check-policy.ts`.
  */
 import { z } from 'zod';
 import { timezoneFault, zoneHint } from '../dates.ts';
@@ -217,7 +217,10 @@ const Timeout = z
     error: 'must be a duration that is not longer than "run"',
   });
 
-/** What a policy may notify about: every end of a run, that the account refuses us, and that it was paused by itself. */
+/**
+ * What a policy may notify about: every end of a run, that the account refuses us, and that it was paused by
+ * itself.
+ */
 const tellable = [...runStatuses.filter(isFinal), 'blocked' as const, 'paused' as const];
 
 const Notify = z.strictObject({
@@ -266,7 +269,9 @@ export const PolicyEntry = Entry.refine(
 );
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 
-/** A file of policies; its entries are read one by one, so that a broken one does not take the others with it. */
+/**
+ * A file of policies; its entries are read one by one, so that a broken one does not take the others with it.
+ */
 const PolicyFile = z.strictObject({
   policies: z.array(PolicyEntry).describe('One or more policies.'),
 });

@@ -1,6 +1,7 @@
 /**
- * The policies in force, as the daemon knows them: read again when their files change, without a restart. A file that
- * is broken keeps the last good version of its policies in force, and is shown as broken until it is mended.
+ * The policies in force, as the daemon knows them: read again when their files change, without a restart. A
+ * file that is broken keeps the last good version of its policies in force, and is shown as broken until it
+ * is mended.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +42,10 @@ const CHECK_INTERVAL_MS = 500;
 /** Files that change at every look are read after so many all the same. */
 const MAX_UNSETTLED = 5;
 
-/** Reads the policies and keeps looking at their files, twice a second; what changed is read when it changes no more. */
+/**
+ * Reads the policies and keeps looking at their files, twice a second; what changed is read when it changes
+ * no more.
+ */
 export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
   const { settings, registry, clock, log } = parts;
   const dir = settings().policiesDir;
@@ -172,8 +176,9 @@ function readAll(
 }
 
 /**
- * Of what was in force and could not be read now, that which stays: policies of a broken file, by whatever name the
- * file goes now, and those that are broken by themselves, in whatever file. All of them while the folder is away.
+ * Of what was in force and could not be read now, that which stays: policies of a broken file, by whatever
+ * name the file goes now, and those that are broken by themselves, in whatever file. All of them while the
+ * folder is away.
  */
 function keptOf(
   dir: string,

@@ -1,7 +1,8 @@
 /**
  * What a policy is once it has been read: every default filled in, every duration in milliseconds, frozen.
  *
- * It is described as a schema, since runs and running processes keep their policies in Redis: there they are parsed again.
+ * It is described as a schema, since runs and running processes keep their policies in Redis: there they are
+ * parsed again.
  */
 import { z } from 'zod';
 import { operators } from '../contract/list.ts';

@@ -1,4 +1,6 @@
-/** Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it. */
+/**
+ * Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it.
+ */
 import { createHash } from 'node:crypto';
 import { deepFreeze } from '../settings/freeze.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
@@ -14,7 +16,10 @@ export const targetMsOf = ({ target, run }: PolicyEntry['timeout']): number =>
 /** Calendars by their names. */
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
-/** The policy, frozen. `options` is what the job's own schema made of `with`; of a calendar, its days become the policy's. */
+/**
+ * The policy, frozen. `options` is what the job's own schema made of `with`; of a calendar, its days become
+ * the policy's.
+ */
 export function toPolicy(
   entry: PolicyEntry,
   { options, calendars }: { options: unknown; calendars: Calendars },

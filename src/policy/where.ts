@@ -1,4 +1,6 @@
-/** `select.where`: a condition in CEL over one candidate, what is related to it, and the moment of planning. */
+/**
+ * `select.where`: a condition in CEL over one candidate, what is related to it, and the moment of planning.
+ */
 
 import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
 import type { Field, FieldTree } from '../expression/fields.ts';
@@ -10,7 +12,8 @@ export interface Where {
   /**
    * Whether the condition holds for these items of the service, by the names of their variables.
    *
-   * @throws {ExpressionError} when it cannot be answered, as with `site.tags[0].name == ""` of a site without tags.
+   * @throws {ExpressionError} when it cannot be answered, as with `site.tags[0].name == ""` of a site without
+   * tags.
    * @throws {NotShownError} when the answer depends on a field that the service did not show.
    */
   test(items: Readonly<Record<string, unknown>>, now: Date): boolean;
@@ -47,7 +50,9 @@ function tagFields(): FieldTree {
   return tags?.kind === 'list' && tags.of.kind === 'object' ? tags.of.fields : {};
 }
 
-/** Compiles a condition over the candidates that a policy selects for a job. Throws as `compileWhere` does. */
+/**
+ * Compiles a condition over the candidates that a policy selects for a job. Throws as `compileWhere` does.
+ */
 export function compileWhereOf(job: AnyJob, select: { from?: CandidateList }, source: string): Where {
   const lists = [candidatesOf(job, select), ...(job.related ?? [])];
   return compileWhere(

@@ -1,9 +1,9 @@
 /**
  * BullMQ and nothing but: the one room that says `Queue`, `Worker` and `Job`, and hands out entries.
  *
- * An entry is a short piece of work that names records; what it means and whether it is still wanted is read there.
- * BullMQ delivers at least once, so whoever works on an entry claims it first. Ended entries leave nothing behind:
- * the records are the history.
+ * An entry is a short piece of work that names records; what it means and whether it is still wanted is read
+ * there. BullMQ delivers at least once, so whoever works on an entry claims it first. Ended entries leave
+ * nothing behind: the records are the history.
  */
 import { createRequire } from 'node:module';
 import type { ConnectionOptions, Queue } from 'bullmq';
@@ -32,7 +32,10 @@ export interface Working {
 export interface Queues {
   /** Puts entries; one that is already there is not put twice. */
   put(entries: readonly Entry[]): Promise<void>;
-  /** Takes away every entry of a run that no worker has at the moment. Reads through all that wait, a page at a time. */
+  /**
+   * Takes away every entry of a run that no worker has at the moment. Reads through all that wait, a page at
+   * a time.
+   */
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
@@ -48,8 +51,8 @@ export interface Queues {
 }
 
 /**
- * BullMQ is loaded when the queues are first used, since most commands never do, and by `require`, which takes half the
- * time of its 170 modules.
+ * BullMQ is loaded when the queues are first used, since most commands never do, and by `require`, which
+ * takes half the time of its 170 modules.
  */
 const require = createRequire(import.meta.url);
 const bullmq = () => require('bullmq') as typeof import('bullmq');
@@ -65,8 +68,8 @@ const PAGE = 500;
 const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /**
- * The queues over a connection that retries for ever (BullMQ demands it), opened when they are first used; the connection
- * stays the caller's to close.
+ * The queues over a connection that retries for ever (BullMQ demands it), opened when they are first used;
+ * the connection stays the caller's to close.
  */
 export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   const defaults = {
@@ -74,7 +77,8 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
     streams: { events: { maxLen: 1000 } },
   };
-  // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell it again.
+  // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell
+  // it again.
   const complain = (error: Error & { syscall?: string }) =>
     error.syscall === undefined
       ? log.warn({ err: error }, 'a queue could not work for a moment')

@@ -7,7 +7,9 @@ import { parseRecord } from './parse-record.ts';
 const Blocked = z.object({ since: z.number(), why: z.string() });
 export type Blocked = z.output<typeof Blocked>;
 
-/** What is remembered of an account: whether it refuses us, and how long its background work usually takes. */
+/**
+ * What is remembered of an account: whether it refuses us, and how long its background work usually takes.
+ */
 export class AccountStore {
   constructor(private readonly store: Store) {}
 
@@ -43,7 +45,10 @@ export class AccountStore {
     return value === null ? undefined : Number(value);
   }
 
-  /** Learns from `count` pieces of work that took `ms` on average: the newest counts a fifth, all before it the rest. */
+  /**
+   * Learns from `count` pieces of work that took `ms` on average: the newest counts a fifth, all before it
+   * the rest.
+   */
   async learnDuration(account: string, kind: string, ms: number, count = 1): Promise<void> {
     const before = await this.usualMs(account, kind);
     const usual = before === undefined ? ms : before + (ms - before) * (1 - 0.8 ** count);

@@ -1,6 +1,6 @@
 /**
- * Whose the effects in an account are: the note, task or snapshot with this id belongs to that target of that run. An effect that
- * has an owner is never taken for the effect of another run's lost request.
+ * Whose the effects in an account are: the note, task or snapshot with this id belongs to that target of that
+ * run. An effect that has an owner is never taken for the effect of another run's lost request.
  *
  * Kept by the day on which the owner was written, for as long as a request may be looked for.
  */
@@ -35,8 +35,9 @@ export const effectsKey = (account: string, at: number): string =>
   keys.effects(account, isoTime(at).slice(0, 10));
 
 /**
- * KEYS: effects of today, of the days before. ARGV: owner, kept for, claim|look, effect. Gives 1 when the effect is the owner's, 0 when
- * it is another's; unowned, `claim` makes it the owner's and gives 1, `look` gives 2.
+ * KEYS: effects of today, of the days before. ARGV: owner, kept for, claim|look, effect. Gives 1 when the
+ * effect is the owner's, 0 when it is another's; unowned, `claim` makes it the owner's and gives 1, `look`
+ * gives 2.
  */
 const OWN_EFFECT = `
 for _, day in ipairs(KEYS) do
@@ -52,8 +53,8 @@ export class EffectStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Makes an effect the target's, unless it has another owner: then false. `since`: when the request was intended that may have
-   * brought it about; what was owned before that by more than a day can not be it.
+   * Makes an effect the target's, unless it has another owner: then false. `since`: when the request was
+   * intended that may have brought it about; what was owned before that by more than a day can not be it.
    */
   async claim(
     account: string,

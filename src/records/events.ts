@@ -1,7 +1,8 @@
 /**
  * What happens in Caretaker, told to whoever listens, in this process or another on the same Redis.
  *
- * Events are news, not the record: one that is missed is found in the records. Times are milliseconds since 1970.
+ * Events are news, not the record: one that is missed is found in the records. Times are milliseconds since
+ * 1970.
  */
 import { z } from 'zod';
 

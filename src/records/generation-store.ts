@@ -1,8 +1,9 @@
 /**
  * How far what Redis holds has come: a number that only grows, kept with a name of these records.
  *
- * It is raised before every effect and every few seconds. Who remembers a higher number than Redis shows knows that Redis was put back
- * to an older state; who remembers another name, that it was emptied or that this is another Redis.
+ * It is raised before every effect and every few seconds. Who remembers a higher number than Redis shows
+ * knows that Redis was put back to an older state; who remembers another name, that it was emptied or that
+ * this is another Redis.
  */
 import { randomUUID } from 'node:crypto';
 import { runScript } from '../redis/script.ts';
@@ -26,7 +27,10 @@ export type Seen =
 /** So far a new beginning lies ahead of anything that a process may remember of what went before. */
 const AHEAD = 1_000_000;
 
-/** KEYS: generation. ARGV: name remembered or '', number remembered, a new name, now. Gives what it is now, name, number, when. */
+/**
+ * KEYS: generation. ARGV: name remembered or '', number remembered, a new name, now. Gives what it is now,
+ * name, number, when.
+ */
 const RAISE = `
 local id, number, at = unpack(redis.call('HMGET', KEYS[1], 'id', 'number', 'at'))
 local known = tonumber(ARGV[2])
@@ -39,7 +43,10 @@ redis.call('HSET', KEYS[1], 'at', ARGV[4])
 local now = redis.call('HINCRBY', KEYS[1], 'number', 1)
 return {(ARGV[1] == '' or ARGV[1] == id) and 'going-on' or 'emptied', id, tostring(now), ARGV[4]}`;
 
-/** KEYS: generation. ARGV: name, number remembered, the new one, now. Gives 1 to exactly one of those who saw the older state. */
+/**
+ * KEYS: generation. ARGV: name, number remembered, the new one, now. Gives 1 to exactly one of those who saw
+ * the older state.
+ */
 const BEGIN_AGAIN = `
 local id, number = unpack(redis.call('HMGET', KEYS[1], 'id', 'number'))
 if id ~= ARGV[1] or tonumber(number or 0) >= tonumber(ARGV[2]) then return 0 end
@@ -58,7 +65,9 @@ export class GenerationStore {
     return { id: this.id, number: this.highest };
   }
 
-  /** Another value once Redis was emptied or put back: what a process knows of it besides counts no longer. */
+  /**
+   * Another value once Redis was emptied or put back: what a process knows of it besides counts no longer.
+   */
   get era(): string {
     return `${this.id} ${this.breaks}`;
   }

@@ -24,7 +24,10 @@ export const keys = {
   totals: (hour: number | '*') => `${PREFIX}:totals:${hour}`,
   freeze: `${PREFIX}:freezes`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
-  /** What was decided about each nominal moment of a policy, by moment; and the policies that have such a ledger. */
+  /**
+   * What was decided about each nominal moment of a policy, by moment; and the policies that have such a
+   * ledger.
+   */
   ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,
   ledgers: `${PREFIX}:ledgers`,
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,

@@ -1,9 +1,9 @@
 /**
  * The ledger of firings: for each nominal moment of a policy, one record of what was decided about it.
  *
- * A record is written in the same script as what it tells of: with the run that is made, or with the cursor that moves past
- * the moment. The first record of a moment stays, whoever comes second, so that any number of daemons, killed at any
- * instant, leave exactly one. A backfill is noted on the record that is there.
+ * A record is written in the same script as what it tells of: with the run that is made, or with the cursor
+ * that moves past the moment. The first record of a moment stays, whoever comes second, so that any number of
+ * daemons, killed at any instant, leave exactly one. A backfill is noted on the record that is there.
  */
 
 import { z } from 'zod';
@@ -40,11 +40,16 @@ export interface CursorMove {
   to: number;
   /** The crons and time zone whose moments are counted. */
   moments: string;
-  /** Moments from here on are still owed a run of their own (`catchup: { mode: all }`); nothing when none is. */
+  /**
+   * Moments from here on are still owed a run of their own (`catchup: { mode: all }`); nothing when none is.
+   */
   owedFrom?: number | undefined;
 }
 
-/** KEYS: ledger, policy, ledgers. ARGV: policy, cursor, its moments, owed from or '', then moment and record by turns. */
+/**
+ * KEYS: ledger, policy, ledgers. ARGV: policy, cursor, its moments, owed from or '', then moment and record
+ * by turns.
+ */
 const SETTLE = `
 local new = 0
 for i = 5, #ARGV, 2 do
@@ -69,8 +74,8 @@ export class LedgerStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Records moments that make no run, and moves the policy's cursor on; it never goes back, whatever the clocks of several
-   * daemons say. A moment that has a record keeps it. Gives how many records are new.
+   * Records moments that make no run, and moves the policy's cursor on; it never goes back, whatever the
+   * clocks of several daemons say. A moment that has a record keeps it. Gives how many records are new.
    */
   async settle(policy: string, records: readonly FiringRecord[], cursor: CursorMove): Promise<number> {
     let written = 0;
@@ -96,7 +101,10 @@ export class LedgerStore {
     return written;
   }
 
-  /** The records of the moments from `from` to `to`, both included, oldest first; at most `limit`, from the oldest on. */
+  /**
+   * The records of the moments from `from` to `to`, both included, oldest first; at most `limit`, from the
+   * oldest on.
+   */
   async between(policy: string, from: number, to: number, limit: number): Promise<FiringRecord[]> {
     return read(
       keys.ledger(policy),
@@ -113,7 +121,10 @@ export class LedgerStore {
     );
   }
 
-  /** Forgets the records of moments before `before`, and of each policy the oldest beyond 50,000; gives how many. */
+  /**
+   * Forgets the records of moments before `before`, and of each policy the oldest beyond 50,000; gives how
+   * many.
+   */
   async prune(before: number): Promise<number> {
     let removed = 0;
     for (const policy of await this.store.smembers(keys.ledgers)) {

@@ -12,7 +12,9 @@ const GIVE_BACK = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
-/** Leases with an owner: they run out by themselves when their owner dies, and only the owner gives them back. */
+/**
+ * Leases with an owner: they run out by themselves when their owner dies, and only the owner gives them back.
+ */
 export class LockStore {
   constructor(private readonly store: Store) {}
 

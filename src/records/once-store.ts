@@ -1,6 +1,6 @@
 /**
- * What no two targets may do, whichever run they are of: each thing goes by a key, and the first to claim the key holds it, until
- * somebody finds out that nothing came of it and takes it over.
+ * What no two targets may do, whichever run they are of: each thing goes by a key, and the first to claim the
+ * key holds it, until somebody finds out that nothing came of it and takes it over.
  *
  * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
  */
@@ -24,8 +24,8 @@ const KEPT_MS = 100 * 86_400_000;
 const PAGE = 500;
 
 /**
- * KEYS: key. ARGV: owner, now, kept for, the owner it may be taken over from ('' for none). Gives the owner it then has, since when, and
- * the result.
+ * KEYS: key. ARGV: owner, now, kept for, the owner it may be taken over from ('' for none). Gives the owner
+ * it then has, since when, and the result.
  */
 const CLAIM = `
 local owner = redis.call('HGET', KEYS[1], 'owner')

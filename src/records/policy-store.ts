@@ -22,7 +22,10 @@ const EndedPause = Pause.extend({ until: z.number() });
 export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefined =>
   state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY) > now ? state.pause : undefined;
 
-/** The pause in force, which may have ended by itself, and the latest ones that are over, each with its end as `until`. */
+/**
+ * The pause in force, which may have ended by itself, and the latest ones that are over, each with its end as
+ * `until`.
+ */
 export interface Pauses {
   pause?: Pause;
   /** Oldest first. */
@@ -45,8 +48,8 @@ export interface PolicyState extends Pauses {
 }
 
 /**
- * Ends a pause: what it left out was left out by it, also when nobody looked before it was over. ARGV: now, the pause
- * that follows or ''.
+ * Ends a pause: what it left out was left out by it, also when nobody looked before it was over. ARGV: now,
+ * the pause that follows or ''.
  */
 export const END_PAUSE = `
 local text = redis.call('HGET', KEYS[1], 'pause')

@@ -101,7 +101,10 @@ export class PresenceStore {
     return new Map(Object.entries(read).map(([name, json]) => [name, parseRecord(PolicyRead, json, key)]));
   }
 
-  /** The ids of the processes that are running, of whichever release: what else they show may have another form there. */
+  /**
+   * The ids of the processes that are running, of whichever release: what else they show may have another
+   * form there.
+   */
   async ids(now: number): Promise<string[]> {
     const all = Object.entries(await this.store.hgetall(keys.presence));
     return all.flatMap(([id, json]) => {

@@ -1,4 +1,6 @@
-/** All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention. */
+/**
+ * All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention.
+ */
 import type { Cluster, Redis } from 'ioredis';
 import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';

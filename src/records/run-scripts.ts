@@ -1,4 +1,7 @@
-/** The scripts by which runs are made and moved: each with its indexes, its event and its place in the ledger, or not at all. */
+/**
+ * The scripts by which runs are made and moved: each with its indexes, its event and its place in the ledger,
+ * or not at all.
+ */
 
 import { ADD_TO_TOTALS } from './totals-store.ts';
 
@@ -6,13 +9,13 @@ import { ADD_TO_TOTALS } from './totals-store.ts';
 export const creations = ['there', 'made', 'decided', 'in-the-way'] as const;
 
 /**
- * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger, ledgers, the targets
- * that alone were asked for, its reasons, totals of the hour. ARGV: id, created, active, account, name of this creation, event,
- * policy, which others are in the way or '', where runs are, moment or '', its record, whether it is a backfill, how many arguments
- * its fields are, fields, targets.
+ * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger,
+ * ledgers, the targets that alone were asked for, its reasons, totals of the hour. ARGV: id, created, active,
+ * account, name of this creation, event, policy, which others are in the way or '', where runs are, moment or
+ * '', its record, whether it is a backfill, how many arguments its fields are, fields, targets.
  *
- * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it is backfilled: then
- * the record notes that.
+ * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it
+ * is backfilled: then the record notes that.
  */
 export const CREATE = `${ADD_TO_TOTALS}
 local made = redis.call('HGET', KEYS[1], 'lastMove')
@@ -59,11 +62,13 @@ redis.call('PUBLISH', KEYS[7], ARGV[6])
 return 1`;
 
 /**
- * KEYS: run, active runs, events, all runs, its reasons, totals of the hour. ARGV: id, to, final, sources, event, status index,
- * move, plan step or '', fields. Each move has a name, by which one that was made already is known when its command comes again with a new connection.
+ * KEYS: run, active runs, events, all runs, its reasons, totals of the hour. ARGV: id, to, final, sources,
+ * event, status index, move, plan step or '', fields. Each move has a name, by which one that was made
+ * already is known when its command comes again with a new connection.
  *
- * Whoever decided on a move may have read the run before its plan was complete. Once it is, the run is not planned again, and does not
- * end before each of its targets has: what is in flight would never get its outcome.
+ * Whoever decided on a move may have read the run before its plan was complete. Once it is, the run is not
+ * planned again, and does not end before each of its targets has: what is in flight would never get its
+ * outcome.
  */
 export const MOVE = `${ADD_TO_TOTALS}
 local from, last, step, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep', 'planComplete'))
@@ -96,7 +101,10 @@ if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET',
 if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
 return 1`;
 
-/** KEYS: run. ARGV: fields. Changes a run that is there: the hash of one that is gone would come back without an index. */
+/**
+ * KEYS: run. ARGV: fields. Changes a run that is there: the hash of one that is gone would come back without
+ * an index.
+ */
 export const SET_FIELDS = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV))

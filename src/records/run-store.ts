@@ -1,8 +1,9 @@
 /**
- * Runs as they are remembered: one hash a run, indexes by time, policy and status, and the set of active ones.
+ * Runs as they are remembered: one hash a run, indexes by time, policy and status, and the set of active
+ * ones.
  *
- * A move is applied only if the run's status still allows it, in one script with its indexes and its event, so two
- * processes can never both believe that they ended a run.
+ * A move is applied only if the run's status still allows it, in one script with its indexes and its event,
+ * so two processes can never both believe that they ended a run.
  */
 import { randomUUID } from 'node:crypto';
 import { runScript } from '../redis/script.ts';
@@ -21,7 +22,9 @@ import { hourOf } from './totals-store.ts';
 export interface RunLimits {
   concurrency: number;
   targetMs: number;
-  /** How much of the run is in flight at the same time as of others of the account, in proportion. Default 1. */
+  /**
+   * How much of the run is in flight at the same time as of others of the account, in proportion. Default 1.
+   */
   weight?: number;
 }
 
@@ -31,7 +34,9 @@ export interface Creation {
   only?: readonly string[] | undefined;
   /** The record of the moment that it is fired for, in the policy's ledger. */
   firing?: FiringRecord | undefined;
-  /** Which other runs of the policy, not ended, are in its way: any, or one that already waits for its turn. */
+  /**
+   * Which other runs of the policy, not ended, are in its way: any, or one that already waits for its turn.
+   */
   unless?: 'any' | 'waiting' | undefined;
 }
 
@@ -71,7 +76,10 @@ const MAX_PRUNED = 1_000;
 export class RunStore {
   constructor(private readonly store: Store) {}
 
-  /** Remembers a new run. Gives what kept it from being made, if anything: a firing makes one run, whoever fires it. */
+  /**
+   * Remembers a new run. Gives what kept it from being made, if anything: a firing makes one run, whoever
+   * fires it.
+   */
   async create(
     run: Run,
     limits: RunLimits,
@@ -156,7 +164,9 @@ export class RunStore {
     return [...found.values()].slice(0, limit);
   }
 
-  /** The ids that begin so, newest first, at most `limit`. Goes through the ids of all runs, a page at a time. */
+  /**
+   * The ids that begin so, newest first, at most `limit`. Goes through the ids of all runs, a page at a time.
+   */
   async startingWith(beginning: string, limit: number): Promise<string[]> {
     const pattern = `${beginning.replace(/[\\*?[\]]/g, '\\$&')}*`;
     const found = new Map<string, number>();
@@ -213,7 +223,9 @@ export class RunStore {
     return hashes.flatMap((hash) => fromHash(hash) ?? []);
   }
 
-  /** Moves a run to another status. False when its present status does not allow it: somebody else was first. */
+  /**
+   * Moves a run to another status. False when its present status does not allow it: somebody else was first.
+   */
   async move(run: Run, to: RunStatus, change: RunChange): Promise<boolean> {
     const fields: (string | number)[] = ['movedAt', change.at];
     if (change.detail !== undefined) fields.push('detail', scrub(change.detail));
@@ -248,8 +260,8 @@ export class RunStore {
   }
 
   /**
-   * Marks that nothing new is to be released in this run, and with `cancelTasks` that its tasks in the service are to be
-   * cancelled; the first reason given stays.
+   * Marks that nothing new is to be released in this run, and with `cancelTasks` that its tasks in the
+   * service are to be cancelled; the first reason given stays.
    */
   async end(
     run: Run,
@@ -260,7 +272,10 @@ export class RunStore {
     await runScript(this.store, END, [keys.run(run.id)], [ending, scrub(detail), cancelTasks ? 1 : 0]);
   }
 
-  /** Holds a run that has not ended: nothing of it is begun until it is released. False when it is held, or gone, already. */
+  /**
+   * Holds a run that has not ended: nothing of it is begun until it is released. False when it is held, or
+   * gone, already.
+   */
   async hold(run: Run, held: Held, detail: string): Promise<boolean> {
     const event = movedEvent(run, run.status, held.at);
     return (
@@ -311,7 +326,9 @@ export class RunStore {
       await runScript(this.store, COUNT, [keys.run(id)], [JSON.stringify(spent)]);
   }
 
-  /** Removes ended runs created before `before` with all that belongs to them, at most 1,000; gives how many. */
+  /**
+   * Removes ended runs created before `before` with all that belongs to them, at most 1,000; gives how many.
+   */
   async prune(before: number): Promise<number> {
     let removed = 0;
     const old = `(${before}`;
@@ -330,7 +347,10 @@ export class RunStore {
     return removed;
   }
 
-  /** Takes a run off the lists of its targets; the list of a target that nobody works on any more ends with it. */
+  /**
+   * Takes a run off the lists of its targets; the list of a target that nobody works on any more ends with
+   * it.
+   */
   private async forgetOnTargets({ id, account }: Run): Promise<void> {
     for (let offset = 0; ; offset += PAGE) {
       const targets = await this.store.lrange(keys.order(id), offset, offset + PAGE - 1);

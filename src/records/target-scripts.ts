@@ -1,12 +1,14 @@
 /**
- * The moves of targets, each atomic. A target's record says in which state it is and at which step; the sorted sets
- * say the same by state, so that what is due, in flight or late is found without reading every target.
+ * The moves of targets, each atomic. A target's record says in which state it is and at which step; the
+ * sorted sets say the same by state, so that what is due, in flight or late is found without reading every
+ * target.
  */
 import { COUNT_REQUESTS } from '../redis/store.ts';
 
 /**
- * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending) each. A target that
- * is there already is left as it is: this may be a command that was sent again, and counts must add up.
+ * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending)
+ * each. A target that is there already is left as it is: this may be a command that was sent again, and
+ * counts must add up.
  */
 export const ADD_TARGETS = `
 if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
@@ -24,15 +26,19 @@ for i = 2, #ARGV, 3 do
 end
 return 1`;
 
-/** KEYS: run, left out. ARGV: plan step, candidates that are not part of the plan as JSON. Gives 0 when the plan is another's. */
+/**
+ * KEYS: run, left out. ARGV: plan step, candidates that are not part of the plan as JSON. Gives 0 when the
+ * plan is another's.
+ */
 export const ADD_LEFT_OUT = `
 if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
 for i = 2, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
 return 1`;
 
 /**
- * KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no more.
- * Gives 0, and touches nothing, once a plan is complete or the run has ended: targets may be under way by it.
+ * KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no
+ * more. Gives 0, and touches nothing, once a plan is complete or the run has ended: targets may be under way
+ * by it.
  */
 export const BEGIN_PLAN = `
 local status, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'planComplete'))
@@ -47,8 +53,8 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 return redis.call('HINCRBY', KEYS[1], 'planFailures', 1)`;
 
 /**
- * KEYS: run, pending. ARGV: plan step, from, window. Puts the pending targets into the order of a hash of their ids, and has
- * `RELEASE` begin them evenly over the window. Gives 0 when the plan is another's.
+ * KEYS: run, pending. ARGV: plan step, from, window. Puts the pending targets into the order of a hash of
+ * their ids, and has `RELEASE` begin them evenly over the window. Gives 0 when the plan is another's.
  */
 export const SPREAD = `
 if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
@@ -63,11 +69,12 @@ redis.call('HSET', KEYS[1], 'spreadFrom', ARGV[2], 'spreadMs', ARGV[3], 'spreadO
 return 1`;
 
 /**
- * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives id, count, acting, id, ...:
- * how many targets each run may hand out, and how many were handed out and not settled when that was decided.
+ * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives
+ * id, count, acting, id, ...: how many targets each run may hand out, and how many were handed out and not
+ * settled when that was decided.
  *
- * The next place belongs to the run that has least in flight for its weight: so a run of five passes one of five thousand
- * that began before. What is handed out and not settled may not have sent its request yet.
+ * The next place belongs to the run that has least in flight for its weight: so a run of five passes one of
+ * five thousand that began before. What is handed out and not settled may not have sent its request yet.
  */
 export const ALLOT = `
 local now, room, runs = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
@@ -110,11 +117,11 @@ end
 return allotted`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many were acting when
- * that was decided (or ''): what somebody else handed out since then counts. Gives id, step, id, step, ... With `begun`, nothing
- * new is handed out unless nothing of the run is under way. Of a run that is held, only the cancelling of
- * its tasks is handed out, once it was called off. Of a run that is spread, no more targets are begun than its window
- * has come to.
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many
+ * were acting when that was decided (or ''): what somebody else handed out since then counts. Gives id, step,
+ * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that
+ * is held, only the cancelling of its tasks is handed out, once it was called off. Of a run that is spread,
+ * no more targets are begun than its window has come to.
  */
 export const RELEASE = `
 local now = tonumber(ARGV[1])
@@ -160,12 +167,13 @@ end
 return released`;
 
 /**
- * KEYS: targets, acting, waiting, run. ARGV: id, step, now, run id, when to try again, what sites' keys and runs' target keys
- * begin with. Gives the target as it now is, and why the run was called off, if it was; or nothing.
+ * KEYS: targets, acting, waiting, run. ARGV: id, step, now, run id, when to try again, what sites' keys and
+ * runs' target keys begin with. Gives the target as it now is, and why the run was called off, if it was; or
+ * nothing.
  *
- * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end; while one of
- * another run holds it, this one is made to wait. (The keys of sites and other runs are made here: they share the one hash
- * tag, so that they are where the script runs on a Cluster too.)
+ * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end;
+ * while one of another run holds it, this one is made to wait. (The keys of sites and other runs are made
+ * here: they share the one hash tag, so that they are where the script runs on a Cluster too.)
  */
 export const CLAIM = `
 local status, ending, held = unpack(redis.call('HMGET', KEYS[4], 'status', 'ending', 'held'))
@@ -202,7 +210,10 @@ redis.call('HSET', KEYS[1], ARGV[1], json)
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 return {json, ending}`;
 
-/** KEYS: targets, acting. ARGV: id, step, now. Keeps the claim of a worker that takes long; 0 when it has lost it. */
+/**
+ * KEYS: targets, acting. ARGV: id, step, now. Keeps the claim of a worker that takes long; 0 when it has lost
+ * it.
+ */
 export const RENEW = `
 local json = redis.call('HGET', KEYS[1], ARGV[1])
 local target = json and cjson.decode(json)
@@ -211,10 +222,11 @@ redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
 return 1`;
 
 /**
- * KEYS: targets, run, generation, schema. ARGV: id, step, intent JSON, generation remembered: its name and number, version of the
- * records that the process works with. Gives the target's new step and the number raised: a copy that was read before the intent can
- * no longer be written over it. Gives 0 when the target was handed to somebody else meanwhile, its run is held, Redis was put back to
- * an older state, or the records have another version; and -1 when the run was called off: then nothing new may be begun, but the
+ * KEYS: targets, run, generation, schema. ARGV: id, step, intent JSON, generation remembered: its name and
+ * number, version of the records that the process works with. Gives the target's new step and the number
+ * raised: a copy that was read before the intent can no longer be written over it. Gives 0 when the target
+ * was handed to somebody else meanwhile, its run is held, Redis was put back to an older state, or the
+ * records have another version; and -1 when the run was called off: then nothing new may be begun, but the
  * cancelling of its tasks.
  */
 export const NOTE_INTENT = `
@@ -241,9 +253,10 @@ redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
 return {target.step, redis.call('HINCRBY', KEYS[3], 'number', 1)}`;
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons, effects of today.
- * ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests by operation, run id, event, now, what sites'
- * keys begin with, how long effects are kept, effects that are the target's.
+ * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons,
+ * effects of today. ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests by
+ * operation, run id, event, now, what sites' keys begin with, how long effects are kept, effects that are the
+ * target's.
  */
 export const SETTLE = `${COUNT_REQUESTS}
 local json = redis.call('HGET', KEYS[2], ARGV[1])

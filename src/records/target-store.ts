@@ -1,15 +1,15 @@
 /**
- * The plan of a run and what became of each of its targets, paged: no call reads or writes more than a page at once.
+ * The plan of a run and what became of each of its targets, paged: no call reads or writes more than a page
+ * at once.
  *
- * A target is handed out by `release`, which raises its step; whoever has it proves that by the step in every later
- * call. A worker that lost its place therefore can neither write an intent nor an outcome.
+ * A target is handed out by `release`, which raises its step; whoever has it proves that by the step in every
+ * later call. A worker that lost its place therefore can neither write an intent nor an outcome.
  */
 
 import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import {
-  type Ending,
   endings,
   type Intent,
   isIn,
@@ -41,32 +41,7 @@ import {
   SPREAD,
 } from './target-scripts.ts';
 import { withoutSecrets } from './target-secrets.ts';
-
-/** How many targets a run may hand out, and how many it had handed out and not settled when that was decided. */
-export interface Allocated {
-  run: string;
-  count: number;
-  acting: number;
-}
-
-/** A target handed out: the step proves it. */
-export interface Released {
-  id: string;
-  step: number;
-}
-
-/** A target that is ours to work on, and why its run was called off, if it was. */
-export interface Claimed {
-  target: TargetIn<'acting'>;
-  ending?: Ending;
-}
-
-/** What was looked at while planning and is not part of the plan. */
-const LeftOut = z.object({ id: z.string(), label: z.string(), why: z.string() });
-export type LeftOut = z.output<typeof LeftOut>;
-
-/** The states whose members are kept in order of a moment: when they began, or when they are due. */
-export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;
+import { type Allocated, type Claimed, LeftOut, type Released, type TimedState } from './target-types.ts';
 
 const PAGE = 500;
 /** So soon a target is handed out again that waits for another run to be done with its site. */
@@ -80,8 +55,8 @@ export class TargetStore {
   ) {}
 
   /**
-   * Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any more. Gives
-   * 0, and leaves everything as it is, when the run has its plan already or has ended.
+   * Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any
+   * more. Gives 0, and leaves everything as it is, when the run has its plan already or has ended.
    */
   async beginPlan(run: string): Promise<number> {
     return Number(
@@ -101,13 +76,17 @@ export class TargetStore {
     );
   }
 
-  /** Counts an attempt at planning that failed otherwise than by an outage; gives how many there were. 0 for a run that is gone. */
+  /**
+   * Counts an attempt at planning that failed otherwise than by an outage; gives how many there were. 0 for a
+   * run that is gone.
+   */
   async countPlanFailure(run: string): Promise<number> {
     return Number(await runScript(this.store, COUNT_PLAN_FAILURE, [keys.run(run)], []));
   }
 
   /**
-   * Adds targets to a plan in their order, each id once; ended ones count at once. False when the plan is no longer ours.
+   * Adds targets to a plan in their order, each id once; ended ones count at once. False when the plan is no
+   * longer ours.
    */
   async add(run: string, planStep: number, targets: readonly Target[]): Promise<boolean> {
     const added = await runScript(
@@ -120,8 +99,9 @@ export class TargetStore {
   }
 
   /**
-   * Has the targets that are still to be begun start evenly over a window, in an order that is the same for the same
-   * ids. Called once the plan is whole; does nothing when it is no longer ours. Holds Redis up for some 5 ms per 1,000.
+   * Has the targets that are still to be begun start evenly over a window, in an order that is the same for
+   * the same ids. Called once the plan is whole; does nothing when it is no longer ours. Holds Redis up for
+   * some 5 ms per 1,000.
    */
   async spread(run: string, planStep: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
     await runScript(this.store, SPREAD, [keys.run(run), keys.pending(run)], [String(planStep), from, ms]);
@@ -150,8 +130,8 @@ export class TargetStore {
   }
 
   /**
-   * Divides what the account may send among its runs, by their weight and what each has in flight: how many targets each
-   * may hand out. At most `room` and a page in all.
+   * Divides what the account may send among its runs, by their weight and what each has in flight: how many
+   * targets each may hand out. At most `room` and a page in all.
    */
   async allot(account: string, now: number, room: number): Promise<Allocated[]> {
     const args = [now, Math.min(room, PAGE), keys.run('')];
@@ -162,9 +142,10 @@ export class TargetStore {
   }
 
   /**
-   * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room for, and
-   * at most `atMost`. With `begun`, new ones only while nothing of the run is under way. What others handed out since the
-   * run had so many `acting` counts: two who were allotted the same room do not both use it.
+   * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room
+   * for, and at most `atMost`. With `begun`, new ones only while nothing of the run is under way. What others
+   * handed out since the run had so many `acting` counts: two who were allotted the same room do not both use
+   * it.
    */
   async release(
     run: string,
@@ -194,9 +175,10 @@ export class TargetStore {
   }
 
   /**
-   * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice is worked
-   * on once. Nothing when the run does not go on at present, or the target was claimed before, or handed out anew
-   * meanwhile; and when a target of another run is at work on its site: then it waits, with no attempt used up, and says for which run.
+   * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice
+   * is worked on once. Nothing when the run does not go on at present, or the target was claimed before, or
+   * handed out anew meanwhile; and when a target of another run is at work on its site: then it waits, with
+   * no attempt used up, and says for which run.
    */
   async claim(
     { id: run, account }: Pick<Run, 'id' | 'account'>,
@@ -225,8 +207,9 @@ export class TargetStore {
   }
 
   /**
-   * Writes the note that stands before an effect, and gives the target's new step. When the target is no longer ours
-   * (`fenced`; also when Redis was put back to an older state, or its records were migrated), or its run was called off meanwhile, nothing may be sent.
+   * Writes the note that stands before an effect, and gives the target's new step. When the target is no
+   * longer ours (`fenced`; also when Redis was put back to an older state, or its records were migrated), or
+   * its run was called off meanwhile, nothing may be sent.
    */
   async noteIntent(
     run: string,
@@ -251,8 +234,10 @@ export class TargetStore {
    * @param from the states it may come from; the step must be the one in `target`.
    * @param spent requests that were sent for it, by operation.
    * @param dueAt for `waiting`, when it may be handed out again.
-   * @param effects what the target has brought about, as the service answered: from here on it is nobody else's.
-   * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the same.
+   * @param effects what the target has brought about, as the service answered: from here on it is nobody
+   * else's.
+   * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the
+   * same.
    */
   async settle(
     run: Pick<Run, 'id' | 'account'>,
@@ -332,7 +317,10 @@ export class TargetStore {
     return this.many(run, await this.store.lrange(keys.order(run), from, from + count - 1));
   }
 
-  /** Of several runs, how many targets ended for which reason; in one round trip. Runs without any are there, empty. */
+  /**
+   * Of several runs, how many targets ended for which reason; in one round trip. Runs without any are there,
+   * empty.
+   */
   async reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>> {
     const reads = this.store.pipeline();
     for (const run of runs) reads.hgetall(keys.reasons(run));
@@ -356,7 +344,10 @@ export class TargetStore {
     }
   }
 
-  /** Targets in a timed state, oldest moment first, at most `limit`; `until` keeps those at or before a moment. */
+  /**
+   * Targets in a timed state, oldest moment first, at most `limit`; `until` keeps those at or before a
+   * moment.
+   */
   async inState<S extends TimedState>(
     run: string,
     state: S,

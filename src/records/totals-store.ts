@@ -1,8 +1,10 @@
 /**
- * What ended in each hour: runs by status, targets by outcome and reason, both by policy where they did not succeed.
+ * What ended in each hour: runs by status, targets by outcome and reason, both by policy where they did not
+ * succeed.
  *
- * Added to in the script that ends a run, so that what happened in a day is known without reading its runs, however many there
- * were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no page asks for it any more.
+ * Added to in the script that ends a run, so that what happened in a day is known without reading its runs,
+ * however many there were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no
+ * page asks for it any more.
  */
 import { z } from 'zod';
 import { runScript } from '../redis/script.ts';
@@ -16,10 +18,12 @@ const HOUR_MS = 3_600_000;
 export const KEPT_MS = 26 * HOUR_MS;
 
 /**
- * For the head of a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, once the run has its final status.
+ * For the head of a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, once the run
+ * has its final status.
  *
- * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, with no policy where it succeeded: nobody asks who
- * succeeded. Its value is how many there were, in how many runs, and the latest of these.
+ * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, with no policy where it
+ * succeeded: nobody asks who succeeded. Its value is how many there were, in how many runs, and the latest of
+ * these.
  */
 export const ADD_TO_TOTALS = `
 local function add_to_totals(run, reasons, totals, id)
@@ -37,8 +41,9 @@ local function add_to_totals(run, reasons, totals, id)
 end`;
 
 /**
- * KEYS: accounts with runs under way, hours. ARGV: what the keys of an account's runs under way begin with. Gives the runs under way
- * and the totals as they are at the same instant: a run is either among the ones or in the others.
+ * KEYS: accounts with runs under way, hours. ARGV: what the keys of an account's runs under way begin with.
+ * Gives the runs under way and the totals as they are at the same instant: a run is either among the ones or
+ * in the others.
  */
 const READ = `
 local active = {}
@@ -84,7 +89,8 @@ export class TotalsStore {
     const since = Math.floor(from / HOUR_MS) * HOUR_MS;
     const hours: string[] = [];
     for (let at = since; at <= now; at += HOUR_MS) hours.push(keys.totals(at));
-    // Runs end in the hour that it is, or have just ended in the one before; with what is over, Redis is not held up.
+    // Runs end in the hour that it is, or have just ended in the one before; with what is over, Redis is not
+    // held up.
     const [over, open] = [hours.slice(0, -2), hours.slice(-2)];
     const [active, recent] = (await runScript(
       this.store,

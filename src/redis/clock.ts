@@ -1,13 +1,16 @@
 /**
- * The clock that all machines share: Redis's time, counted on by this process's own steady time. A machine's clock may be wrong
- * by half a minute, or jump by hours, and nothing fires early, late or twice for it.
+ * The clock that all machines share: Redis's time, counted on by this process's own steady time. A machine's
+ * clock may be wrong by half a minute, or jump by hours, and nothing fires early, late or twice for it.
  */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Store } from './store.ts';
 
 export interface RedisClock extends Clock {
-  /** Asks Redis for the time again: steady time drifts, and stands still while a machine sleeps. Costs one command. */
+  /**
+   * Asks Redis for the time again: steady time drifts, and stands still while a machine sleeps. Costs one
+   * command.
+   */
   resync(): Promise<void>;
 }
 

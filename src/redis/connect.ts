@@ -36,8 +36,8 @@ export interface Connected {
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Once connected, a command waits for as long as Redis is away, and is sent again when it is back: work stands still
- * and goes on, it does not fail. Only the first contact has a time limit.
+ * Once connected, a command waits for as long as Redis is away, and is sent again when it is back: work
+ * stands still and goes on, it does not fail. Only the first contact has a time limit.
  */
 const patient = {
   maxRetriesPerRequest: null,
@@ -110,7 +110,8 @@ async function contact(store: Store, where: string, log: Log, url?: string): Pro
   store.on('error', (error: Error) => {
     first ??= error;
     const why = unreachableBecause(error);
-    // Each try to connect again fails in the same way: a person is told once, and again when the cause is another.
+    // Each try to connect again fails in the same way: a person is told once, and again when the cause is
+    // another.
     if (met && why !== told) log.warn(`Redis is unavailable (${why}); work continues when it is back`);
     told = why;
   });

@@ -1,4 +1,7 @@
-/** What is wrong with a Redis that answers: it refuses to write, throws records away, or has a queue that somebody paused. */
+/**
+ * What is wrong with a Redis that answers: it refuses to write, throws records away, or has a queue that
+ * somebody paused.
+ */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';

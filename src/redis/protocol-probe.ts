@@ -1,4 +1,7 @@
-/** Whether a server speaks TLS, asked where a connection came to nothing: neither side of a mixed-up protocol says so. */
+/**
+ * Whether a server speaks TLS, asked where a connection came to nothing: neither side of a mixed-up protocol
+ * says so.
+ */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { NO_TLS, ONLY_TLS } from './refusal.ts';

@@ -1,4 +1,7 @@
-/** Why Redis does not do what it is asked, in a sentence a person can act upon: it cannot be reached, or refuses to write. */
+/**
+ * Why Redis does not do what it is asked, in a sentence a person can act upon: it cannot be reached, or
+ * refuses to write.
+ */
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -31,8 +34,8 @@ export function writeRefusal(error: unknown): string | undefined {
 }
 
 /**
- * A log that leaves out that Redis refuses to write, but for its lines of debugging: whoever watches Redis tells the cause once, and
- * everything that has to wait for it would tell it again and again.
+ * A log that leaves out that Redis refuses to write, but for its lines of debugging: whoever watches Redis
+ * tells the cause once, and everything that has to wait for it would tell it again and again.
  */
 export const withoutRefusals = (log: Log): Log => {
   const unless = (level: 'warn' | 'error') => (facts: object | string, message?: string) => {

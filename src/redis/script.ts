@@ -18,9 +18,9 @@ const sent = new WeakMap<Redis | Cluster, Set<string>>();
 /**
  * Runs a Lua script: its keys first, then its arguments. Atomic: nothing else happens in Redis meanwhile.
  *
- * Its text is sent once over each connection, and again to a Redis that has forgotten it; else only its digest, since to send the
- * text each time costs more than most scripts do. So calls take effect in the order in which they are made, the first ones
- * too, and before a connection that is then closed.
+ * Its text is sent once over each connection, and again to a Redis that has forgotten it; else only its
+ * digest, since to send the text each time costs more than most scripts do. So calls take effect in the order
+ * in which they are made, the first ones too, and before a connection that is then closed.
  */
 export async function runScript(
   redis: Redis | Cluster,

@@ -4,8 +4,8 @@ import type { Cluster, Redis } from 'ioredis';
 export type Store = Redis | Cluster;
 
 /**
- * A record as JSON that Redis's own JSON library can read again: half of a surrogate pair, as a message that was cut in
- * the middle of an emoji ends with, would make every later script on the record fail.
+ * A record as JSON that Redis's own JSON library can read again: half of a surrogate pair, as a message that
+ * was cut in the middle of an emoji ends with, would make every later script on the record fail.
  */
 export const toJson = (record: object): string =>
   JSON.stringify(record).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escaped, half: string | undefined) =>
@@ -16,8 +16,8 @@ export const toJson = (record: object): string =>
 export const OPERATION = 'requests:';
 
 /**
- * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Nothing of a run that is no longer there is
- * written: its hash would come back without an index, and stay for ever.
+ * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Nothing of a run that
+ * is no longer there is written: its hash would come back without an index, and stay for ever.
  */
 export const COUNT_REQUESTS = `
 local function count_requests(run, spent)

@@ -32,8 +32,8 @@ export const endedCount = ({ succeeded, failed, skipped, cancelled }: Counts): n
 /**
  * The final status of a run whose every target has an outcome.
  *
- * A skipped target is no failure; a run in which nothing failed is `succeeded`, and one with nothing but failures
- * among what was tried is `failed`.
+ * A skipped target is no failure; a run in which nothing failed is `succeeded`, and one with nothing but
+ * failures among what was tried is `failed`.
  */
 export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>): RunStatus {
   if (ending === 'cancelled') return 'cancelled';

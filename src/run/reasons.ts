@@ -1,12 +1,15 @@
-/** The reason codes that every run knows, each with the sentence that command line, dashboard and docs show. */
+/**
+ * The reason codes that every run knows, each with the sentence that command line, dashboard and docs show.
+ */
 
 /** What people are told of a reason. */
 export interface ReasonInfo {
   /** One sentence. */
   text: string;
   /**
-   * Trying again may help, with nothing else changed: a retry is advised. Not so for `unknown-effect`: a retry may do a second
-   * time what was done, so a person looks in the account first. All others come back until somebody fixes their cause.
+   * Trying again may help, with nothing else changed: a retry is advised. Not so for `unknown-effect`: a
+   * retry may do a second time what was done, so a person looks in the account first. All others come back
+   * until somebody fixes their cause.
    */
   retryable?: true;
   /** Shown at the end of a run although the target succeeded. */
@@ -51,6 +54,9 @@ export type Reason = keyof typeof coreReasons | (string & {});
 /** Reason codes with what people are told of them: those of `coreReasons` and of the jobs. */
 export type Reasons = ReadonlyMap<string, ReasonInfo>;
 
-/** The sentence of a core reason; nothing for one that a job declares: that stands in the detail of its target. */
+/**
+ * The sentence of a core reason; nothing for one that a job declares: that stands in the detail of its
+ * target.
+ */
 export const coreReasonText = (reason: Reason): string | undefined =>
   Object.hasOwn(coreReasons, reason) ? coreReasons[reason as keyof typeof coreReasons].text : undefined;

@@ -1,7 +1,7 @@
 /**
- * A run as everybody outside sees it: the one JSON object of `run --json`, `runs show --json` and
- * `GET /api/v1/runs/{id}`. Here alone the names of our code become those of the outside, moments ISO 8601, and what
- * is not known `null`.
+ * A run as everybody outside sees it: the one JSON object of `run --json`, `runs show --json` and `GET
+ * /api/v1/runs/{id}`. Here alone the names of our code become those of the outside, moments ISO 8601, and
+ * what is not known `null`.
  */
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
@@ -13,11 +13,16 @@ export interface RunSummary {
   policy: string;
   job: string;
   status: RunStatus;
-  /** One sentence: why it is blocked, was skipped, was stopped or failed. Left out when there is nothing to say. */
+  /**
+   * One sentence: why it is blocked, was skipped, was stopped or failed. Left out when there is nothing to
+   * say.
+   */
   detail?: string;
   trigger: Trigger;
   scheduled_for: string;
-  /** When its targets start, spread evenly (`schedule.spread`). Left out when they start as soon as they can. */
+  /**
+   * When its targets start, spread evenly (`schedule.spread`). Left out when they start as soon as they can.
+   */
   spread?: { from: string; until: string };
   started_at: string | null;
   finished_at: string | null;

@@ -1,7 +1,8 @@
 /**
  * What a run and its targets are, as values: no I/O and no clock. Times are milliseconds since 1970.
  *
- * Each is described once, as a schema: its type is made of it, and records are parsed with it when they are read.
+ * Each is described once, as a schema: its type is made of it, and records are parsed with it when they are
+ * read.
  */
 import { z } from 'zod';
 import type { Reason } from './reasons.ts';
@@ -68,7 +69,9 @@ export const Spread = z.object({
 });
 export type Spread = z.output<typeof Spread>;
 
-/** One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run. */
+/**
+ * One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run.
+ */
 export const Run = z.object({
   id: text,
   policy: text,
@@ -84,7 +87,10 @@ export const Run = z.object({
   deadline: optional(number),
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail: optional(text),
-  /** Redis was put back to an older state, in which the run had not ended: it goes on when a person releases it. */
+  /**
+   * Redis was put back to an older state, in which the run had not ended: it goes on when a person releases
+   * it.
+   */
   held: optional(Held),
   /** Why nothing new is released any more, while what is in flight comes to its end. */
   ending: optional(z.enum(endings)),
@@ -110,11 +116,16 @@ export type Run = z.output<typeof Run>;
 export const targetStates = ['pending', 'acting', 'following', 'waiting', 'ended'] as const;
 export type TargetState = (typeof targetStates)[number];
 
-/** The note written before an effect is asked for; while it stands without a result, the effect may have happened. */
+/**
+ * The note written before an effect is asked for; while it stands without a result, the effect may have
+ * happened.
+ */
 export const Intent = z.object({
   operation: text,
   at: number,
-  /** `at` by the service's clock, as far as that was known then: clocks may be set before anybody compares. */
+  /**
+   * `at` by the service's clock, as far as that was known then: clocks may be set before anybody compares.
+   */
   serviceAt: optional(timeBounds),
   /** What the job wants to know again when it has to find out what became of it. */
   note: optional(text),
@@ -123,7 +134,10 @@ export const Intent = z.object({
 });
 export type Intent = z.output<typeof Intent>;
 
-/** Work in the service that is followed on behalf of a target. The other fields are those of its kind (`job/watch`). */
+/**
+ * Work in the service that is followed on behalf of a target. The other fields are those of its kind
+ * (`job/watch`).
+ */
 export const Watch = z.looseObject({
   /** The name of the watch kind. */
   kind: text,
@@ -133,7 +147,10 @@ export const Watch = z.looseObject({
   serviceSince: optional(timeBounds),
   /** Somebody else had started it. */
   adopted: optional(yes),
-  /** So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes besides. */
+  /**
+   * So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes
+   * besides.
+   */
   until: optional(number),
   /** What messages call it: `The task 42`. Set by the engine when it begins to follow. */
   label: optional(text),
@@ -151,7 +168,10 @@ export const Finding = z.object({
 });
 export type Finding = z.output<typeof Finding>;
 
-/** What every target has, in whichever state. `step` grows each time it is handed out, and fences off whoever had it before. */
+/**
+ * What every target has, in whichever state. `step` grows each time it is handed out, and fences off whoever
+ * had it before.
+ */
 const target = {
   id: text,
   label: text,
@@ -173,13 +193,18 @@ const progress = {
   deadline: optional(number),
   /** Some of its steps have been done. */
   begun: optional(yes),
-  /** What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it was written. */
+  /**
+   * What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it
+   * was written.
+   */
   memo: optional(text),
   /** What it is waiting for, or what went wrong the last time. */
   detail: optional(text),
 };
 
-/** What a target has between two steps of its job, be it that a worker has it or that it waits for its turn. */
+/**
+ * What a target has between two steps of its job, be it that a worker has it or that it waits for its turn.
+ */
 const atWork = {
   ...target,
   ...progress,
@@ -214,7 +239,9 @@ const Following = z.object({
   ...progress,
   state: z.literal('following'),
   watch: Watch,
-  /** When the service was found to know nothing of the followed work; gone again when it is found after all. */
+  /**
+   * When the service was found to know nothing of the followed work; gone again when it is found after all.
+   */
   lostAt: optional(number),
   /** The followed work is one step of several: its end is not the target's. */
   goesOn: optional(yes),
@@ -244,7 +271,10 @@ export const isIn = <State extends TargetState>(
   state: State,
 ): target is Target & TargetIn<State> => target.state === state;
 
-/** A union whose fields may all be read on any member: a member that does not have a field gives nothing, and takes nothing. */
+/**
+ * A union whose fields may all be read on any member: a member that does not have a field gives nothing, and
+ * takes nothing.
+ */
 type Exclusive<Union, Field extends PropertyKey = FieldOf<Union>> = Union extends unknown
   ? Union & { [Other in Exclude<Field, keyof Union>]?: undefined }
   : never;

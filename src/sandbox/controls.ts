@@ -1,4 +1,6 @@
-/** What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did. */
+/**
+ * What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did.
+ */
 
 import type { Provider } from './model/backup-destinations.ts';
 import type { MailStatus } from './model/mail.ts';
@@ -126,7 +128,8 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     cancelSync: change((site, at) => {
       const snapshot = site.sync.current;
       if (!snapshot) return;
-      // Its snapshots are written down first: of one that is left to be told from its moment, it is told that it succeeded.
+      // Its snapshots are written down first: of one that is left to be told from its moment, it is told that
+      // it succeeded.
       snapshotsOf(site);
       endSync(world, id, snapshot.id, at);
       snapshot.status = 'cancelled';
@@ -178,8 +181,8 @@ function stateOf(site: Site, now: number): SiteState {
 /** What tests can do to an auto update schedule behind the API's back. */
 export interface ScheduleControl {
   /**
-   * It runs now, out of turn, for as long as usual or as given, in milliseconds of the service's time. Gives the id of the
-   * run's task, null when there was nothing to update.
+   * It runs now, out of turn, for as long as usual or as given, in milliseconds of the service's time. Gives
+   * the id of the run's task, null when there was nothing to update.
    */
   runNow(takesMs?: number): string | null;
   /** Its next run was due so long ago, in milliseconds of the service's time, and does not happen. */
@@ -211,7 +214,10 @@ export function controlSchedule(world: World, id: string, now: () => number): Sc
 
 /** What tests can do to auto update schedules as a whole. */
 export interface SchedulesControl {
-  /** Puts a daily schedule for all plugins of a site into the account, which does not run before 2099; gives its id. */
+  /**
+   * Puts a daily schedule for all plugins of a site into the account, which does not run before 2099; gives
+   * its id.
+   */
   make(siteId: string, status: UpdateSchedule['status']): string;
 }
 
@@ -270,7 +276,10 @@ export const controlMail = (world: World, now: () => number): MailControl => ({
 
 /** What tests can do to staging copies. */
 export interface StagingControl {
-  /** Puts a copy of a site into the account as if it had been made so many days ago, and settles it; gives its id. */
+  /**
+   * Puts a copy of a site into the account as if it had been made so many days ago, and settles it; gives its
+   * id.
+   */
   make(siteId: string, daysAgo: number): string;
   /** Removes all there are. */
   clear(): void;

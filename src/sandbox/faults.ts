@@ -1,9 +1,9 @@
 /**
  * What can go wrong between a caller and the service, and which request meets it.
  *
- * There are three kinds of faults: `faults/stops.ts` keep a request from its answer, `faults/changes.ts` make an answer
- * different, `faults/luck.ts` are in the service's own work. What the service is like as a whole, its clock and how far
- * its lists lag, is no fault of a request: see `SandboxOptions`.
+ * There are three kinds of faults: `faults/stops.ts` keep a request from its answer, `faults/changes.ts` make
+ * an answer different, `faults/luck.ts` are in the service's own work. What the service is like as a whole,
+ * its clock and how far its lists lag, is no fault of a request: see `SandboxOptions`.
  */
 import type { OperationId } from '../contract/operations.ts';
 import { changes } from './faults/changes.ts';

@@ -1,6 +1,6 @@
 /**
- * The world at the start, made from a seed: the same number of sites and the same seed give the same world always,
- * counted back from the moment the service starts.
+ * The world at the start, made from a seed: the same number of sites and the same seed give the same world
+ * always, counted back from the moment the service starts.
  */
 import { plantClients, plantTags } from './fleet/groups.ts';
 import { dealKinds } from './fleet/kinds.ts';

@@ -1,8 +1,8 @@
 /**
  * What the sandbox saw and did: the witness in every test about doing things once.
  *
- * A request is written when its fate is known. An effect is written in the same step as the change of the world, so
- * that one is there exactly when the other is, whatever becomes of the answer.
+ * A request is written when its fate is known. An effect is written in the same step as the change of the
+ * world, so that one is there exactly when the other is, whatever becomes of the answer.
  */
 import type { OperationId } from '../contract/operations.ts';
 import type { FaultKind } from './faults.ts';
@@ -29,11 +29,15 @@ export interface JournaledRequest {
 export interface JournaledEffect {
   at: number;
   operation: OperationId;
-  /** The id of what was changed: the site that was synced, the tag that was made, the site that was tagged. */
+  /**
+   * The id of what was changed: the site that was synced, the tag that was made, the site that was tagged.
+   */
   resource: string;
 }
 
-/** How often something happened, by operation. Exact, however long ago the entries themselves were dropped. */
+/**
+ * How often something happened, by operation. Exact, however long ago the entries themselves were dropped.
+ */
 export type Totals = Partial<Record<OperationId, number>>;
 
 export interface Journal {
@@ -47,13 +51,18 @@ export interface Journal {
   countOf(operation: OperationId): number;
 }
 
-/** Which entries: the newest, or those that follow the one with a number; the first entry of all has number 1. */
+/**
+ * Which entries: the newest, or those that follow the one with a number; the first entry of all has number 1.
+ */
 export interface Stretch {
   after?: number;
   limit: number;
 }
 
-/** Entries in their order, and the number of the last of them (or of the last one before, when there are none). */
+/**
+ * Entries in their order, and the number of the last of them (or of the last one before, when there are
+ * none).
+ */
 export interface Shown<T> {
   entries: readonly T[];
   last: number;

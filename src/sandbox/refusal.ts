@@ -1,6 +1,6 @@
 /**
- * An answer that is no success. Handlers throw it, the exchange turns it into a status and `{error: {code, message}}`
- * (the body's structure and the codes are our choice: spec 7 does not show them).
+ * An answer that is no success. Handlers throw it, the exchange turns it into a status and `{error: {code,
+ * message}}` (the body's structure and the codes are our choice: spec 7 does not show them).
  */
 export class Refusal extends Error {
   constructor(

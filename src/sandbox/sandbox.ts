@@ -59,22 +59,28 @@ export interface SandboxOptions {
   /** How far the service's own time is ahead of the clock, in milliseconds; default 0. Negative: behind. */
   clockOffsetMs?: number;
   /**
-   * How far lists are behind, in milliseconds of the service's time; default 0. They show a new or changed item so much
-   * later, and a deleted one so much longer; an item that is shown alone is up to date.
+   * How far lists are behind, in milliseconds of the service's time; default 0. They show a new or changed
+   * item so much later, and a deleted one so much longer; an item that is shown alone is up to date.
    */
   listLagMs?: number;
   /** Whether answers carry the service's own time in a `Date` header; default true. */
   dateHeader?: boolean;
   /** What the account's plan does not have; default: it has everything. */
   planLacks?: readonly PlanFeature[];
-  /** Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a text. */
+  /**
+   * Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a
+   * text.
+   */
   faults?: FaultRates;
   /**
-   * A file that keeps the account across restarts; default none. One that is there goes before `sites` and `seed`, and
-   * time has gone on meanwhile as fast as the clock. Written within a second of a change, and when the sandbox stops.
+   * A file that keeps the account across restarts; default none. One that is there goes before `sites` and
+   * `seed`, and time has gone on meanwhile as fast as the clock. Written within a second of a change, and
+   * when the sandbox stops.
    */
   state?: string;
-  /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing. */
+  /**
+   * How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing.
+   */
   journal?: number;
 }
 
@@ -103,8 +109,8 @@ export interface Sandbox {
   /** The next requests of one operation meet a fault. */
   failNext(match: FaultMatch, kind: FaultKind): void;
   /**
-   * From now on answers of the operation leave these fields out, written from the item on: `sync`, `email.recipients`.
-   * Gives back a function that shows them again.
+   * From now on answers of the operation leave these fields out, written from the item on: `sync`,
+   * `email.recipients`. Gives back a function that shows them again.
    *
    * @throws {Error} for a field that the operation does not answer, or that the contract needs.
    */

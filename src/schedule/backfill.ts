@@ -1,4 +1,7 @@
-/** Past moments of a policy that are made up for because a person asks for it: which of them, and why the others are not. */
+/**
+ * Past moments of a policy that are made up for because a person asks for it: which of them, and why the
+ * others are not.
+ */
 import { CaretakerError } from '../errors.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
@@ -31,7 +34,8 @@ export class BackfillError extends CaretakerError {
 const MAX_BACKFILL_TIMES = 500;
 
 /**
- * Decides about each moment of the policy in the span, oldest first; those to come are none of it. Changes nothing.
+ * Decides about each moment of the policy in the span, oldest first; those to come are none of it. Changes
+ * nothing.
  *
  * @throws {BackfillError} when the policy has no schedule, or the span names more than 500 moments.
  */

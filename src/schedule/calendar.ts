@@ -1,14 +1,15 @@
 /**
  * Which moments a schedule names; pure, and the same for whoever asks.
  *
- * A moment is nominal: what the expression says, in milliseconds since 1970. Jitter puts the firing a little later and
- * never as late as the next moment, so that the firings of a policy keep the order of their moments.
+ * A moment is nominal: what the expression says, in milliseconds since 1970. Jitter puts the firing a little
+ * later and never as late as the next moment, so that the firings of a policy keep the order of their
+ * moments.
  *
- * croner reads the expression and gives wall times; `zone.ts` says when they come. When clocks change, an expression
- * that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the first moment after
- * it, and once for one that comes twice, the first time, unless `dst` says otherwise. One that counts hours on (every
- * minute, every second hour) goes on counting in real time. A day of month and a day of week together both have to
- * hold, as node-cron reads them.
+ * croner reads the expression and gives wall times; `zone.ts` says when they come. When clocks change, an
+ * expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the
+ * first moment after it, and once for one that comes twice, the first time, unless `dst` says otherwise. One
+ * that counts hours on (every minute, every second hour) goes on counting in real time. A day of month and a
+ * day of week together both have to hold, as node-cron reads them.
  */
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
@@ -26,9 +27,11 @@ const TEN_YEARS = 3_653;
 export const MAX_SCHEDULED_TIMES = 2_000;
 
 /**
- * The moments after `after` and not after `until`, oldest first; a moment that several expressions name is one.
+ * The moments after `after` and not after `until`, oldest first; a moment that several expressions name is
+ * one.
  *
- * Gives the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms a moment, and one when there is none.
+ * Gives the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms a moment, and one when there
+ * is none.
  */
 export function scheduledTimesBetween(schedule: CronSchedule, after: number, until: number): number[] {
   const found = new Set<number>();
@@ -43,7 +46,10 @@ export function scheduledTimesBetween(schedule: CronSchedule, after: number, unt
   return ordered(found).slice(-MAX_SCHEDULED_TIMES);
 }
 
-/** The first `count` moments after `from`; fewer when the schedule names no more, and at most `MAX_SCHEDULED_TIMES`. */
+/**
+ * The first `count` moments after `from`; fewer when the schedule names no more, and at most
+ * `MAX_SCHEDULED_TIMES`.
+ */
 export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
   const atMost = Math.min(count, MAX_SCHEDULED_TIMES);
   const found = readersOf(schedule).flatMap((reader) => taken(after(reader, from), atMost));
@@ -55,15 +61,18 @@ export function previousScheduledTime(schedule: CronSchedule, from: number): num
   return ordered(new Set(readersOf(schedule).flatMap((reader) => taken(before(reader, from), 1)))).at(-1);
 }
 
-/** How long a firing waits after its moment: at least 0 and less than `jitterMs`, the same whoever computes it. */
+/**
+ * How long a firing waits after its moment: at least 0 and less than `jitterMs`, the same whoever computes
+ * it.
+ */
 export function jitterOf(policyName: string, moment: number, jitterMs: number): number {
   const hash = createHash('sha256').update(`${policyName} ${moment}`).digest();
   return Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * jitterMs);
 }
 
 /**
- * When the firing of a moment is due: the moment and its jitter, which is cut down to the time until the moment that
- * follows. Whoever knows that one already says so and saves the search.
+ * When the firing of a moment is due: the moment and its jitter, which is cut down to the time until the
+ * moment that follows. Whoever knows that one already says so and saves the search.
  */
 export function dueAt(
   policyName: string,
@@ -78,7 +87,10 @@ export function dueAt(
 
 type WithBlackout = Pick<Schedule, 'blackout' | 'timezone'>;
 
-/** The blackout that a moment falls into: its days count from midnight to midnight in the schedule's time zone. */
+/**
+ * The blackout that a moment falls into: its days count from midnight to midnight in the schedule's time
+ * zone.
+ */
 export function blackoutOn({ blackout, timezone }: WithBlackout, moment: number): Blackout | undefined {
   if (blackout.length === 0) return undefined;
   return blackoutOnDay(blackout, Math.floor((moment + offsetAt(timezone, moment)) / DAY_MS));
@@ -128,7 +140,8 @@ const readersOf = ({ cron, timezone, dst }: CronSchedule): Reader[] =>
     // In UTC, a moment is its own wall time.
     cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
     zone: timezone,
-    // Hours that are counted on are neither made up for when they are skipped nor left out when they come twice.
+    // Hours that are counted on are neither made up for when they are skipped nor left out when they come
+    // twice.
     ...(/[*?/]/.test(expression.trim().split(/\s+/)[1] ?? '')
       ? ({ gap: 'skip', overlap: 'both' } as const)
       : (dst ?? shiftedAndFirst)),

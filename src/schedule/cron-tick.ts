@@ -1,8 +1,8 @@
 /**
  * The tick: node-cron calls every few seconds, and its run coordinator has one daemon answer each call.
  *
- * It decides nothing. A call that nobody answers, because its daemon died over it, is made up for by the next one:
- * what is due is read from Redis each time.
+ * It decides nothing. A call that nobody answers, because its daemon died over it, is made up for by the next
+ * one: what is due is read from Redis each time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTask, type Logger, type ScheduledTask } from 'node-cron';
@@ -18,10 +18,15 @@ export interface Tick {
 
 export interface CronTickOptions {
   answer: () => Promise<void>;
-  /** Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work. */
+  /**
+   * Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work.
+   */
   onBeat?: () => void;
   locks: LockStore;
-  /** The daemons of one name share their calls; asked at each. Those with other policies answer calls of their own. Default: all share them. */
+  /**
+   * The daemons of one name share their calls; asked at each. Those with other policies answer calls of their
+   * own. Default: all share them.
+   */
   group?: () => string;
   /** By its time, shared by all machines, the daemons agree on which call is which. */
   clock: Pick<Clock, 'now'>;
@@ -34,7 +39,9 @@ export interface CronTickOptions {
 const TOLERANCE_MS = 60_000;
 const CHECK_INTERVAL_MS = 1_000;
 
-/** Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis. */
+/**
+ * Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis.
+ */
 export function startCronTick(options: CronTickOptions): Tick {
   const { log, everySeconds = 5 } = options;
   const silentMs = everySeconds * 1_000 + CHECK_INTERVAL_MS;
@@ -112,9 +119,9 @@ function cronTask(
 }
 
 /**
- * Whoever takes a call's lease first answers it; the lease is left to run out. node-cron names a call by the machine's
- * clock, which may be half a minute ahead of another's: a daemon that dies would leave calls answered that have not come yet
- * elsewhere. So a call is named by the time that all machines share.
+ * Whoever takes a call's lease first answers it; the lease is left to run out. node-cron names a call by the
+ * machine's clock, which may be half a minute ahead of another's: a daemon that dies would leave calls
+ * answered that have not come yet elsewhere. So a call is named by the time that all machines share.
  */
 function coordinatorOver({
   locks,

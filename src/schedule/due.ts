@@ -1,8 +1,9 @@
 /**
- * What is to be done about the moments of a policy that have come: a decision without clock, records or engine.
+ * What is to be done about the moments of a policy that have come: a decision without clock, records or
+ * engine.
  *
- * The cursor is the moment up to which a policy's moments have been dealt with. It never passes one whose firing is
- * still ahead because of its jitter.
+ * The cursor is the moment up to which a policy's moments have been dealt with. It never passes one whose
+ * firing is still ahead because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
 import {
@@ -48,8 +49,9 @@ export interface ScheduleState extends SkipFacts {
 /**
  * Decides about every moment between the cursor and now.
  *
- * A moment fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest fires for all that were
- * missed, unless one that is on time does; or each fires in its turn. What hinders the policy leaves moments out.
+ * A moment fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest fires
+ * for all that were missed, unless one that is on time does; or each fires in its turn. What hinders the
+ * policy leaves moments out.
  */
 export function whatIsDue(policyName: string, schedule: Schedule, standing: ScheduleState): Due {
   const { cursor: known, now } = standing;
@@ -113,7 +115,10 @@ function judge(schedule: Schedule, standing: ScheduleState, moment: number, at: 
   return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
 }
 
-/** Of several that fire together, each waits for its turn; so do those behind a backlog that is caught up in turn. */
+/**
+ * Of several that fire together, each waits for its turn; so do those behind a backlog that is caught up in
+ * turn.
+ */
 function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
   let waits = owed || decisions.filter(({ is }) => is === 'fire').length > 1;
   return decisions.map((one) => {
@@ -124,8 +129,8 @@ function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
 }
 
 /**
- * Leaves of several firings the latest: one run makes up for them all. Two that are both on time are both made only where
- * `overlap` lets both run; otherwise the run of the earlier would have the later skipped.
+ * Leaves of several firings the latest: one run makes up for them all. Two that are both on time are both
+ * made only where `overlap` lets both run; otherwise the run of the earlier would have the later skipped.
  */
 function merged(
   { overlap }: Schedule,
@@ -146,8 +151,8 @@ export const formatTimes = ({ timezone, cron, dst }: CronSchedule): string =>
   `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
- * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have been in
- * force: moments that a schedule would have had before it was written are not missed.
+ * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have
+ * been in force: moments that a schedule would have had before it was written are not missed.
  */
 export function cursorFor(
   schedule: CronSchedule,

@@ -1,8 +1,8 @@
 /**
  * Times of day in a time zone, by what Node knows of its clocks; pure.
  *
- * A wall time is what a clock on the wall shows, written as the milliseconds since 1970 that it would be in UTC. Most
- * wall times come once; when clocks change, some are skipped and some come twice.
+ * A wall time is what a clock on the wall shows, written as the milliseconds since 1970 that it would be in
+ * UTC. Most wall times come once; when clocks change, some are skipped and some come twice.
  */
 
 /** When a wall time comes. `changeAt` is the first moment by the new time. */
@@ -45,7 +45,10 @@ export function offsetAt(zone: string, moment: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
 }
 
-/** When a wall time comes in a zone. Costs two looks into a small memory, and some more around a change of clocks. */
+/**
+ * When a wall time comes in a zone. Costs two looks into a small memory, and some more around a change of
+ * clocks.
+ */
 export function localTimeOf(zone: string, wall: number): LocalTime {
   const day = Math.floor(wall / DAY_MS);
   const [before, after] = [offsetOn(zone, day - 1), offsetOn(zone, day + 2)];

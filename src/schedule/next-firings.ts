@@ -11,10 +11,11 @@ export interface NextFiring {
 }
 
 /**
- * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none without one or while it
- * is disabled (`schedule.enabled: false`).
+ * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none
+ * without one or while it is disabled (`schedule.enabled: false`).
  *
- * A moment that has passed and whose jitter has not is among them, a moment in a blackout is not. Costs no request.
+ * A moment that has passed and whose jitter has not is among them, a moment in a blackout is not. Costs no
+ * request.
  */
 export function nextFirings(
   { name, schedule }: Pick<Policy, 'name' | 'schedule'>,

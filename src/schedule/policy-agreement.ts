@@ -1,9 +1,9 @@
 /**
  * Which of its policies this process fires, when daemons on one Redis have read different files.
  *
- * Each daemon shows what it has read, beside its presence, and reads what the others show. Of each policy the version that
- * was changed last is active (`schedule/versions.ts`), and only a daemon that has it fires it. So each scheduled time is
- * decided about by one version; the ledger sees to it that it gets one record.
+ * Each daemon shows what it has read, beside its presence, and reads what the others show. Of each policy the
+ * version that was changed last is active (`schedule/versions.ts`), and only a daemon that has it fires it.
+ * So each scheduled time is decided about by one version; the ledger sees to it that it gets one record.
  */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -114,7 +114,10 @@ export function openPolicyAgreement({
   };
 }
 
-/** What the other daemons have read. One that does not say is left out: that nothing is known of it is no difference. */
+/**
+ * What the other daemons have read. One that does not say is left out: that nothing is known of it is no
+ * difference.
+ */
 async function othersOf(
   records: Pick<Records, 'presence'>,
   here: readonly Presence[],

@@ -1,6 +1,6 @@
 /**
- * A policy as everybody outside sees it: the one JSON object of `policies --json` and `GET /api/v1/policies`. When it
- * fires next is said in one place, so that no two of our faces can tell different times.
+ * A policy as everybody outside sees it: the one JSON object of `policies --json` and `GET /api/v1/policies`.
+ * When it fires next is said in one place, so that no two of our faces can tell different times.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -19,7 +19,10 @@ export interface PolicyReport {
   timezone: string | null;
   /** Whether its schedule makes runs (`schedule.enabled`); null without a schedule. */
   enabled: boolean | null;
-  /** When it fires next, jitter included, after a pause that ends by itself; null when paused for good, disabled or by hand. */
+  /**
+   * When it fires next, jitter included, after a pause that ends by itself; null when paused for good,
+   * disabled or by hand.
+   */
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
   last_run: { run: string; status: RunStatus } | null;
@@ -28,8 +31,8 @@ export interface PolicyReport {
 }
 
 /**
- * The next firings of a policy as things stand, at most `count`: none while it is paused for good or disabled; those after a freeze,
- * or after a pause that ends by itself.
+ * The next firings of a policy as things stand, at most `count`: none while it is paused for good or
+ * disabled; those after a freeze, or after a pause that ends by itself.
  */
 export function firingsAhead(
   policy: Pick<Policy, 'name' | 'schedule'>,

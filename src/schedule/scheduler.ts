@@ -1,9 +1,9 @@
 /**
  * Fires policies when they are due, with any number of daemons on one Redis.
  *
- * Each tick looks up the moments between a policy's cursor in Redis and now. The cursor moves only after the firing was
- * made, so a daemon that dies loses nothing; and since a run's id is made of policy and moment, the daemon that takes
- * over makes no second run of it.
+ * Each tick looks up the moments between a policy's cursor in Redis and now. The cursor moves only after the
+ * firing was made, so a daemon that dies loses nothing; and since a run's id is made of policy and moment,
+ * the daemon that takes over makes no second run of it.
  */
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
@@ -35,7 +35,9 @@ export interface SchedulerParts {
 export interface SchedulerOptions extends SchedulerParts {
   /** A name of these policies: daemons that fire the same share their ticks. Default: all daemons do. */
   group?: () => string;
-  /** What calls for an answer again and again. Default node-cron, every 5 s, answered by one of all daemons. */
+  /**
+   * What calls for an answer again and again. Default node-cron, every 5 s, answered by one of all daemons.
+   */
   tick?: (answer: () => Promise<void>) => Tick;
 }
 
@@ -47,8 +49,8 @@ export interface Scheduler {
 }
 
 /**
- * What this process knows of each policy by its name: before `dueAt` there is nothing to look up. Only a saving; a
- * tick with an empty one does the same.
+ * What this process knows of each policy by its name: before `dueAt` there is nothing to look up. Only a
+ * saving; a tick with an empty one does the same.
  */
 export type Agenda = Map<string, { hash: string; dueAt: number; trouble?: string }>;
 
@@ -99,7 +101,10 @@ export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Sch
   };
 }
 
-/** Fires what falls due before the next tick is answered, by this daemon or another, at the very moment; never rejects. */
+/**
+ * Fires what falls due before the next tick is answered, by this daemon or another, at the very moment; never
+ * rejects.
+ */
 async function keepWatch(parts: SchedulerParts, agenda: Agenda, over: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   let now = clock.now();
@@ -126,8 +131,8 @@ function nextIn(agenda: Agenda, now: number): number {
 /**
  * Answers one tick: fires everything that is due and was not fired yet, by whichever daemon.
  *
- * What goes wrong with one policy is logged and tried again at the next tick; the others fire. Costs nothing while
- * nothing is due, else one read for all policies concerned and a few commands for each firing.
+ * What goes wrong with one policy is logged and tried again at the next tick; the others fire. Costs nothing
+ * while nothing is due, else one read for all policies concerned and a few commands for each firing.
  */
 export async function tickOnce(parts: SchedulerParts, agenda: Agenda = new Map()): Promise<void> {
   const now = parts.clock.now();
@@ -176,7 +181,10 @@ async function fireDue(
   }
 }
 
-/** Fires what is due of one policy, records what is not to fire, and moves its cursor on; gives when to look again. */
+/**
+ * Fires what is due of one policy, records what is not to fire, and moves its cursor on; gives when to look
+ * again.
+ */
 async function carryOut(
   parts: SchedulerParts,
   policy: ScheduledPolicy,

@@ -1,4 +1,6 @@
-/** What keeps a policy from firing, apart from other runs: asked by whoever fires and by whoever tells of it. */
+/**
+ * What keeps a policy from firing, apart from other runs: asked by whoever fires and by whoever tells of it.
+ */
 import type { Schedule } from '../policy/policy.ts';
 import type { LeftOutFor } from '../records/ledger-store.ts';
 import type { Pause, Pauses, PolicyState } from '../records/policy-store.ts';
@@ -17,8 +19,8 @@ export const DISABLED: SkipCause = { why: 'disabled', note: 'schedule.enabled: f
 export type SkipFacts = Pick<PolicyState, 'pause' | 'pauses' | 'freezes'>;
 
 /**
- * What keeps a firing that is due at `dueAt` from being made at `now`; by default when it is due. What has begun only after it was
- * due keeps a late firing from being made, too.
+ * What keeps a firing that is due at `dueAt` from being made at `now`; by default when it is due. What has
+ * begun only after it was due keeps a late firing from being made, too.
  */
 export function skipCauseOf(
   schedule: Schedule,

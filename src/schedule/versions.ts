@@ -1,6 +1,6 @@
 /**
- * Which version of a policy is active when daemons have read different files: a decision without clock or Redis, so that every
- * scheduler that knows the same daemons decides the same.
+ * Which version of a policy is active when daemons have read different files: a decision without clock or
+ * Redis, so that every scheduler that knows the same daemons decides the same.
  */
 
 /** A policy as one daemon has read it. */

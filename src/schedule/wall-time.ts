@@ -19,7 +19,10 @@ export function wallTime(moment: number, zone: string): string {
   return `${weekdays[wall.getUTCDay()]} ${day} ${time.slice(0, moment % MINUTE_MS < 1_000 ? 5 : 8)}`;
 }
 
-/** The moments of a day, or of the minute, that a text names in a zone; two minutes where clocks show it twice. Nothing when it names none. */
+/**
+ * The moments of a day, or of the minute, that a text names in a zone; two minutes where clocks show it
+ * twice. Nothing when it names none.
+ */
 export function spansOf(text: string, zone: string, now: number): Span[] | undefined {
   const today = midnight(now + offsetAt(zone, now));
   const days: Record<string, number> = { yesterday: -1, today: 0, tomorrow: 1 };

@@ -1,6 +1,7 @@
 /**
- * Why a policy fired or did not: one sentence for any moment, past or to come. The past is read from the ledger, the future from
- * the calendar that fires, so that neither can tell anything else than what was done or will be.
+ * Why a policy fired or did not: one sentence for any moment, past or to come. The past is read from the
+ * ledger, the future from the calendar that fires, so that neither can tell anything else than what was done
+ * or will be.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';

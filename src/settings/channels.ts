@@ -1,6 +1,6 @@
 /**
- * The kinds of channels that `notifications` in `config/caretaker.yaml` may name, and what each takes. How each sends is in
- * `src/notify/channels/`.
+ * The kinds of channels that `notifications` in `config/caretaker.yaml` may name, and what each takes. How
+ * each sends is in `src/notify/channels/`.
  */
 import { z } from 'zod';
 import { keepSecret } from '../secrets.ts';

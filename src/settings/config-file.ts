@@ -1,6 +1,6 @@
 /**
- * `config/caretaker.yaml` as an operator writes it: one description for reading, `caretaker schema` and the docs.
- * Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
+ * `config/caretaker.yaml` as an operator writes it: one description for reading, `caretaker schema` and the
+ * docs. Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
  */
 import { z } from 'zod';
 import { DaysEntry, isWeekday } from '../yaml/days.ts';
@@ -9,7 +9,9 @@ import { percent } from '../yaml/percent.ts';
 import { Receiver } from './channels.ts';
 import { isLoopback } from './loopback.ts';
 
-/** A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines. */
+/**
+ * A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines.
+ */
 const MIN_PASSWORD = 12;
 
 /** What accounts, notifications and policies may be called. */

@@ -6,7 +6,8 @@ import { readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from './variables.ts';
 
 /**
- * The environment with what `.env` in `folder` adds to it. What is set already wins; without the file, nothing is added.
+ * The environment with what `.env` in `folder` adds to it. What is set already wins; without the file,
+ * nothing is added.
  *
  * @throws {InvalidFilesError} when the file cannot be read, or a line of it is not what it seems.
  */
@@ -35,8 +36,8 @@ interface Fault {
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*)$/;
 
 /**
- * Reads `NAME=value` lines: quotes of three kinds, which may go over several lines, `\n` in double ones, comments
- * after a space. Whatever other programs would read in another way is a fault.
+ * Reads `NAME=value` lines: quotes of three kinds, which may go over several lines, `\n` in double ones,
+ * comments after a space. Whatever other programs would read in another way is a fault.
  */
 export function parseDotEnv(text: string): { variables: Record<string, string>; faults: Fault[] } {
   const variables = Object.create(null) as Record<string, string>;
@@ -95,7 +96,10 @@ function readValue(rest: string, following: readonly string[]): ParsedValue {
   };
 }
 
-/** The place of a fault, without the values: they are secrets, and even a line that is no assignment may be one. */
+/**
+ * The place of a fault, without the values: they are secrets, and even a line that is no assignment may be
+ * one.
+ */
 function findingOf(file: string, text: string, { line, message, suggestion }: Fault): Diagnostic {
   const written = text.split(/\r?\n/)[line - 1] ?? '';
   const [name = ''] = /^[ \t]*(?:export[ \t]+)?[A-Z_][A-Z0-9_]{0,63}[ \t]*=[ \t]*/.exec(written) ?? [];

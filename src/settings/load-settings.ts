@@ -15,7 +15,10 @@ import type { KnownAccount, Settings } from './settings.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {
-  /** `--config`; default `CARETAKER_CONFIG`, then `config/caretaker.yaml` in `cwd` or the nearest folder above it. */
+  /**
+   * `--config`; default `CARETAKER_CONFIG`, then `config/caretaker.yaml` in `cwd` or the nearest folder above
+   * it.
+   */
   configPath?: string | undefined;
   cwd: string;
   env: Environment;
@@ -46,8 +49,8 @@ export class NoConfigError extends CaretakerError {
 }
 
 /**
- * The folder to which `data_dir` is relative and in which `.env` is read, wherever a command is started: the one above
- * `config/caretaker.yaml`, and of any other file the one it lies in.
+ * The folder to which `data_dir` is relative and in which `.env` is read, wherever a command is started: the
+ * one above `config/caretaker.yaml`, and of any other file the one it lies in.
  */
 export function projectOf(file: string): string {
   const folder = dirname(resolve(file));

@@ -1,4 +1,7 @@
-/** Environment variables in the config file: `${NAME}` and `${NAME:-default}`; `$${NAME}` is left as `${NAME}`. */
+/**
+ * Environment variables in the config file: `${NAME}` and `${NAME:-default}`; `$${NAME}` is left as
+ * `${NAME}`.
+ */
 import type { Remark } from '../yaml/yaml-file.ts';
 
 export type Environment = Record<string, string | undefined>;
@@ -7,7 +10,8 @@ export type Environment = Record<string, string | undefined>;
 const shift = 0xe000;
 
 /**
- * The text with the inside of every `${...}` written in characters that mean nothing to YAML, of the same length.
+ * The text with the inside of every `${...}` written in characters that mean nothing to YAML, of the same
+ * length.
  *
  * Without this, `{ password: ${PASSWORD} }` would be no YAML: a brace ends a plain text inside braces.
  */

@@ -14,7 +14,8 @@ const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /**
  * Shows `text` around `line` and `column` (both from 1), with `length` carets under the place.
  *
- * Values of secret keys, misspelt ones included, are blotted out, except those that are taken from the environment: a frame is printed.
+ * Values of secret keys, misspelt ones included, are blotted out, except those that are taken from the
+ * environment: a frame is printed.
  */
 export function frameOf(text: string, line: number, column: number, length = 1): string {
   const lines = text.split(/\r?\n/);

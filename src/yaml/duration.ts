@@ -29,8 +29,8 @@ export function formatDuration(ms: number): string {
 const says = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
 
 /**
- * A duration in a file, read into milliseconds. Only 0 may stand without a unit: of any other bare number nobody
- * knows whether seconds or minutes were meant.
+ * A duration in a file, read into milliseconds. Only 0 may stand without a unit: of any other bare number
+ * nobody knows whether seconds or minutes were meant.
  *
  * `leastMs` is the shortest that makes sense; default 0.
  */

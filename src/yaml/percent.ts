@@ -9,8 +9,8 @@ export function parsePercent(text: string): number | undefined {
 }
 
 /**
- * A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the same,
- * but not one below 1: `0.2` may be meant as 20%.
+ * A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the
+ * same, but not one below 1: `0.2` may be meant as 20%.
  */
 export const percent = (least: number, most: number) => {
   const says = `must be a percentage from ${least}% to ${most}%, such as 10%`;

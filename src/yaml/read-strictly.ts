@@ -1,4 +1,7 @@
-/** Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its place. */
+/**
+ * Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its
+ * place.
+ */
 import { z } from 'zod';
 import { protoKeysIn } from '../schema-issue.ts';
 import { suggestionFor } from '../suggest.ts';
@@ -13,8 +16,8 @@ export type Place = (path: Path, remark: Remark) => Diagnostic;
 /**
  * The value as `schema` reads it, or every finding there is.
  *
- * `path` leads to the value in its file, from where `place` counts; `above` leads there, for the words alone. Sentences never repeat what was written: it may have come from the
- * environment and be a secret.
+ * `path` leads to the value in its file, from where `place` counts; `above` leads there, for the words alone.
+ * Sentences never repeat what was written: it may have come from the environment and be a secret.
  */
 export function readStrictly<S extends z.ZodType>(
   schema: S,
@@ -140,7 +143,9 @@ function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** What an issue says about its place, to stand behind the place's name; schemas may say it better themselves. */
+/**
+ * What an issue says about its place, to stand behind the place's name; schemas may say it better themselves.
+ */
 function predicate(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

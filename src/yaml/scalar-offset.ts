@@ -2,11 +2,11 @@
 import type { Range, Scalar } from 'yaml';
 
 /**
- * The offset in `text` of character `index` of the scalar's value; for escapes that change what is written, the
- * scalar's start.
+ * The offset in `text` of character `index` of the scalar's value; for escapes that change what is written,
+ * the scalar's start.
  *
- * YAML's indentation, folding and quotes only add or change white space around the value's other characters, so
- * walking both texts in step and skipping white space finds each one.
+ * YAML's indentation, folding and quotes only add or change white space around the value's other characters,
+ * so walking both texts in step and skipping white space finds each one.
  */
 export function sourceOffset(text: string, scalar: Scalar & { range: Range }, index: number): number {
   const [start, end] = scalar.range;

@@ -1,4 +1,7 @@
-/** An operator's file as text: a plain file, not too large, UTF-8, and nothing in it that a terminal would obey. */
+/**
+ * An operator's file as text: a plain file, not too large, UTF-8, and nothing in it that a terminal would
+ * obey.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { fileFaultOf, systemCodeOf } from '../errors.ts';
 import { frameOf } from './code-frame.ts';

@@ -1,9 +1,15 @@
-/** Text for a terminal of some width: sentences go on in the next line between words, what stands in columns is cut. */
+/**
+ * Text for a terminal of some width: sentences go on in the next line between words, what stands in columns
+ * is cut.
+ */
 import { stripVTControlCharacters } from 'node:util';
 
 const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
-/** A sentence in lines of at most `columns`, those after the first set in by `indent`; a longer word stays whole. */
+/**
+ * A sentence in lines of at most `columns`, those after the first set in by `indent`; a longer word stays
+ * whole.
+ */
 export function wrapped(text: string, columns: number | undefined, indent = 0): string {
   if (columns === undefined) return text;
   const lines: string[] = [];

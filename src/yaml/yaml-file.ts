@@ -1,8 +1,8 @@
 /**
  * A YAML file of the operator, read safely, that can tell where each of its values stands.
  *
- * Safely: bounded in size and in aliases, no tags but the plain ones, no merge keys, no key given twice. Days stay
- * texts (`2026-12-20`), as in YAML 1.2's core schema.
+ * Safely: bounded in size and in aliases, no tags but the plain ones, no merge keys, no key given twice. Days
+ * stay texts (`2026-12-20`), as in YAML 1.2's core schema.
  */
 import {
   type Document,
@@ -52,7 +52,8 @@ export class YamlFile {
   }
 
   /**
-   * Reads a file. Gives findings instead when it is missing, too large, no text or no YAML we take. Never throws.
+   * Reads a file. Gives findings instead when it is missing, too large, no text or no YAML we take. Never
+   * throws.
    *
    * `prepare` may change the text before it is parsed, but not its length: places are those of the file.
    */
@@ -96,20 +97,28 @@ export class YamlFile {
     }
   }
 
-  /** What the file holds as plain values, the same for every caller; `scalar` may replace single values, told by their path. */
+  /**
+   * What the file holds as plain values, the same for every caller; `scalar` may replace single values, told
+   * by their path.
+   */
   value(scalar?: (value: unknown, path: Path) => unknown): unknown {
     // A file of many policies is asked once for each of them.
     this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: mostAliases }), same, []) };
     return scalar ? mapScalars(this.#plain.value, scalar, []) : this.#plain.value;
   }
 
-  /** A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off. */
+  /**
+   * A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off.
+   */
   finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Diagnostic {
     const [start, end] = this.#span(path, at, offset);
     return this.#place(path, start, end, message, suggestion);
   }
 
-  /** A value as it is written in the file, without its quotes; nothing for a list, a map, or where there is none. */
+  /**
+   * A value as it is written in the file, without its quotes; nothing for a list, a map, or where there is
+   * none.
+   */
   sourceOf(path: Path): string | undefined {
     let node: Node | null = this.#document.contents;
     for (const part of path) node = childOf(resolved(node, this.#document), part)?.value ?? null;
@@ -180,8 +189,8 @@ export class YamlFile {
 }
 
 /**
- * A cron expression that begins with `*` and stands without quotes: to YAML such a text is an alias, and what the
- * parser says about that, several times over, helps nobody.
+ * A cron expression that begins with `*` and stands without quotes: to YAML such a text is an alias, and what
+ * the parser says about that, several times over, helps nobody.
  */
 function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]) {
   for (const { pos } of faults) {

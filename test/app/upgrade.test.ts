@@ -1,4 +1,7 @@
-/** Records that an earlier commit of Caretaker wrote: today's code reads them, and takes up what they show as unfinished. */
+/**
+ * Records that an earlier commit of Caretaker wrote: today's code reads them, and takes up what they show as
+ * unfinished.
+ */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { RECORDS_VERSION } from '../../src/records/migrations/migrations.ts';

@@ -1,4 +1,7 @@
-/** Bare BullMQ jobs that make one call each: what the engine is compared with. Same Redis, same slots, same kind of process. */
+/**
+ * Bare BullMQ jobs that make one call each: what the engine is compared with. Same Redis, same slots, same
+ * kind of process.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * What anybody would write first: list the sites, sync ten at a time, poll each site until its sync is over, and sleep when the
- * service says 429. The comparison for our own figures.
+ * What anybody would write first: list the sites, sync ten at a time, poll each site until its sync is over,
+ * and sleep when the service says 429. The comparison for our own figures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * The figures, each with what is to be reached. `measure` takes one sample; the table shows the median of all. docs/performance.md
- * explains each.
+ * The figures, each with what is to be reached. `measure` takes one sample; the table shows the median of
+ * all. docs/performance.md explains each.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,15 +36,16 @@ async function night() {
 }
 
 /**
- * Four processes that have more to do than the limit allows, for four windows, while a person asks for something now and then.
- * The syncs are short enough for the run's concurrency not to be what limits.
+ * Four processes that have more to do than the limit allows, for four windows, while a person asks for
+ * something now and then. The syncs are short enough for the run's concurrency not to be what limits.
  */
 async function saturation() {
   return onStage({ sites: 5_000, taskMs: 10_000, ...RATE, workers: 4 }, async ({ caretaker, service }) => {
     await caretaker.engine.fire(policy(), { trigger: 'manual', scheduledFor: Date.now() });
     await sleep(2 * RATE.windowMs);
     const { client, budget } = caretaker.link('default');
-    // From the middle of a window to the middle of another: at a window's edge a whole burst would count or not.
+    // From the middle of a window to the middle of another: at a window's edge a whole burst would count or
+    // not.
     const { resetsAt } = await budget.state();
     await sleep(resetsAt - caretaker.clock.now() + RATE.windowMs / 2);
     const before = await service.ask({ ask: 'state' });
@@ -139,7 +140,10 @@ async function planning() {
   });
 }
 
-/** The same night by a script that anybody would write: its first ten sites, since the whole would take most of an hour. */
+/**
+ * The same night by a script that anybody would write: its first ten sites, since the whole would take most
+ * of an hour.
+ */
 async function script() {
   return onStage({ sites: 1_000, ...RATE, workers: 0 }, async ({ service }) => {
     const { synced, ms, pages } = await byScript({ ...service.said, most: 10 });

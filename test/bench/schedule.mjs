@@ -1,4 +1,7 @@
-/** A daemon that looks after 1,000 policies: until it is ready, what it takes while nothing is due, and how late it fires. */
+/**
+ * A daemon that looks after 1,000 policies: until it is ready, what it takes while nothing is due, and how
+ * late it fires.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,11 +16,15 @@ const bin = fileURLToPath(new URL('../../src/cli/bin.mjs', import.meta.url));
 const MINUTE = 60_000;
 const FILES = 100;
 const IN_EACH = 10;
-/** So many fire every minute, and find nothing to do; the others are due once a year, half a year from now. */
+/**
+ * So many fire every minute, and find nothing to do; the others are due once a year, half a year from now.
+ */
 const EVERY_MINUTE = 10;
 const MONTH = ((new Date().getUTCMonth() + 6) % 12) + 1;
 const MINUTES = 2;
-/** From so far after a full minute until so far before the next, the daemon is measured while nothing is due. */
+/**
+ * From so far after a full minute until so far before the next, the daemon is measured while nothing is due.
+ */
 const REST_FROM_MS = 15_000;
 const REST_MS = 40_000;
 

@@ -1,4 +1,7 @@
-/** The sandbox in a process of its own, so that its work is not counted as ours. Facts: sites, taskMs, rateLimit, windowMs. */
+/**
+ * The sandbox in a process of its own, so that its work is not counted as ours. Facts: sites, taskMs,
+ * rateLimit, windowMs.
+ */
 import { startSandbox } from '../../dist/src/sandbox/sandbox.js';
 
 const { sites, taskMs, rateLimit, windowMs } = JSON.parse(process.argv[2]);

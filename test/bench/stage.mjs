@@ -1,4 +1,7 @@
-/** What every figure is taken on: a Redis, the service and workers as processes, and a Caretaker that fires and reads. */
+/**
+ * What every figure is taken on: a Redis, the service and workers as processes, and a Caretaker that fires
+ * and reads.
+ */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -114,7 +117,10 @@ export const policy = (limits = {}) => ({
   hash: 'bench',
 });
 
-/** Fires the policy, of another job if `of` says so, and waits for its end; `watch` is called a few times a second meanwhile. */
+/**
+ * Fires the policy, of another job if `of` says so, and waits for its end; `watch` is called a few times a
+ * second meanwhile.
+ */
 export async function runToEnd({ caretaker }, limits, { of = {}, watch = async () => {} } = {}) {
   const begun = performance.now();
   const fired = await caretaker.engine.fire(

@@ -3,7 +3,10 @@ import { type ChaosReport, chaos } from './chaos.ts';
 import { type CircumstancesName, circumstances } from './circumstances.ts';
 
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
-/** The short form is part of every test run; the long one takes minutes, says how it goes, and knows all circumstances. */
+/**
+ * The short form is part of every test run; the long one takes minutes, says how it goes, and knows all
+ * circumstances.
+ */
 const isShort = process.env['CHAOS_KILLS'] === undefined;
 const kills = Number(process.env['CHAOS_KILLS'] ?? 8);
 const asked = process.env['CHAOS_CIRCUMSTANCES'];

@@ -1,10 +1,11 @@
 /**
- * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top of it, and
- * in circumstances that are worse (`circumstances.ts`). Each policy runs twice in quick succession. The sandbox's own
- * journal says afterwards whether each effect happened once, and its state whether the records are true.
+ * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top
+ * of it, and in circumstances that are worse (`circumstances.ts`). Each policy runs twice in quick
+ * succession. The sandbox's own journal says afterwards whether each effect happened once, and its state
+ * whether the records are true.
  *
- * Who is killed, when, and which faults come is drawn from the seed. What the machine does in between is not, so that a
- * seed brings back the circumstances of a failure rather than its every step.
+ * Who is killed, when, and which faults come is drawn from the seed. What the machine does in between is not,
+ * so that a seed brings back the circumstances of a failure rather than its every step.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -66,7 +67,10 @@ const ROUNDS = 2;
 /** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
 const PAUSE_MS = 1_500;
 const DOWN_MS = 600;
-/** The share of daemons that stand still for a while instead, at the longest for longer than a lock of the queue is held. */
+/**
+ * The share of daemons that stand still for a while instead, at the longest for longer than a lock of the
+ * queue is held.
+ */
 const FROZEN = 0.1;
 const FROZEN_MS = 18_000;
 /** After so long a daemon that ended by itself is started again, in real milliseconds. */
@@ -148,7 +152,10 @@ const rotated = (stories: readonly Story[], seed: number): readonly Story[] => {
   return [...stories.slice(first), ...stories.slice(0, first)];
 };
 
-/** Tells stories one after the other until the killing is over; however many kills there are, each of them once at least. */
+/**
+ * Tells stories one after the other until the killing is over; however many kills there are, each of them
+ * once at least.
+ */
 async function tell(stories: readonly Story[], telling: Telling, over: AbortSignal): Promise<void> {
   const { sandbox, caretaker, prepareMs } = telling;
   for (let at = 0; !over.aborted || at < stories.length; at += 1) {
@@ -162,7 +169,9 @@ async function tell(stories: readonly Story[], telling: Telling, over: AbortSign
   }
 }
 
-/** One run, from its firing to the judgement on it; `false` when it has not ended long after the last kill. */
+/**
+ * One run, from its firing to the judgement on it; `false` when it has not ended long after the last kill.
+ */
 async function play(
   { name, operations }: Story,
   { policy, only, ...scene }: Scene,

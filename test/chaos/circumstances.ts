@@ -1,4 +1,7 @@
-/** What the service and the network are like while processes are killed. The service is always flaky on top of it. */
+/**
+ * What the service and the network are like while processes are killed. The service is always flaky on top of
+ * it.
+ */
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
 export interface Circumstances {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { openRelay } from '../support/relay.ts';
 
-/** How many bytes of a direction pass at most before its connection is cut: some eighty requests, and as many answers. */
+/**
+ * How many bytes of a direction pass at most before its connection is cut: some eighty requests, and as many
+ * answers.
+ */
 const REQUEST_BYTES = 20_000;
 const ANSWER_BYTES = 300_000;
 

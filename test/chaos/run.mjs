@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --kills 200 [--seed N] [--circumstances cut,late]`: the chaos test in its long form. The kills are
- * shared out among the circumstances, by default all; the seed of a failing run is printed.
+ * `npm run chaos -- --kills 200 [--seed N] [--circumstances cut,late]`: the chaos test in its long form. The
+ * kills are shared out among the circumstances, by default all; the seed of a failing run is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

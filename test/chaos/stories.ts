@@ -1,4 +1,7 @@
-/** What goes on while processes are killed: for each kind of run how it begins, and how the service knows whether its record is true. */
+/**
+ * What goes on while processes are killed: for each kind of run how it begins, and how the service knows
+ * whether its record is true.
+ */
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
@@ -207,7 +210,9 @@ const reports: Story = {
   },
 };
 
-/** Whether an outcome is true: never two reports on a site and period, never two mails, and all that it says. */
+/**
+ * Whether an outcome is true: never two reports on a site and period, never two mails, and all that it says.
+ */
 function isReportedAs(
   reason: Reason,
   {
@@ -302,13 +307,19 @@ const notes: Story = {
   },
 };
 
-/** Told beside each other, about the same sites. Those whose effects could be taken for each other's go one after the other. */
+/**
+ * Told beside each other, about the same sites. Those whose effects could be taken for each other's go one
+ * after the other.
+ */
 export const lanes: readonly (readonly Story[])[] = [
   [syncs, reports, updates],
   [announcements, notes, deletions],
 ];
 
-/** What is not as it must be after any run, whatever it did: each target has its outcome, and no effect happened twice. */
+/**
+ * What is not as it must be after any run, whatever it did: each target has its outcome, and no effect
+ * happened twice.
+ */
 export function judge(scene: Scene, evidence: Evidence): string[] {
   const { run, round, targets, effects } = evidence;
   const wrong = [...scene.lies(evidence)];

@@ -1,4 +1,6 @@
-/** Each operation once, through the code of the command line, in an account of its own: none disturbs another. */
+/**
+ * Each operation once, through the code of the command line, in an account of its own: none disturbs another.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
 let redis: EmbeddedRedis;
 
 beforeAll(async () => {
-  // The commands share this server instead of starting one each. A file that says nothing keeps the project's out.
+  // The commands share this server instead of starting one each. A file that says nothing keeps the project's
+  // out.
   const config = join(folder, 'caretaker.yaml');
   writeFileSync(config, '');
   vi.stubEnv('CARETAKER_CONFIG', config);

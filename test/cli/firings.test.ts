@@ -1,4 +1,7 @@
-/** What a person asks about firings and does about them: `next`, `why`, `backfill`, a freeze, and a policy that paused itself. */
+/**
+ * What a person asks about firings and does about them: `next`, `why`, `backfill`, a freeze, and a policy
+ * that paused itself.
+ */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';

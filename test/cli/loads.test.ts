@@ -1,4 +1,6 @@
-/** A command loads what it works with and nothing else: that is what a person waits for before the first line. */
+/**
+ * A command loads what it works with and nothing else: that is what a person waits for before the first line.
+ */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** A command does the same wherever it is started: what belongs to a project lies where its configuration lies. */
+/**
+ * A command does the same wherever it is started: what belongs to a project lies where its configuration
+ * lies.
+ */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -88,7 +88,10 @@ test('a service that counts more pages than it has is not asked for all of them'
   expect(asked).toEqual([1]);
 });
 
-/** A list as `changingList` has it, of a service that shows no `meta`, or less of it, and gives at most `most` items a page. */
+/**
+ * A list as `changingList` has it, of a service that shows no `meta`, or less of it, and gives at most `most`
+ * items a page.
+ */
 function barePages(count: number, { most = 100, total = false }: { most?: number; total?: boolean } = {}) {
   const ids = Array.from({ length: count }, (_, index) => `tag-${index}`);
   const asked: number[] = [];

@@ -1,4 +1,7 @@
-/** Section 4.1: what all lists have in common. What each of them filters and sorts by stands with its own section. */
+/**
+ * Section 4.1: what all lists have in common. What each of them filters and sorts by stands with its own
+ * section.
+ */
 import { expect } from 'vitest';
 import { conform, conformHeld, type Tools } from './harness.ts';
 

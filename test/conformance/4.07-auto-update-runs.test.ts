@@ -1,4 +1,7 @@
-/** Section 4.7 in time: when schedules are due, what their runs do, and the history that they write (2.9, 2.10). */
+/**
+ * Section 4.7 in time: when schedules are due, what their runs do, and the history that they write (2.9,
+ * 2.10).
+ */
 import { expect } from 'vitest';
 import { conform, conformHeld, DAY, HOUR, MINUTE, SECOND, type Tools } from './harness.ts';
 

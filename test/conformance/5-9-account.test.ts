@@ -1,4 +1,6 @@
-/** Sections 5 (authentication), 7 (errors), 8 (limits) and 9 (versioning), and the conventions of section 1. */
+/**
+ * Sections 5 (authentication), 7 (errors), 8 (limits) and 9 (versioning), and the conventions of section 1.
+ */
 import { expect } from 'vitest';
 import { operations } from '../../src/contract/operations.ts';
 import { conform, conformHeld, SECOND } from './harness.ts';

@@ -1,9 +1,10 @@
 /**
- * What a case of the contract is written against: the same cases run over the sandbox in this process and, given
- * `CONFORMANCE_BASE` and `CONFORMANCE_TOKEN` (`npm run conformance -- --base URL --token T`), over any other service.
+ * What a case of the contract is written against: the same cases run over the sandbox in this process and,
+ * given `CONFORMANCE_BASE` and `CONFORMANCE_TOKEN` (`npm run conformance -- --base URL --token T`), over any
+ * other service.
  *
- * Each answer's status is held to the operation's row of the specification, and each good answer to the contract's
- * shapes, whatever else a case looks at. A case is named by its section: `4.13 Tags: ...`.
+ * Each answer's status is held to the operation's row of the specification, and each good answer to the
+ * contract's shapes, whatever else a case looks at. A case is named by its section: `4.13 Tags: ...`.
  */
 import { expect, type TestContext, test } from 'vitest';
 import { type OperationId, operationOf } from '../../src/contract/operations.ts';
@@ -33,11 +34,14 @@ export interface Tools {
     headers?: Record<string, string | null>,
   ): Promise<Reply>;
   /**
-   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. Skips the case, saying what is
-   * missing, when the account has none. Looks through the first thousand items.
+   * The first item of a list that will do: `need('/sites?filters[paused:eq]=true')`. Skips the case, saying
+   * what is missing, when the account has none. Looks through the first thousand items.
    */
   need(list: string, suits?: (item: Json) => boolean): Promise<Json>;
-  /** Lets time pass in the service. Over a URL that cannot be: the case is skipped, so ask first with `needHeldTime`. */
+  /**
+   * Lets time pass in the service. Over a URL that cannot be: the case is skipped, so ask first with
+   * `needHeldTime`.
+   */
   time: { pass(ms: number): Promise<void> };
   /** Removes what the case has made when it ends, however it ends, so that an account is left as it was. */
   cleanUp(method: 'POST' | 'DELETE', path: string, body?: unknown): void;
@@ -53,14 +57,19 @@ export const DAY = 24 * HOUR;
 const base = process.env['CONFORMANCE_BASE'];
 const token = process.env['CONFORMANCE_TOKEN'] ?? '';
 
-/** A case that runs over any service. In this process it has a fresh sandbox of sixty sites and a held clock. */
+/**
+ * A case that runs over any service. In this process it has a fresh sandbox of sixty sites and a held clock.
+ */
 export function conform(name: string, run: (tools: Tools) => Promise<void>): void {
   test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
     await run(base === undefined ? await startHeld(context, {}) : remote(context, base));
   });
 }
 
-/** A case that needs the clock held, or an account of a certain kind: it runs over the sandbox in this process alone. */
+/**
+ * A case that needs the clock held, or an account of a certain kind: it runs over the sandbox in this process
+ * alone.
+ */
 export function conformHeld(
   name: string,
   run: (tools: Tools) => Promise<void>,
@@ -72,7 +81,9 @@ export function conformHeld(
   });
 }
 
-/** The sandbox in this process. A mistake of its own, which it answers with 500, fails the case at its end. */
+/**
+ * The sandbox in this process. A mistake of its own, which it answers with 500, fails the case at its end.
+ */
 async function startHeld(context: TestContext, account: SandboxOptions): Promise<Tools> {
   const clock: HeldClock = heldClock();
   const sandbox = await startSandbox({ clock, rateLimit: 0, ...account });

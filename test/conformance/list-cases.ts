@@ -1,6 +1,7 @@
 /**
- * The cases of the common list protocol (spec 4.1) for one list: which filters, operators and sorts it takes, that each
- * of them does what it says, and that nothing else is taken. What is expected is computed from the whole list.
+ * The cases of the common list protocol (spec 4.1) for one list: which filters, operators and sorts it takes,
+ * that each of them does what it says, and that nothing else is taken. What is expected is computed from the
+ * whole list.
  */
 import { expect } from 'vitest';
 import { conform, type Tools } from './harness.ts';
@@ -8,7 +9,10 @@ import { conform, type Tools } from './harness.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a case reads the answer's JSON as it comes.
 type Item = any;
 
-/** A filter as the section gives it, and where an item shows what it looks at (default: the field of its name). */
+/**
+ * A filter as the section gives it, and where an item shows what it looks at (default: the field of its
+ * name).
+ */
 export interface FilterCase {
   operators: readonly string[];
   read?: (item: Item) => unknown;

@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: the contract's cases over the sandbox in this process; with `--base URL --token T` over that
- * service. They create, change and delete things there: give it an account that is for trying out.
+ * `npm run conformance`: the contract's cases over the sandbox in this process; with `--base URL --token T`
+ * over that service. They create, change and delete things there: give it an account that is for trying out.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A dashboard on a bad day: everything that a page can show is there, with the longest words that may be in it. */
+/**
+ * A dashboard on a bad day: everything that a page can show is there, with the longest words that may be in
+ * it.
+ */
 import type { BrokenFile } from '../../src/dashboard/options.ts';
 import type { Target } from '../../src/run/run.ts';
 import { aSchedule, aTarget } from '../support/builders.ts';

@@ -31,7 +31,8 @@ async function oneThatEnded(id: string, policy: string, at: number, target: Targ
 test('2,000 runs of a day are all counted, by status, reason and policy, and hardly any is read', async () => {
   world = await startWorld();
   const now = Date.now();
-  // Every other run fails, those of the first policies more often; the failures of one policy have a reason of their own.
+  // Every other run fails, those of the first policies more often; the failures of one policy have a reason
+  // of their own.
   const failing = (index: number) => index % 2 === 1;
   await Promise.all(
     Array.from({ length: 2_000 }, (_, index) => {

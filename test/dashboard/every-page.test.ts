@@ -51,7 +51,10 @@ test.skipIf(withoutBrowser).each([390, 768, 820, 834, 960, 1440])(
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Runs every rule of axe, the experimental ones included; not those of level AAA, which nobody can keep throughout. */
+/**
+ * Runs every rule of axe, the experimental ones included; not those of level AAA, which nobody can keep
+ * throughout.
+ */
 const AXE_FINDINGS = `(async () => {
   for (const folded of document.querySelectorAll('details')) folded.open = true;
   const rules = axe.getRules().filter(({ tags }) => !tags.some((tag) => /aaa$|^deprecated$|^wcag2a-obsolete$/.test(tag)));

@@ -3,7 +3,10 @@
 /** A policy's name has at least so many pixels to stand in. */
 const MIN_NAME = 150;
 
-/** Gives a sentence for each fault: text that is outside of the page, cut off, outside of its cell, or over other text. */
+/**
+ * Gives a sentence for each fault: text that is outside of the page, cut off, outside of its cell, or over
+ * other text.
+ */
 export const LAYOUT_FAULTS = `(() => {
   const faults = [];
   // What can be opened is measured too; of the notices only as they are when nobody has opened one.

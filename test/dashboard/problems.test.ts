@@ -6,7 +6,9 @@ import { PASSWORD, postForm, showDaemon, startWorld, type World } from './world.
 let world: World;
 afterEach(() => world.stop());
 
-/** Posts as a program does that is no browser: with these headers and nothing added, the body in these chunks. */
+/**
+ * Posts as a program does that is no browser: with these headers and nothing added, the body in these chunks.
+ */
 function post(path: string, headers: Record<string, string>, chunks: string[] = []) {
   const { url } = world.dashboard;
   return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {

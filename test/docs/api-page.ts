@@ -1,4 +1,7 @@
-/** The page `docs/api.md`, written from `src/contract`: every resource and operation under its section of the specification. */
+/**
+ * The page `docs/api.md`, written from `src/contract`: every resource and operation under its section of the
+ * specification.
+ */
 import { z } from 'zod';
 import { sketchOf } from '../../src/cli/output/describe-operation.ts';
 import { isDestructive } from '../../src/contract/destructive.ts';

@@ -21,7 +21,10 @@ test('the README explains every status in which a run can end or stand still', (
   expect(explained.sort()).toEqual(runStatuses.filter((status) => !passing.includes(status)).sort());
 });
 
-/** The anchor that a heading gets where pages are read: without code marks and punctuation, hyphens for spaces. */
+/**
+ * The anchor that a heading gets where pages are read: without code marks and punctuation, hyphens for
+ * spaces.
+ */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

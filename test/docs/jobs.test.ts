@@ -1,4 +1,7 @@
-/** The pages in `docs/jobs/` are compared with the jobs: their options in the very words of the code, their reasons with the tests. */
+/**
+ * The pages in `docs/jobs/` are compared with the jobs: their options in the very words of the code, their
+ * reasons with the tests.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

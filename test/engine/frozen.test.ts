@@ -1,4 +1,7 @@
-/** A worker that stands still for longer than others wait for it, as a process of its own, at each step of an effect. */
+/**
+ * A worker that stands still for longer than others wait for it, as a process of its own, at each step of an
+ * effect.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +35,8 @@ test.each(['before-intent', 'after-intent', 'after-answer', 'after-result'])(
   async (step) => {
     world = await startWorld({ sites: 3, work: false });
     const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
-    // They go on until all are followed: of one that had ended, clocks at this speed do not tell whose it was.
+    // They go on until all are followed: of one that had ended, clocks at this speed do not tell whose it
+    // was.
     for (const site of sites) site.syncTakes(86_400_000);
     const run = await world.fire(aPolicy());
     const { child, isCut, ended } = frozenAt(step);

@@ -1,6 +1,6 @@
 /**
- * Every effect of every job, cut off at each of its steps by a worker that dies there (SIGKILL, a process of its own): another
- * one takes over, and the account has each effect once.
+ * Every effect of every job, cut off at each of its steps by a worker that dies there (SIGKILL, a process of
+ * its own): another one takes over, and the account has each effect once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Every list that a policy may name in `select.from`, with every operation that works on one item of it: loaded from a
- * file, planned and acted upon over the sandbox.
+ * Every list that a policy may name in `select.from`, with every operation that works on one item of it:
+ * loaded from a file, planned and acted upon over the sandbox.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ownParameter } from '../../jobs/api-call/call-template.ts';
@@ -49,7 +49,10 @@ const byBody: Partial<Record<OperationId, { from: CandidateList; body: object; i
   },
 };
 
-/** Operations on the account as a whole, or that make something out of nothing: none is about an item of a list. */
+/**
+ * Operations on the account as a whole, or that make something out of nothing: none is about an item of a
+ * list.
+ */
 const ofTheAccount: OperationId[] = [
   'createClient',
   'createSenderEmail',

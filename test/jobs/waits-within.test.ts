@@ -1,4 +1,6 @@
-/** A job that waits for something for longer than its policy leaves it is told of when the policy is loaded. */
+/**
+ * A job that waits for something for longer than its policy leaves it is told of when the policy is loaded.
+ */
 import { expect, test } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';

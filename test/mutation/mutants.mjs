@@ -1,6 +1,6 @@
 /**
- * The mutants of a file: small changes of its code, each of which some test should notice. Found in the syntax tree, made in
- * the text, so that a mutant differs from its file in one place only.
+ * The mutants of a file: small changes of its code, each of which some test should notice. Found in the
+ * syntax tree, made in the text, so that a mutant differs from its file in one place only.
  */
 import { parseAst } from 'vitest/node';
 

@@ -3,13 +3,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 /**
- * Tests that run what was built instead of the sources, that need a browser, or that take longer than all others: they see
- * no mutant, or not soon enough.
+ * Tests that run what was built instead of the sources, that need a browser, or that take longer than all
+ * others: they see no mutant, or not soon enough.
  */
 const left =
   /^test\/((chaos|bench|docs|conformance|sandbox|cli|dashboard)\/|architecture)|cuts|daemon|embedded|once-anywhere|taking-over/;
 
-/** The test files that reach `file` by imports, nearest first; before others of one distance those that are called like it. */
+/**
+ * The test files that reach `file` by imports, nearest first; before others of one distance those that are
+ * called like it.
+ */
 export function relatedTests(root) {
   const files = ['src', 'jobs', 'test'].flatMap((folder) => filesIn(root, folder));
   const importers = new Map();

@@ -1,10 +1,11 @@
 /**
- * `npm run mutation -- [--count 300] [--seed 1] [--only TEXT] [--limit SECONDS] [--minutes MINUTES] [--part 1/2] [--report]`:
- * changes the sources in one small place at a time, and looks whether a test notices. `--part 1/2` beside `--part 2/2` shares
- * the sample between two processes.
+ * `npm run mutation -- [--count 300] [--seed 1] [--only TEXT] [--limit SECONDS] [--minutes MINUTES] [--part
+ * 1/2] [--report]`: changes the sources in one small place at a time, and looks whether a test notices.
+ * `--part 1/2` beside `--part 2/2` shares the sample between two processes.
  *
- * Works in a copy of the tracked files, with one worker at the lowest priority. What was tried is kept in `.mutation/`, one
- * line each, so that a run that was stopped goes on where it was, and another seed adds to it. `--report` only prints.
+ * Works in a copy of the tracked files, with one worker at the lowest priority. What was tried is kept in
+ * `.mutation/`, one line each, so that a run that was stopped goes on where it was, and another seed adds to
+ * it. `--report` only prints.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -132,7 +133,9 @@ function deferred() {
   return one;
 }
 
-/** How long files of tests take on the sources as they are; null for one that fails there or takes too long. */
+/**
+ * How long files of tests take on the sources as they are; null for one that fails there or takes too long.
+ */
 const durations = join(root, '.mutation', 'durations.json');
 const usual = existsSync(durations) ? JSON.parse(readFileSync(durations, 'utf8')) : {};
 async function usualMs(test) {

@@ -1,6 +1,7 @@
 /**
- * A process that runs a file of tests when it is asked to, one request after the other: `{ test, changed }` comes in as a message,
- * `{ failed: [names], passed: count }` goes back. Sources are compiled once, and again when they have changed.
+ * A process that runs a file of tests when it is asked to, one request after the other: `{ test, changed }`
+ * comes in as a message, `{ failed: [names], passed: count }` goes back. Sources are compiled once, and again
+ * when they have changed.
  */
 import { createVitest } from 'vitest/node';
 

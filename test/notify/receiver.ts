@@ -20,7 +20,10 @@ export interface Receiver {
 
 type Answer = number | ((response: ServerResponse) => void);
 
-/** A webhook over real HTTP that answers with these statuses in turn, the last again and again; gone with the test. */
+/**
+ * A webhook over real HTTP that answers with these statuses in turn, the last again and again; gone with the
+ * test.
+ */
 export async function startReceiver(...answers: Answer[]): Promise<Receiver> {
   const received: Received[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];

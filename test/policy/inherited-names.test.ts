@@ -1,4 +1,7 @@
-/** Names that every JavaScript object has are unknown names like any other, wherever an operator may write one. */
+/**
+ * Names that every JavaScript object has are unknown names like any other, wherever an operator may write
+ * one.
+ */
 import { expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';

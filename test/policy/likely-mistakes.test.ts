@@ -1,4 +1,7 @@
-/** Policies that are right by their form and would silently do nothing, or something else than what is written. */
+/**
+ * Policies that are right by their form and would silently do nothing, or something else than what is
+ * written.
+ */
 import { describe, expect, test } from 'vitest';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';

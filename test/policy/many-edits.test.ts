@@ -1,4 +1,7 @@
-/** Files of policies edited, broken, renamed and removed a thousand times, under a scheduler that goes on firing. */
+/**
+ * Files of policies edited, broken, renamed and removed a thousand times, under a scheduler that goes on
+ * firing.
+ */
 import { readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

@@ -1,4 +1,7 @@
-/** Records are parsed when they are read: what something else has changed is named, and never taken for what it is not. */
+/**
+ * Records are parsed when they are read: what something else has changed is named, and never taken for what
+ * it is not.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
 import { openRecords } from '../../src/records/records.ts';

@@ -181,7 +181,8 @@ describe('a move', () => {
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
     if (!target) throw new Error('Nobody else can have claimed it.');
 
-    // As a planner does that met an error after its plan was complete, and a supervisor that read the run before it was.
+    // As a planner does that met an error after its plan was complete, and a supervisor that read the run
+    // before it was.
     expect(await records.runs.move(run, 'failed', { at: 3_000, planStep })).toBe(false);
     expect(await records.runs.move(run, 'failed', { at: 3_000 })).toBe(false);
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords } from '../../src/records/records.ts';
-import type { Released } from '../../src/records/target-store.ts';
+import type { Released } from '../../src/records/target-types.ts';
 import type { Run, Target, TargetState } from '../../src/run/run.ts';
 import { aRun, aTarget, type TargetChanges } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';

@@ -14,7 +14,10 @@ afterEach(() => world.stop());
 const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy =>
   aPolicy({ schedule: aSchedule(changes) });
 
-/** The same for all that a test asks, between two moments of an hourly policy: none of them comes or goes meanwhile. */
+/**
+ * The same for all that a test asks, between two moments of an hourly policy: none of them comes or goes
+ * meanwhile.
+ */
 const NOW = NOON + HOUR / 2;
 
 function planned(policy: Policy, hours: number, reprocess: Reprocess = 'none') {

@@ -1,4 +1,7 @@
-/** The shipped policy monthly-reports by the command line: what it promises of each site, against the account afterwards. */
+/**
+ * The shipped policy monthly-reports by the command line: what it promises of each site, against the account
+ * afterwards.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dayAt, type Period, periodOf, sayPeriod } from '../../jobs/report-dispatch/period.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,4 +1,7 @@
-/** The shipped policy nightly-sync by the command line: what it promises of each site, against what the account says after. */
+/**
+ * The shipped policy nightly-sync by the command line: what it promises of each site, against what the
+ * account says after.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';

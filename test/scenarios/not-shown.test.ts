@@ -1,4 +1,7 @@
-/** What the service does not show decides nothing: no copy is deleted, no site synced or called fine on an absent field. */
+/**
+ * What the service does not show decides nothing: no copy is deleted, no site synced or called fine on an
+ * absent field.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { siteSync } from '../../jobs/site-sync/job.ts';
@@ -16,7 +19,10 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** Runs a policy to its end: what became of each target, what was changed, how often an operation was asked for. */
+/**
+ * Runs a policy to its end: what became of each target, what was changed, how often an operation was asked
+ * for.
+ */
 async function fired(now: World, policy: Policy) {
   const { journal } = now.sandbox;
   const before = journal.effects.length;

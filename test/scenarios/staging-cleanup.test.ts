@@ -1,4 +1,7 @@
-/** The shipped policy staging-cleanup by the command line: what it promises of each copy, against the account afterwards. */
+/**
+ * The shipped policy staging-cleanup by the command line: what it promises of each copy, against the account
+ * afterwards.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,4 +1,7 @@
-/** One run of a policy right after another: what the first one did is never taken for what the second one asked for. */
+/**
+ * One run of a policy right after another: what the first one did is never taken for what the second one
+ * asked for.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';

@@ -1,4 +1,7 @@
-/** A service that is less tidy than its specification, in many ways at once: each outcome is true by its journal. */
+/**
+ * A service that is less tidy than its specification, in many ways at once: each outcome is true by its
+ * journal.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../src/contract/operations.ts';
 import type { Policy } from '../../src/policy/policy.ts';

@@ -1,4 +1,7 @@
-/** The shipped policy update-check by the command line: what it tells of each schedule and site, against the account itself. */
+/**
+ * The shipped policy update-check by the command line: what it tells of each schedule and site, against the
+ * account itself.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,7 +10,9 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 const HOUR = 3_600_000;
-/** The service's clock has just struck the hour: its schedules begin their next runs long after these tests. */
+/**
+ * The service's clock has just struck the hour: its schedules begin their next runs long after these tests.
+ */
 const AHEAD_MS = HOUR - (Date.now() % HOUR) + 60_000;
 
 let sandbox: Sandbox;
@@ -54,7 +59,9 @@ const run = async (policy: string) => {
 
 const FORTNIGHT = 14 * 86_400_000;
 
-/** What is to be told of each schedule, and of each site whose core is vulnerable, by what the account says. */
+/**
+ * What is to be told of each schedule, and of each site whose core is vulnerable, by what the account says.
+ */
 async function promised(): Promise<Record<string, string>> {
   const { auto_update_schedules: schedules } = await ask('listAutoUpdateSchedules', '/auto-update-schedules');
   const { auto_update_history: history } = await ask('listAutoUpdateHistory', '/auto-update-history');

@@ -1,6 +1,7 @@
 /**
- * `node daemon-with-files.mjs <JSON>`: a daemon with the scheduler role in a process of its own, on the policy files of a folder
- * given to it, with the clock that all processes of the test share. Its log goes to standard error, and it works until it is killed.
+ * `node daemon-with-files.mjs <JSON>`: a daemon with the scheduler role in a process of its own, on the
+ * policy files of a folder given to it, with the clock that all processes of the test share. Its log goes to
+ * standard error, and it works until it is killed.
  */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { startDaemon } from '../../dist/src/app/daemon.js';

@@ -1,7 +1,7 @@
 /**
- * `node daemon.mjs <JSON>`: a scheduler in a process of its own, on a machine whose clock is wrong and jumps by an hour now and
- * then. Its time is Redis's, sped up, and goes no further than what stands in Redis under `limit`; it says on standard output
- * when it begins to fire a moment, and works until it is killed.
+ * `node daemon.mjs <JSON>`: a scheduler in a process of its own, on a machine whose clock is wrong and jumps
+ * by an hour now and then. Its time is Redis's, sped up, and goes no further than what stands in Redis under
+ * `limit`; it says on standard output when it begins to fire a moment, and works until it is killed.
  */
 const { settings, from, began, limit, speed, wrongByMs, policies } = JSON.parse(process.argv[2]);
 

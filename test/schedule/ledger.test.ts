@@ -125,7 +125,10 @@ test.each(schedules)(
   },
 );
 
-/** Some hours of two daemons that are away, paused, resumed, cut off, and look at the same moment or one after the other. */
+/**
+ * Some hours of two daemons that are away, paused, resumed, cut off, and look at the same moment or one after
+ * the other.
+ */
 async function live(
   daemons: readonly ReturnType<typeof aDaemon>[],
   clock: HeldClock,

@@ -16,7 +16,10 @@ const POLICIES = 25;
 const MINUTES = 4;
 /** A minute takes six seconds. */
 const SPEED = 10;
-/** In Redis: how far the daemons' time may go. It waits for whoever stalls, so that no machine is too slow for this test. */
+/**
+ * In Redis: how far the daemons' time may go. It waits for whoever stalls, so that no machine is too slow for
+ * this test.
+ */
 const LIMIT = 'test:time-goes-no-further';
 
 const moments = Array.from({ length: MINUTES }, (_, index) => NOON + index * MINUTE);

@@ -1,4 +1,7 @@
-/** An account of its own in a held world, and a client that costs nothing: for tests that go through operations one by one. */
+/**
+ * An account of its own in a held world, and a client that costs nothing: for tests that go through
+ * operations one by one.
+ */
 import { onTestFinished } from 'vitest';
 import type { Budget } from '../../src/budget/budget.ts';
 import { openClient } from '../../src/client/client.ts';

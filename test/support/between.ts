@@ -1,11 +1,17 @@
-/** Getting between a process and what it works with: one call of records, budget or client is held up, lost or watched. */
+/**
+ * Getting between a process and what it works with: one call of records, budget or client is held up, lost or
+ * watched.
+ */
 import type { Caretaker } from '../../src/app/caretaker.ts';
 import type { EngineDeps } from '../../src/engine/deps.ts';
 
 type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
 type ResultOf<F> = F extends (...args: never) => infer Result ? Result : never;
 
-/** Has `wrap` decide what becomes of the calls of one method; `call` makes the real one. Other processes see nothing of it. */
+/**
+ * Has `wrap` decide what becomes of the calls of one method; `call` makes the real one. Other processes see
+ * nothing of it.
+ */
 export function around<Subject extends object, Name extends keyof Subject>(
   subject: Subject,
   name: Name,
@@ -19,7 +25,10 @@ export function around<Subject extends object, Name extends keyof Subject>(
   Object.assign(subject, { [name]: wrapped });
 }
 
-/** Where a call is held up until the test lets it go on; one that is never let go on is a process that died there. */
+/**
+ * Where a call is held up until the test lets it go on; one that is never let go on is a process that died
+ * there.
+ */
 export interface Gate {
   /** Resolves when the first call has come. */
   readonly reached: Promise<void>;

@@ -1,4 +1,7 @@
-/** Policies, runs and targets as values, with what a test cares about; light, so that every test may begin with them. */
+/**
+ * Policies, runs and targets as values, with what a test cares about; light, so that every test may begin
+ * with them.
+ */
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import { type Run, Target, type TargetIn, type TargetState } from '../../src/run/run.ts';
 

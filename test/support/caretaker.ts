@@ -1,6 +1,7 @@
 /**
- * A whole small world for a test: a Redis of its own, the service, and a Caretaker at work on both, all real. One clock
- * runs through it, sped up, so that a sync of a minute ends in a fraction of a second and nothing has to sleep.
+ * A whole small world for a test: a Redis of its own, the service, and a Caretaker at work on both, all real.
+ * One clock runs through it, sped up, so that a sync of a minute ends in a fraction of a second and nothing
+ * has to sleep.
  */
 import { dirname } from 'node:path';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
@@ -16,9 +17,15 @@ import { NOON } from './held-clock.ts';
 import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
-/** A clock that runs `speed` times as fast as the machine's, from a moment on: other processes can make the same one. */
+/**
+ * A clock that runs `speed` times as fast as the machine's, from a moment on: other processes can make the
+ * same one.
+ */
 export interface FastClock extends Clock {
-  /** What it showed first: the same in every test, so that none depends on the day and the hour at which it runs. */
+  /**
+   * What it showed first: the same in every test, so that none depends on the day and the hour at which it
+   * runs.
+   */
   readonly from: number;
   /** What the machine's clock showed then. */
   readonly began: number;

@@ -1,4 +1,7 @@
-/** A certificate for localhost and 127.0.0.1 that no authority has signed, and its key: for tests of TLS, and worth nothing elsewhere. */
+/**
+ * A certificate for localhost and 127.0.0.1 that no authority has signed, and its key: for tests of TLS, and
+ * worth nothing elsewhere.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIURpPm0uREf7/Dm+V4WLMgngf6lqIwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA3NTgwOFoYDzIxMjYxMDI5

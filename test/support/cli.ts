@@ -19,7 +19,9 @@ export interface Ended {
 
 export interface Started {
   child: ChildProcess;
-  /** Resolves with the first line of either stream that matches; rejects when the process ends without one. */
+  /**
+   * Resolves with the first line of either stream that matches; rejects when the process ends without one.
+   */
   line(pattern: RegExp): Promise<string>;
   ended: Promise<Ended>;
 }
@@ -31,7 +33,9 @@ export interface Desk {
   start(args: string[], env?: Record<string, string>): Started;
   /** Runs a command to its end, in this folder unless another is named. */
   run(args: string[], env?: Record<string, string>, cwd?: string): Promise<Ended>;
-  /** Has the desk's embedded Redis run from now on, so that no command has to start it; gives what is in it. */
+  /**
+   * Has the desk's embedded Redis run from now on, so that no command has to start it; gives what is in it.
+   */
   keepRedis(): Promise<OpenRecords>;
   /** Ends what still runs, and deletes the folder. */
   clear(): Promise<void>;
@@ -42,7 +46,9 @@ export async function untilSeen(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }
 
-/** A process that was just spawned, with its output piped: its lines as they come, and all of them at its end. */
+/**
+ * A process that was just spawned, with its output piped: its lines as they come, and all of them at its end.
+ */
 export function started(child: ChildProcess): Started {
   const said = { stdout: '', stderr: '' };
   const listeners = new Set<() => void>();

@@ -1,4 +1,6 @@
-/** A way to a Redis that can be cut between a command and its answer: the command is done, and is sent again. */
+/**
+ * A way to a Redis that can be cut between a command and its answer: the command is done, and is sent again.
+ */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -3,8 +3,8 @@ import type { Clock } from '../../src/clock.ts';
 
 export interface HeldClock extends Clock {
   /**
-   * Moves time forward, waking sleepers in the order of their alarms; each has run on, as far as it can without
-   * real I/O, before the next wakes, so that a loop of sleeps sees every one of its alarms.
+   * Moves time forward, waking sleepers in the order of their alarms; each has run on, as far as it can
+   * without real I/O, before the next wakes, so that a loop of sleeps sees every one of its alarms.
    */
   advance(ms: number): Promise<void>;
   /** How many sleep; lets a test wait until what it tests has gone to sleep. */

@@ -1,4 +1,7 @@
-/** Records as an earlier commit of Caretaker wrote them: `test/records/fixtures/README.md` tells how they were made. */
+/**
+ * Records as an earlier commit of Caretaker wrote them: `test/records/fixtures/README.md` tells how they were
+ * made.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../../src/redis/store.ts';
@@ -24,7 +27,9 @@ export const recordsOf = (commit: string): OldRecords =>
     readFileSync(join(import.meta.dirname, '../records/fixtures', `${commit}.json`), 'utf8'),
   ) as OldRecords;
 
-/** Writes them into a Redis as they are `laterMs` after they were saved: what expires until then is left out. */
+/**
+ * Writes them into a Redis as they are `laterMs` after they were saved: what expires until then is left out.
+ */
 export async function loadRecords(store: Store, { keys }: OldRecords, laterMs = 0): Promise<void> {
   for (const entry of keys) {
     const { key, ttl } = entry;

@@ -1,4 +1,7 @@
-/** For every operation of the contract an input that a fresh account takes, found or made as an operator would. */
+/**
+ * For every operation of the contract an input that a fresh account takes, found or made as an operator
+ * would.
+ */
 import { allItems } from '../../src/client/pages.ts';
 import type { Answer, Input, Item, ListId, OperationId } from '../../src/contract/operations.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

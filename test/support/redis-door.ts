@@ -1,4 +1,7 @@
-/** A door to a Redis, at a port of its own: shut, nobody answers there, as when the machine with Redis on it is gone. */
+/**
+ * A door to a Redis, at a port of its own: shut, nobody answers there, as when the machine with Redis on it
+ * is gone.
+ */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { openRelay } from './relay.ts';

@@ -1,4 +1,6 @@
-/** A Redis of its own for a test file: in a temporary folder, on a Unix socket, gone with the test process. */
+/**
+ * A Redis of its own for a test file: in a temporary folder, on a Unix socket, gone with the test process.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,7 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { healthOf } from '../../src/redis/embedded/command.ts';
 
 export interface TestRedis {
-  /** What `new Redis(...)` of ioredis takes; ioredis also takes the bare `socketPath` where it expects a URL. */
+  /**
+   * What `new Redis(...)` of ioredis takes; ioredis also takes the bare `socketPath` where it expects a URL.
+   */
   options: { path: string };
   socketPath: string;
   /** SIGKILL, as a crash would. Resolves when the process is gone; its data stay for `restart()`. */
@@ -21,9 +25,11 @@ export interface TestRedis {
 }
 
 /**
- * Starts a Redis with an append-only file in about 40 ms. With `always`, a kill loses nothing that it has answered.
+ * Starts a Redis with an append-only file in about 40 ms. With `always`, a kill loses nothing that it has
+ * answered.
  *
- * @throws when there is no `redis-server` or `valkey-server`, or it does not come up; with the server's own words.
+ * @throws when there is no `redis-server` or `valkey-server`, or it does not come up; with the server's own
+ * words.
  */
 export async function startTestRedis({
   appendfsync = 'everysec',
@@ -49,9 +55,9 @@ export async function startTestRedis({
 }
 
 /**
- * A shell holds the server and kills it when its own standard input ends. The system closes that when the test
- * process goes, however it goes: nothing that a test does can leave a server behind. The data go too, unless it
- * was told to keep them.
+ * A shell holds the server and kills it when its own standard input ends. The system closes that when the
+ * test process goes, however it goes: nothing that a test does can leave a server behind. The data go too,
+ * unless it was told to keep them.
  */
 const guard = `
 server=$(command -v redis-server || command -v valkey-server) || { echo 'no redis-server on PATH'; exit 1; }

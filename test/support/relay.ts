@@ -7,7 +7,10 @@ export interface Relay {
   close(): void;
 }
 
-/** A server, not listening yet, each of whose connections leads on to a Unix socket or a port, as `join` joins the two. */
+/**
+ * A server, not listening yet, each of whose connections leads on to a Unix socket or a port, as `join` joins
+ * the two.
+ */
 export function openRelay(to: string | TcpNetConnectOpts, join: (near: Socket, far: Socket) => void): Relay {
   const open = new Set<Socket>();
   const server = createServer((near) => {

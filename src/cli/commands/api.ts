@@ -37,7 +37,10 @@ interface ApiOptions extends GlobalOptions {
 /** A PDF larger than this is cut off: nobody's report is, and a disk is filled by nothing else. */
 const MAX_DOWNLOAD_BYTES = 200 * 1024 * 1024;
 
-/** Calls one operation of the API by its name and prints what it answers. Costs one request, or one a page with `--all`. */
+/**
+ * Calls one operation of the API by its name and prints what it answers. Costs one request, or one a page
+ * with `--all`.
+ */
 export async function api(
   terminal: Terminal,
   word: string | undefined,
@@ -83,7 +86,9 @@ const deeds = [
   ['update', 'edit', 'change', 'set'],
 ] as const;
 
-/** The operation that does the same by another verb: `showSite` for `getSite`. The thing may be one or many. */
+/**
+ * The operation that does the same by another verb: `showSite` for `getSite`. The thing may be one or many.
+ */
 export function sameDeed(word: string, names: readonly string[]): string | undefined {
   const [, verb = '', object = ''] = /^([a-z]+)(.*)$/.exec(word) ?? [];
   const verbs = deeds.find((words) => words.some((one) => one === verb));

@@ -34,7 +34,9 @@ interface BackfillOptions extends GlobalOptions {
 
 type Planned = BackfillTime & { run?: Run };
 
-/** Fires a policy for past moments of a range, one run after the other; with `--dry-run` only says for which. */
+/**
+ * Fires a policy for past moments of a range, one run after the other; with `--dry-run` only says for which.
+ */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
   const settings = settingsOf(options);
   const policy = await policyNamed(name, settings, terminal);

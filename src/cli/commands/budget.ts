@@ -17,8 +17,8 @@ interface AccountBudget {
 }
 
 /**
- * Shows each account's window, who uses it, and what the schedules of the next 24 hours will cost. Costs a request where
- * nobody has asked for anything in this window, and one for each policy that has not run yet.
+ * Shows each account's window, who uses it, and what the schedules of the next 24 hours will cost. Costs a
+ * request where nobody has asked for anything in this window, and one for each policy that has not run yet.
  */
 export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);

@@ -1,6 +1,6 @@
 /**
- * Shell completion. The script that a shell loads is a few lines: it hands the words typed so far back to this command,
- * which answers from the tree of commands itself, so that nothing has to be kept in step.
+ * Shell completion. The script that a shell loads is a few lines: it hands the words typed so far back to
+ * this command, which answers from the tree of commands itself, so that nothing has to be kept in step.
  */
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { loadJobs } from '../../app/jobs.ts';
@@ -26,7 +26,9 @@ compdef _caretaker caretaker`,
   fish: `complete -c caretaker -a '(caretaker completion fish -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
 };
 
-/** Prints the script for a shell, or, given the words typed so far, what may stand in the place of the last. */
+/**
+ * Prints the script for a shell, or, given the words typed so far, what may stand in the place of the last.
+ */
 export async function completion(
   terminal: Terminal,
   shell: string,
@@ -49,7 +51,10 @@ async function candidates(program: CommandUnknownOpts, words: readonly string[])
   return all.filter((one) => one.startsWith(typed));
 }
 
-/** Which command the words have led to, how many arguments it was given, and the option that waits for its value. */
+/**
+ * Which command the words have led to, how many arguments it was given, and the option that waits for its
+ * value.
+ */
 function walk(program: CommandUnknownOpts, words: readonly string[]) {
   let command = program;
   let given = 0;
@@ -85,7 +90,9 @@ async function wordsOf(
   return [...names, ...(argument ? await valuesOf(argument.name(), command) : [])];
 }
 
-/** What may stand for an argument or an option of this name, as far as it can be known without asking anybody. */
+/**
+ * What may stand for an argument or an option of this name, as far as it can be known without asking anybody.
+ */
 async function valuesOf(name: string, command?: CommandUnknownOpts): Promise<string[]> {
   if (name === 'operation') return Object.keys(operations);
   if (name === 'shell') return Object.keys(scripts);

@@ -11,7 +11,10 @@ import { goesAway } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
 
-/** After so long the process ends even if something of it does not; what was under way is picked up by the next. */
+/**
+ * After so long the process ends even if something of it does not; what was under way is picked up by the
+ * next.
+ */
 const STOP_MS = 28_000;
 
 /** Runs until it is told to stop; then takes nothing new, records what is under way, and ends. */
@@ -57,8 +60,8 @@ export async function daemon(
 }
 
 /**
- * Where the dashboard is. At a terminal with the link that signs in; elsewhere as a line of the log and without it: a log is kept,
- * and the link opens the dashboard until somebody uses it.
+ * Where the dashboard is. At a terminal with the link that signs in; elsewhere as a line of the log and
+ * without it: a log is kept, and the link opens the dashboard until somebody uses it.
  */
 function tellAddress(
   { url, signInLink }: NonNullable<Daemon['dashboard']>,

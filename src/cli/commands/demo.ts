@@ -1,5 +1,6 @@
 /**
- * The whole product in a minute: a Redis of its own, the sandbox with sixty sites, the shipped policies run against it.
+ * The whole product in a minute: a Redis of its own, the sandbox with sixty sites, the shipped policies run
+ * against it.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,10 @@ const SPEED = 20;
 const REQUESTS = 200 * SPEED;
 /** The policy that comes first: it is what the README tells of. */
 const FIRST = 'nightly-sync';
-/** Some made-up sites fail, as they are made to, and a run that says so ended as it should. These tell of something else. */
+/**
+ * Some made-up sites fail, as they are made to, and a run that says so ended as it should. These tell of
+ * something else.
+ */
 const unexpected: readonly (Reason | undefined)[] = [
   'conflict',
   'internal',
@@ -35,7 +39,9 @@ const unexpected: readonly (Reason | undefined)[] = [
 ];
 const shipped = fileURLToPath(new URL('../../../../config/caretaker.yaml', import.meta.url));
 
-/** Runs every shipped policy and prints what became of each site; stays up with the dashboard at a terminal. */
+/**
+ * Runs every shipped policy and prints what became of each site; stays up with the dashboard at a terminal.
+ */
 export async function demo(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const { paint, say } = terminal;
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-'));
@@ -102,7 +108,10 @@ async function surpriseIn({ records }: Caretaker, run: string): Promise<string |
   return undefined;
 }
 
-/** Sees to it that what was started for the demo is stopped again, whenever Ctrl-C comes; the second one ends at once. */
+/**
+ * Sees to it that what was started for the demo is stopped again, whenever Ctrl-C comes; the second one ends
+ * at once.
+ */
 function noteSignals() {
   let noted = false;
   const note = () => {
@@ -118,7 +127,9 @@ function noteSignals() {
   };
 }
 
-/** The shipped configuration, with the made-up account, a Redis in a folder of the demo's, and any free port. */
+/**
+ * The shipped configuration, with the made-up account, a Redis in a folder of the demo's, and any free port.
+ */
 function demoSettings({ url, token }: { url: string; token: string }, folder: string): Settings {
   const settings = loadSettings({
     configPath: shipped,

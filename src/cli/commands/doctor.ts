@@ -42,7 +42,10 @@ const LITTLE_SPACE = 1024 ** 3;
 /** Tells of one check as soon as it is made: a person sees what is being waited for. */
 type Tell = (...checks: Check[]) => void;
 
-/** Checks everything that Caretaker needs, and says what to do about what is missing. Costs two requests an account. */
+/**
+ * Checks everything that Caretaker needs, and says what to do about what is missing. Costs two requests an
+ * account.
+ */
 export async function doctor(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const checks: Check[] = [];
   const tell: Tell = (...more) => {

@@ -1,4 +1,7 @@
-/** What a folder needs to be worked in: the shipped configuration and policies, and nothing that is there is touched. */
+/**
+ * What a folder needs to be worked in: the shipped configuration and policies, and nothing that is there is
+ * touched.
+ */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -30,7 +30,10 @@ interface PauseOptions extends GlobalOptions, Selector, UntilOptions {
   reason?: string;
 }
 
-/** Keeps policies from firing until they are resumed or the pause ends by itself; survives restarts and edits of files. */
+/**
+ * Keeps policies from firing until they are resumed or the pause ends by itself; survives restarts and edits
+ * of files.
+ */
 export async function pausePolicies(
   terminal: Terminal,
   words: string[],
@@ -149,10 +152,11 @@ const matches = (name: string, word: string): boolean =>
   ).test(name);
 
 /**
- * The names that are meant, each once. A name has to be there; a pattern (`nightly-*`) and options choose among those that
- * are. Nothing is changed before all is understood.
+ * The names that are meant, each once. A name has to be there; a pattern (`nightly-*`) and options choose
+ * among those that are. Nothing is changed before all is understood.
  *
- * @throws {UsageError} when nothing, or nothing that is there, was chosen. {InvalidFilesError} when a file may hold it.
+ * @throws {UsageError} when nothing, or nothing that is there, was chosen. {InvalidFilesError} when a file
+ * may hold it.
  */
 function selected(words: readonly string[], selector: Selector, choice: Choice): string[] {
   const { loaded, settings, known = [], paused = [] } = choice;

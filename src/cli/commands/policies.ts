@@ -47,7 +47,9 @@ interface ReportedRow extends Row {
   report: ReturnType<typeof toPolicyReport>;
 }
 
-/** Lists policies with their next and last runs, those included that a daemon keeps in force of broken files. */
+/**
+ * Lists policies with their next and last runs, those included that a daemon keeps in force of broken files.
+ */
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);

@@ -71,7 +71,9 @@ async function sayKept(
   }
 }
 
-/** What follows when a person has fired a run: it is attended to its end, left to the daemon, or was skipped. */
+/**
+ * What follows when a person has fired a run: it is attended to its end, left to the daemon, or was skipped.
+ */
 export async function goOn(
   caretaker: Caretaker,
   fired: Run,
@@ -93,8 +95,8 @@ export async function goOn(
 const FEW = 10;
 
 /**
- * Looks the named targets up before anything is made, where that costs little; says which of them the policy does not
- * select. With many, or a job that surveys the account first, the run itself finds out.
+ * Looks the named targets up before anything is made, where that costs little; says which of them the policy
+ * does not select. With many, or a job that surveys the account first, the run itself finds out.
  *
  * @throws {UsageError} when it selects none of them.
  */

@@ -39,8 +39,8 @@ export async function exportRun(
 }
 
 /**
- * One line as RFC 4180 has it. What a spreadsheet would take for a formula, and might carry out, gets an apostrophe in
- * front: labels and messages come from the sites.
+ * One line as RFC 4180 has it. What a spreadsheet would take for a formula, and might carry out, gets an
+ * apostrophe in front: labels and messages come from the sites.
  */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return cells

@@ -19,7 +19,8 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
     else if (!(error instanceof NoConfigError) || files.length === 0) throw error;
     else terminal.say('No configuration is at hand, so names of accounts and notifications are not checked.');
   }
-  // Without a usable configuration the folder of the policies is not known, but files that are named can be read.
+  // Without a usable configuration the folder of the policies is not known, but files that are named can be
+  // read.
   const registry = await loadJobs();
   const named = files.length > 0 ? { files } : {};
   const read =

@@ -11,7 +11,9 @@ export function describeAsJson(id: OperationId): unknown {
   return { method, path, ...paths[path]?.[method.toLowerCase()] };
 }
 
-/** The operation in lines: what it does, each thing it takes under the option that gives it, and a call of it. */
+/**
+ * The operation in lines: what it does, each thing it takes under the option that gives it, and a call of it.
+ */
 export function describeOperation(id: OperationId): string {
   const operation = operationOf(id);
   const { method, path, summary, list } = operation;

@@ -4,8 +4,8 @@
 const MAX_SAME = 5;
 
 /**
- * The rows, each of a target, its label, and what is said of it; more than five of which the same is said are one row, at the place of the
- * first. `folded` tells whether there is such a row.
+ * The rows, each of a target, its label, and what is said of it; more than five of which the same is said are
+ * one row, at the place of the first. `folded` tells whether there is such a row.
  */
 export function foldSame(rows: readonly string[][]): { rows: string[][]; folded: boolean } {
   const groups = new Map<string, string[][]>();

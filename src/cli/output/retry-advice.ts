@@ -3,7 +3,9 @@ import type { Reasons } from '../../run/reasons.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from './show-run.ts';
 
-/** Advises a retry where it may help, and a look at the account where it might do a second time what was done. */
+/**
+ * Advises a retry where it may help, and a look at the account where it might do a second time what was done.
+ */
 export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[], reasons: Reasons): string[] {
   const failed = targets.filter(({ outcome }) => outcome === 'failed');
   const unknown = failed.filter(({ reason }) => reason === 'unknown-effect').length;

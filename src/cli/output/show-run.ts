@@ -81,7 +81,10 @@ export function factLines(run: Run): string[] {
   ];
 }
 
-/** Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m`. */
+/**
+ * Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one
+ * every 6m`.
+ */
 export function formatSpread({ spread }: Run): string | undefined {
   if (!spread || spread.targets === 0) return undefined;
   const { from, ms, targets } = spread;
@@ -96,7 +99,9 @@ export const formatInterval = (ms: number): string =>
 export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>
   tableOf(rowsOf(targets, terminal), terminal);
 
-/** The same, with one row for all of which the same is to be said; `folded` tells whether there is such a row. */
+/**
+ * The same, with one row for all of which the same is to be said; `folded` tells whether there is such a row.
+ */
 export function foldedTable(
   targets: readonly Target[],
   terminal: Terminal,

@@ -1,6 +1,6 @@
 /**
- * What a command prints and where: data goes to standard output, everything a person reads besides to standard error.
- * Colours only where a terminal shows them, and never with `NO_COLOR` (no-color.org).
+ * What a command prints and where: data goes to standard output, everything a person reads besides to
+ * standard error. Colours only where a terminal shows them, and never with `NO_COLOR` (no-color.org).
  */
 import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
@@ -11,7 +11,10 @@ import { wrapped } from '../../yaml/width.ts';
 type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
-  /** Data: a line on standard output. In a text of `ours`, the name of a secret may stand before something else. */
+  /**
+   * Data: a line on standard output. In a text of `ours`, the name of a secret may stand before something
+   * else.
+   */
   data(text: string, whose?: 'ours'): void;
   /** Data as JSON, indented for a person at a terminal. */
   json(value: unknown): void;
@@ -76,8 +79,8 @@ export function openTerminal(): Terminal {
 }
 
 /**
- * Only our own colours pass: what comes from files and from the service must not steer the terminal. Until a line is printed, a
- * colour of ours carries numbers that nobody else knows.
+ * Only our own colours pass: what comes from files and from the service must not steer the terminal. Until a
+ * line is printed, a colour of ours carries numbers that nobody else knows.
  */
 const MARK = [1, 2, 3].map(() => randomInt(1_000, 10_000)).join(';');
 const ours = new RegExp(`\\u001b\\[${MARK};(\\d+)m`, 'g');
@@ -87,7 +90,10 @@ function marked(style: Style, text: string): string {
   return [on, text, off].map((part, at) => (at === 1 ? part : part.replaceAll('[', `[${MARK};`))).join('');
 }
 
-/** The one place where outside text enters a line of a terminal; `$1` in `color` is the number of a colour of ours. */
+/**
+ * The one place where outside text enters a line of a terminal; `$1` in `color` is the number of a colour of
+ * ours.
+ */
 function shownWith(color: string, text: string): string {
   const parts = text.split(ours);
   return parts.map((part, at) => (at % 2 === 0 ? visible(part, '\n\t') : color.replace('$1', part))).join('');
@@ -106,7 +112,10 @@ function cut(text: string, width: number): string {
   return visible.length <= width ? text : `${visible.slice(0, Math.max(0, width - 1))}…`;
 }
 
-/** What a table gives up where it is too wide, in this order: a column is cut to `least`, or left out when that is 0. */
+/**
+ * What a table gives up where it is too wide, in this order: a column is cut to `least`, or left out when
+ * that is 0.
+ */
 export interface Fit {
   columns: number | undefined;
   give: readonly { column: number; least: number }[];
@@ -118,8 +127,8 @@ const MAX_PADDING = 80;
 const widthOf = (text: string) => stripVTControlCharacters(text).length;
 
 /**
- * Rows under headings, each column as wide as its widest cell; the last column is not padded. Columns that had to be left out
- * are named under the table.
+ * Rows under headings, each column as wide as its widest cell; the last column is not padded. Columns that
+ * had to be left out are named under the table.
  */
 export function table(
   headings: readonly string[],

@@ -1,4 +1,7 @@
-/** Custom work entries of a site (spec 4.16). That the day is not in the future is left to the service's clock. */
+/**
+ * Custom work entries of a site (spec 4.16). That the day is not in the future is left to the service's
+ * clock.
+ */
 import { z } from 'zod';
 import { date, listTimestamp, text } from '../list.ts';
 import { operation } from '../operation.ts';

@@ -6,8 +6,8 @@ import { id, known, part, timestamp } from '../schema.ts';
 export const providers = ['provider_one', 'provider_two'] as const;
 
 /**
- * A provider, and the destination that is saved for it. Lists show providers that nothing is saved for, too; what
- * they have for `id` and moments then is not shown, so these may be null.
+ * A provider, and the destination that is saved for it. Lists show providers that nothing is saved for, too;
+ * what they have for `id` and moments then is not shown, so these may be null.
  */
 export const BackupDestination = part(
   {

@@ -28,7 +28,9 @@ export const reportEmail = {
   attach_pdf: z.boolean(),
 };
 
-/** What a report says, as the service takes it. Which fields are required, and most allowed values: not shown. */
+/**
+ * What a report says, as the service takes it. Which fields are required, and most allowed values: not shown.
+ */
 export const reportContentBody = {
   general: z.optional(
     z.strictObject({

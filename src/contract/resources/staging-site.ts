@@ -1,4 +1,7 @@
-/** Staging copies of sites (spec 2.16). Lists show `StagingSite`; the single view adds where it is and how to get in. */
+/**
+ * Staging copies of sites (spec 2.16). Lists show `StagingSite`; the single view adds where it is and how to
+ * get in.
+ */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
 

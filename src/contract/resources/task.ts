@@ -1,4 +1,7 @@
-/** The service's background tasks (spec 2.10). Lists show `Task`; the single view adds what each site is doing. */
+/**
+ * The service's background tasks (spec 2.10). Lists show `Task`; the single view adds what each site is
+ * doing.
+ */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
 import { TaskStatus } from './shared.ts';

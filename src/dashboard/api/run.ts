@@ -4,7 +4,10 @@ import { visibleJson } from '../../visible.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { refuse } from './problem.ts';
 
-/** One run with all its targets: the object of `runs show --json`. Sent as it is read, however many targets there are. */
+/**
+ * One run with all its targets: the object of `runs show --json`. Sent as it is read, however many targets
+ * there are.
+ */
 export async function sendRun(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const id = c.req.param('id') ?? '';
   const run = await reader.run(id);

@@ -27,8 +27,8 @@ const Query = (now: number) =>
   });
 
 /**
- * The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. When there are more, the header `Link` has the
- * address of the next page (`rel="next"`).
+ * The runs, newest first, without their targets: `?policy=&status=&since=&before=&limit=`. When there are
+ * more, the header `Link` has the address of the next page (`rel="next"`).
  */
 export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext): Promise<Response> {
   const query = Query(clock.now()).safeParse(c.req.query());

@@ -13,8 +13,9 @@ const Query = z.strictObject({
 });
 
 /**
- * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from` of the
- * page after it, null at the end; with a filter a page may be shorter than asked for and yet have a next one.
+ * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from`
+ * of the page after it, null at the end; with a filter a page may be shorter than asked for and yet have a
+ * next one.
  */
 export async function sendTargets(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const query = Query.safeParse(c.req.query());

@@ -3,8 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 /**
  * What opens the dashboard: the password, or, when none is set, the key in a one-time link.
  *
- * There is one key at a time. It signs one browser in; whoever needs another asks for it on the sign-in page, and it
- * is written to the log, which only the people of this machine read.
+ * There is one key at a time. It signs one browser in; whoever needs another asks for it on the sign-in page,
+ * and it is written to the log, which only the people of this machine read.
  */
 export class Authenticator {
   private readonly password: string | undefined;

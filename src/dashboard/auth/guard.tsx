@@ -69,8 +69,8 @@ function askPerson(c: Exchange): Response | Promise<Response> {
 }
 
 /**
- * Has the browser ask once more, from a page of ours: a link followed from elsewhere (a chat, a mail) comes without
- * the session's cookie, which is meant for our own pages only.
+ * Has the browser ask once more, from a page of ours: a link followed from elsewhere (a chat, a mail) comes
+ * without the session's cookie, which is meant for our own pages only.
  */
 export const reloadSameSite = (c: Exchange, to: string): Response | Promise<Response> =>
   asPage(

@@ -3,8 +3,8 @@ import { isLoopback } from '../../settings/loopback.ts';
 import type { Env } from '../http/context.ts';
 
 /**
- * Answers only those who call a loopback dashboard by a loopback name: a page elsewhere whose name was made to point
- * at this machine (DNS rebinding) gets nothing. The port is free, since tunnels change it.
+ * Answers only those who call a loopback dashboard by a loopback name: a page elsewhere whose name was made
+ * to point at this machine (DNS rebinding) gets nothing. The port is free, since tunnels change it.
  */
 export const ownHostOnly = (listeningOn: string) =>
   createMiddleware<Env>(async (c, next) => {

@@ -1,7 +1,8 @@
 const HERE = 'http://here';
 
 /**
- * The path and query of an address, and never more: wherever it points to, following the result stays on this server.
+ * The path and query of an address, and never more: wherever it points to, following the result stays on this
+ * server.
  */
 export function localPath(address: string): string {
   if (!URL.canParse(address, HERE)) return '/';

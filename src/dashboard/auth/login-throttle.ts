@@ -1,9 +1,15 @@
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../../clock.ts';
 
-/** Failed attempts to sign in per minute and address; what comes beyond is refused unread, even the right password. */
+/**
+ * Failed attempts to sign in per minute and address; what comes beyond is refused unread, even the right
+ * password.
+ */
 export const MAX_FAILED = 10;
-/** Failed attempts per minute from all addresses. Beyond, each address has one a minute: many addresses guess no faster. */
+/**
+ * Failed attempts per minute from all addresses. Beyond, each address has one a minute: many addresses guess
+ * no faster.
+ */
 export const MAX_FAILED_OVERALL = 20;
 const WINDOW_MS = 60_000;
 /** Addresses remembered; beyond, the one that began first is forgotten. */
@@ -15,8 +21,8 @@ interface Window {
 }
 
 /**
- * Slows down whoever guesses the password, from one address or from many. The first attempt of an address in a minute is
- * always read: the right password cannot be locked out from another address.
+ * Slows down whoever guesses the password, from one address or from many. The first attempt of an address in
+ * a minute is always read: the right password cannot be locked out from another address.
  */
 export class LoginThrottle {
   private readonly windows = new Map<string, Window>();
@@ -32,7 +38,10 @@ export class LoginThrottle {
     return Math.max(0, window.endsAt - now);
   }
 
-  /** Counts a failed attempt. True when so many failed everywhere that its author is told to wait, not only that it failed. */
+  /**
+   * Counts a failed attempt. True when so many failed everywhere that its author is told to wait, not only
+   * that it failed.
+   */
   count(address: string): boolean {
     const now = this.clock.now();
     const flooded = this.isFlooded(now);

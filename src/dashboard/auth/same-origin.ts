@@ -4,7 +4,8 @@ import type { Env } from '../http/context.ts';
 /**
  * Refuses what would change something unless the browser says that a page of ours asked for it.
  *
- * Only the host of the origin is compared: behind a proxy that ends TLS, the browser's scheme is another than ours.
+ * Only the host of the origin is compared: behind a proxy that ends TLS, the browser's scheme is another than
+ * ours.
  */
 export const sameOriginOnly = createMiddleware<Env>(async (c, next) => {
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);

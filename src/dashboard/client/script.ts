@@ -1,9 +1,10 @@
 import type { Exchange } from '../http/context.ts';
 
 /**
- * The only script of ours: shows moments in the reader's own time and zone, and reads the live context of a page again
- * when an event says that they changed. What stayed the same stays in place, so that nobody loses what they have
- * focused, opened or typed. Pages are whole without it. A text, so that it is there after any build.
+ * The only script of ours: shows moments in the reader's own time and zone, and reads the live context of a
+ * page again when an event says that they changed. What stayed the same stays in place, so that nobody loses
+ * what they have focused, opened or typed. Pages are whole without it. A text, so that it is there after any
+ * build.
  */
 const script = `
 const { liveOn, now } = document.body.dataset;
@@ -38,7 +39,9 @@ function ages(root) {
 const keyOf = (node) => (node.dataset ? node.dataset.key : undefined);
 const isLike = (a, b) => a && a.nodeName === b.nodeName && a.id === b.id && !keyOf(a) && !keyOf(b);
 
-/** Makes the inside of one element like that of another, keeping every node that stands for the same thing. */
+/**
+ * Makes the inside of one element like that of another, keeping every node that stands for the same thing.
+ */
 function become(old, fresh) {
   const keyed = new Map([...old.children].filter(keyOf).map((node) => [keyOf(node), node]));
   let at = old.firstChild;

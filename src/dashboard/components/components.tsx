@@ -26,7 +26,10 @@ export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
 /** A time as other rooms write it into their sentences, in UTC. */
 const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
 
-/** A sentence as it was recorded, with its times marked as such: `live.js` shows them in the reader's zone, as all others. */
+/**
+ * A sentence as it was recorded, with its times marked as such: `live.js` shows them in the reader's zone, as
+ * all others.
+ */
 export const Sentence = ({ text }: { text: string }) => (
   <>
     {text.split(WRITTEN_TIME).map((part) => {
@@ -38,7 +41,9 @@ export const Sentence = ({ text }: { text: string }) => (
 
 const utcMinute = (at: number): string => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 
-/** A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
+/**
+ * A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`.
+ */
 export function timeIn(at: number, timeZone: string): string {
   const form = {
     weekday: 'short',
@@ -161,7 +166,10 @@ export const Table = ({
   </table>
 );
 
-/** A link that looks like a button. `of` is added to its name for those who do not see the row that it stands in. */
+/**
+ * A link that looks like a button. `of` is added to its name for those who do not see the row that it stands
+ * in.
+ */
 export const Action = ({ to, children, of }: { to: string; children: Child; of?: string }) => (
   <a class="action" href={to}>
     {children}
@@ -214,7 +222,9 @@ export const RunTable = ({
   </Table>
 );
 
-/** The outcomes of a run as one bar. Its widths are attributes of a drawing: inline style is not allowed here. */
+/**
+ * The outcomes of a run as one bar. Its widths are attributes of a drawing: inline style is not allowed here.
+ */
 export function Bar({ counts }: { counts: Counts }) {
   const width = Math.max(1, counts.planned);
   let x = 0;

@@ -3,7 +3,10 @@ import type { Finding, Target } from '../../run/run.ts';
 /** So many lines tell enough at a glance; a row of a hundred would bury the targets below it. */
 const AT_A_GLANCE = 5;
 
-/** What there is to say of a target besides how it ended; what is only for information, and what is much, can be folded out. */
+/**
+ * What there is to say of a target besides how it ended; what is only for information, and what is much, can
+ * be folded out.
+ */
 export const Findings = ({ target: { findings = [], detail } }: { target: Target }) => {
   // What the detail says already is not said again.
   const told = findings.filter(({ says }) => says !== detail);

@@ -23,7 +23,9 @@ interface LayoutProps extends PageProps {
   children: Child;
 }
 
-/** A whole page. DashboardContext of it with an `id` and `data-live` are read again when something changed. */
+/**
+ * A whole page. DashboardContext of it with an `id` and `data-live` are read again when something changed.
+ */
 export const Layout = ({ title, signedIn = true, here, live, now, children }: LayoutProps) => (
   <html lang="en">
     <head>
@@ -89,7 +91,10 @@ const NOTICES = 3;
 const MISTAKES = 20;
 const KEPT = 100;
 
-/** What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said aloud when it changes. */
+/**
+ * What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said
+ * aloud when it changes.
+ */
 const Obstacles = ({ obstacles, now }: { obstacles: readonly Alert[]; now: number }) => (
   <div id="warnings" data-live aria-live="polite">
     {obstacles.slice(0, NOTICES).map((obstacle) => (

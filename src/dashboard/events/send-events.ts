@@ -3,7 +3,10 @@ import { isSignedIn, sessionIn } from '../auth/cookie.ts';
 import { addressOf } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
-/** What changed since the last message of a stream: the names of things to look at again, not what became of them. */
+/**
+ * What changed since the last message of a stream: the names of things to look at again, not what became of
+ * them.
+ */
 interface Changes {
   runs: Set<string>;
   policies: Set<string>;
@@ -20,8 +23,8 @@ const MAX_STREAMS_OF_ONE = 20;
 const streamsOf = new WeakMap<DashboardContext, Map<string, number>>();
 
 /**
- * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets fewer and
- * larger messages, never a backlog.
+ * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets
+ * fewer and larger messages, never a backlog.
  */
 export function sendEvents(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const open = streamsOf.get(context) ?? new Map<string, number>();

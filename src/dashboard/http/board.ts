@@ -7,7 +7,10 @@ import type { Env } from './context.ts';
 /** Where bull-board is. */
 export const BOARD_PATH = '/queues';
 
-/** bull-board, loaded when somebody first looks: that takes nearly as long as to start all the rest of the dashboard. */
+/**
+ * bull-board, loaded when somebody first looks: that takes nearly as long as to start all the rest of the
+ * dashboard.
+ */
 export function openBoard(queues: Queues): Handler<Env> {
   let board: Promise<Hono> | undefined;
   return async (c) => {
@@ -16,7 +19,9 @@ export function openBoard(queues: Queues): Handler<Env> {
   };
 }
 
-/** BullMQ's own view of the queues: for looking, never for changing, since the records would not know of it. */
+/**
+ * BullMQ's own view of the queues: for looking, never for changing, since the records would not know of it.
+ */
 async function makeBoard(queues: Queues): Promise<Hono> {
   const [{ createBullBoard }, { BullMQAdapter }, { HonoAdapter }, { serveStatic }] = await Promise.all([
     import('@bull-board/api'),
@@ -43,8 +48,8 @@ const WAY_BACK = '<a id="way-back" href="/">← Back to Caretaker</a>';
 const STYLE = '<link href="/board.css" rel="stylesheet">';
 
 /**
- * Makes the board's page one of ours: nothing of it is loaded from elsewhere, nothing in it carries a style of its own
- * (our content policy refuses both, and the browser would complain), and it leads back.
+ * Makes the board's page one of ours: nothing of it is loaded from elsewhere, nothing in it carries a style
+ * of its own (our content policy refuses both, and the browser would complain), and it leads back.
  */
 export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   await next();

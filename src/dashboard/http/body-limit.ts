@@ -3,8 +3,9 @@ import { HTTPException } from 'hono/http-exception';
 import type { Env } from './context.ts';
 
 /**
- * Refuses bodies larger than any form of ours, by the length they announce; Node lets no more through than that. Browsers
- * always announce it, so a body in chunks is asked to come again with its length, and needs no counting.
+ * Refuses bodies larger than any form of ours, by the length they announce; Node lets no more through than
+ * that. Browsers always announce it, so a body in chunks is asked to come again with its length, and needs no
+ * counting.
  */
 export const bodyLimit = (mostBytes: number) =>
   createMiddleware<Env>(async (c, next) => {

@@ -32,7 +32,10 @@ export interface DashboardContext extends Given {
 }
 
 export interface Pausing {
-  /** Until it is resumed, or, where `until` is given, until then. The reason of an earlier pause stays when none is given. */
+  /**
+   * Until it is resumed, or, where `until` is given, until then. The reason of an earlier pause stays when
+   * none is given.
+   */
   pause(policy: string, why: { reason?: string; until?: number }): Promise<void>;
   /** False when it was not paused. */
   resume(policy: string): Promise<boolean>;

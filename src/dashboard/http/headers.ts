@@ -23,7 +23,10 @@ const always = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** What every answer says to the browser: nothing from elsewhere, nothing inline, nothing in a frame, nothing kept. */
+/**
+ * What every answer says to the browser: nothing from elsewhere, nothing inline, nothing in a frame, nothing
+ * kept.
+ */
 export const safeHeaders = createMiddleware<Env>(async (c, next) => {
   await next();
   const { headers } = c.res;

@@ -1,4 +1,7 @@
-/** Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own (`board.ts`). */
+/**
+ * Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own
+ * (`board.ts`).
+ */
 
 import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
 import {

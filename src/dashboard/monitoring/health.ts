@@ -5,8 +5,8 @@ import type { DashboardContext, Exchange } from '../http/context.ts';
 export const sendAlive = (c: Exchange): Response => c.text('alive\n');
 
 /**
- * 200 when Redis answers, takes writes and hands out entries, and every role is at work; else 503 with what is missing. What a person should look at although work
- * goes on is named behind it, a line each.
+ * 200 when Redis answers, takes writes and hands out entries, and every role is at work; else 503 with what
+ * is missing. What a person should look at although work goes on is named behind it, a line each.
  */
 export async function sendReady(c: Exchange, { health }: DashboardContext): Promise<Response> {
   const { redis, waiting, differences, troubles } = await health();

@@ -1,9 +1,9 @@
 /**
- * What Prometheus reads. Labels take their values from closed lists and from the settings, so that the number of
- * series is bounded: no run, target or policy is a label.
+ * What Prometheus reads. Labels take their values from closed lists and from the settings, so that the number
+ * of series is bounded: no run, target or policy is a label.
  *
- * What is counted from events counts since this process started, and what every process did: several dashboards on
- * one Redis show the same counts, so take one of them and do not add them up.
+ * What is counted from events counts since this process started, and what every process did: several
+ * dashboards on one Redis show the same counts, so take one of them and do not add them up.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { outcomes, runStatuses } from '../../run/run.ts';

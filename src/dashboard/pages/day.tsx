@@ -114,7 +114,10 @@ const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
     </>
   );
 
-/** How many targets of one policy there are in a group, with the run that they are in, or the latest of several. */
+/**
+ * How many targets of one policy there are in a group, with the run that they are in, or the latest of
+ * several.
+ */
 const InPolicy = ({ group, ofPolicy }: { group: Group; ofPolicy: OfPolicy }) => {
   const { policy, count, runs, latest } = ofPolicy;
   const path = runPath(latest, `?outcome=${group.outcome}&search=${group.reason}`);

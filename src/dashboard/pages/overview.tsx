@@ -81,7 +81,10 @@ async function rowsOf(
   });
 }
 
-/** The policies that make no scheduled runs until somebody resumes them, or their pause is over: on whatever page they are. */
+/**
+ * The policies that make no scheduled runs until somebody resumes them, or their pause is over: on whatever
+ * page they are.
+ */
 const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause }[]; now: number }) => (
   <section id="paused" data-live>
     {paused.length > 0 && (

@@ -11,7 +11,10 @@ const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;
 /** A problem does not wait longer than that for what else is to be said. */
 const RECORDS_TIMEOUT_MS = 1_000;
 
-/** What was asked for cannot be had: one sentence, as a page with the menu and what stands in the way, or as JSON. */
+/**
+ * What was asked for cannot be had: one sentence, as a page with the menu and what stands in the way, or as
+ * JSON.
+ */
 export async function sendProblem(
   c: Exchange,
   context: DashboardContext,

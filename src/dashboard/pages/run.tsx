@@ -1,6 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { ReasonCount } from '../../records/reason-count.ts';
-import type { LeftOut } from '../../records/target-store.ts';
+import type { LeftOut } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import {

@@ -4,7 +4,10 @@ import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountStanding, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
-/** Who is at work: the processes, and of each account who looks after it, what it has left, and how it answers. */
+/**
+ * Who is at work: the processes, and of each account who looks after it, what it has left, and how it
+ * answers.
+ */
 export async function showWork(c: Exchange, context: DashboardContext): Promise<Response> {
   const [{ processes, accounts, now }, queues] = await Promise.all([
     systemStatusOf(context),

@@ -1,6 +1,7 @@
 /**
- * The morning question: what ran in the last 24 hours, what failed and why, and what was skipped. Answered from the totals that are
- * kept while runs end, so that it is complete at any number of runs; to them come the runs that are under way.
+ * The morning question: what ran in the last 24 hours, what failed and why, and what was skipped. Answered
+ * from the totals that are kept while runs end, so that it is complete at any number of runs; to them come
+ * the runs that are under way.
  */
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Total, Totals } from '../../records/totals-store.ts';
@@ -55,7 +56,10 @@ const nothingToDo: readonly Reason[] = ['already-done', 'gone'];
 /** What keeps a run from going through, the worst first. */
 const troubles: readonly RunStatus[] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
 
-/** Reads the totals of the last day and the runs under way; no target, and of the runs that ended only those it shows. */
+/**
+ * Reads the totals of the last day and the runs under way; no target, and of the runs that ended only those
+ * it shows.
+ */
 export async function readDay(reader: Reader, now: number): Promise<Day> {
   const ended = await reader.totals(now - DAY_MS, now);
   const active = (await reader.runsOf(ended.active)).sort((a, b) => a.createdAt - b.createdAt);

@@ -1,6 +1,6 @@
 /**
- * All that pages and JSON know of the records, and the one gate on the way: what comes out has passed the redaction
- * list, so no handler has to think of it.
+ * All that pages and JSON know of the records, and the one gate on the way: what comes out has passed the
+ * redaction list, so no handler has to think of it.
  */
 
 import { supervisorLease } from '../../engine/supervise/lease.ts';
@@ -12,7 +12,7 @@ import type { Presence } from '../../records/presence-store.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Records } from '../../records/records.ts';
 import type { RunQuery } from '../../records/run-store.ts';
-import type { LeftOut } from '../../records/target-store.ts';
+import type { LeftOut } from '../../records/target-types.ts';
 import type { Totals } from '../../records/totals-store.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';

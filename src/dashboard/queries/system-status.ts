@@ -25,7 +25,10 @@ export interface Alert {
   file?: BrokenFile;
 }
 
-/** An account with runs that nobody has looked after for so long stands still: a supervisor does so every second. */
+/**
+ * An account with runs that nobody has looked after for so long stands still: a supervisor does so every
+ * second.
+ */
 const LEADERLESS_TIMEOUT_MS = 30_000;
 /** A service that gives no answer for less than that is not worth a sentence yet. */
 const PRESENCE_TIMEOUT_MS = 15_000;

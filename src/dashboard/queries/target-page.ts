@@ -1,6 +1,6 @@
 /**
- * Targets by the page. A page begins at a position of the plan, so its cost does not depend on where it is; looking for
- * some among many reads no more than `MAX_READ` of them, and says where to go on.
+ * Targets by the page. A page begins at a position of the plan, so its cost does not depend on where it is;
+ * looking for some among many reads no more than `MAX_READ` of them, and says where to go on.
  */
 import type { TargetStore } from '../../records/target-store.ts';
 import type { Outcome, Target } from '../../run/run.ts';

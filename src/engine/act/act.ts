@@ -1,8 +1,10 @@
 /**
- * One step on one target: claim it, reconcile what an earlier step left open, let the job act, write what follows.
+ * One step on one target: claim it, reconcile what an earlier step left open, let the job act, write what
+ * follows.
  *
- * The order is the promise of DESIGN section 5. The intent is written, provably ours, before the request is sent; the
- * result is written after the answer; and a step that finds an intent without a result looks before it acts.
+ * The order is the promise of DESIGN section 5. The intent is written, provably ours, before the request is
+ * sent; the result is written after the answer; and a step that finds an intent without a result looks before
+ * it acts.
  */
 
 import { BudgetSpentError } from '../../budget/budget.ts';
@@ -19,7 +21,6 @@ import { InvalidInputError } from '../../client/invalid-input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError } from '../../errors.ts';
-import type { Answer } from '../../job/answer.ts';
 import type { Acting, AnyJob, Effects, Holder, Once } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
@@ -29,18 +30,21 @@ import type { Effect } from '../../records/effect-store.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
-import { explainEnd } from '../explain-end.ts';
 import { readingOf, runContextOf } from '../job-api.ts';
-import { memoOf } from '../plan/candidates.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { type Decision, decide, type Found } from './decide.ts';
+import { encodeAnswer } from './encode-answer.ts';
 
-/** A request leaves so soon after its intent was noted, or not at all: a process that was held up sends nothing late. */
+/**
+ * A request leaves so soon after its intent was noted, or not at all: a process that was held up sends
+ * nothing late.
+ */
 const SEND_TIMEOUT_MS = 5_000;
 /**
- * How long after an intent its request may still arrive at the service: only then does its absence prove anything. It
- * left within `SEND_TIMEOUT_MS`, connecting and sending take seconds more, the rest is for clocks and networks.
+ * How long after an intent its request may still arrive at the service: only then does its absence prove
+ * anything. It left within `SEND_TIMEOUT_MS`, connecting and sending take seconds more, the rest is for
+ * clocks and networks.
  */
 const IN_TRANSIT_MS = 45_000;
 /** How often a worker shows that it is still at work on its target. */
@@ -68,9 +72,10 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'schedul
 }
 
 /**
- * Works on one entry; gives the target as it was left. Gives nothing, quietly, when the entry is outdated, and when the
- * target was taken from us. Costs what the job says, plus a reconcile's reads. When `leaving` aborts, no answer is waited for any
- * longer: what was asked for is found out by whoever goes on with the target.
+ * Works on one entry; gives the target as it was left. Gives nothing, quietly, when the entry is outdated,
+ * and when the target was taken from us. Costs what the job says, plus a reconcile's reads. When `leaving`
+ * aborts, no answer is waited for any longer: what was asked for is found out by whoever goes on with the
+ * target.
  */
 export async function act(
   deps: EngineDeps,
@@ -78,7 +83,8 @@ export async function act(
   { target: id, step: handedOut }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'step'>,
   leaving: AbortSignal,
 ): Promise<Target | undefined> {
-  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and job.
+  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and
+  // job.
   const job = deps.registry.get(run.job);
   if (!deps.serves(run.account) || !job) return undefined;
   const claimed = await deps.records.targets.claim(run, { id, step: handedOut }, deps.clock.now());
@@ -114,7 +120,9 @@ class Step {
     private readonly leaving: AbortSignal,
   ) {}
 
-  /** Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died. */
+  /**
+   * Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died.
+   */
   async keepClaim(done: AbortSignal): Promise<void> {
     const { clock, records, log } = this.deps;
     while (!done.aborted) {
@@ -160,9 +168,9 @@ class Step {
   }
 
   /**
-   * Whether a request got no usable answer because nobody gets one. Its own moment does not tell at the edges of an outage, where
-   * others were answered just before it or just after. So the service is asked something else, unless it was away already when
-   * the request was sent.
+   * Whether a request got no usable answer because nobody gets one. Its own moment does not tell at the edges
+   * of an outage, where others were answered just before it or just after. So the service is asked something
+   * else, unless it was away already when the request was sent.
    */
   private async isOutage(error: unknown): Promise<boolean> {
     if (!(error instanceof UnavailableError && error.sent)) return false;
@@ -181,12 +189,12 @@ class Step {
       const last = detail === undefined ? '' : ` The last time: ${detail}`;
       return { is: 'failed', reason: 'unavailable', detail: `It failed ${attempts} times.${last}` };
     }
-    return encodeState(this.job, await this.job.act(this.acting()));
+    return encodeAnswer(this.job, await this.job.act(this.acting()));
   }
 
   /**
-   * Cancels the task that is followed, because the run was cancelled. Harmless to repeat: an answer that was lost is not
-   * looked for. A task that has ended meanwhile is followed to that end.
+   * Cancels the task that is followed, because the run was cancelled. Harmless to repeat: an answer that was
+   * lost is not looked for. A task that has ended meanwhile is followed to that end.
    */
   private async cancelTask(): Promise<Found> {
     const { watch } = this.target;
@@ -205,7 +213,7 @@ class Step {
     if (!intent) return undefined;
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
-    if (found.is !== 'absent') return encodeState(this.job, found);
+    if (found.is !== 'absent') return encodeAnswer(this.job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
@@ -301,8 +309,8 @@ class Step {
     if (!effect) return client.call(id, input, options);
     if (this.target.intent) throw new Error(`A job may have one effect a step; ${id} would be its second.`);
     try {
-      // Noted when the budget has let the request go: nothing that can take long lies between intent and request. A
-      // request that was turned away by a 429 is noted again when it goes again.
+      // Noted when the budget has let the request go: nothing that can take long lies between intent and
+      // request. A request that was turned away by a 429 is noted again when it goes again.
       const answer = await client.call(id, input, {
         ...options,
         beforeSend: () => this.noteIntent(id, note),
@@ -357,7 +365,10 @@ class Step {
     return settled ? target : undefined;
   }
 
-  /** Notes with work that begins to be followed what its kind calls it, and when that was by the service's clock. */
+  /**
+   * Notes with work that begins to be followed what its kind calls it, and when that was by the service's
+   * clock.
+   */
   private withWatchFacts(target: Target): Target {
     const { watch } = target;
     if (target.state !== 'following' || !watch || watch.label !== undefined) return target;
@@ -369,15 +380,6 @@ class Step {
     const facts = { label: kind.label(watch), ...(serviceSince ? { serviceSince } : {}) };
     return { ...target, ...(id === undefined ? {} : { taskId: id }), watch: { ...watch, ...facts } };
   }
-}
-
-/** An answer with its memo as it is written down. */
-function encodeState(job: AnyJob, answer: Answer): Answer<string> {
-  if (answer.is === 'next') return { is: 'next', memo: memoOf(job, answer.memo).memo ?? 'null' };
-  if (answer.is === 'done' || answer.is === 'skipped' || answer.is === 'failed')
-    return explainEnd(job, answer);
-  if (answer.is !== 'following' || answer.next === undefined) return answer as Answer<string>;
-  return { ...answer, next: memoOf(job, answer.next).memo ?? 'null' };
 }
 
 /** The errors that show that the effect of a call did not happen; any other leaves it open. */

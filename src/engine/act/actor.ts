@@ -1,9 +1,10 @@
 /**
  * This process at work on entries: what many targets have in common is done once for them.
  *
- * What of a run never changes is read once. What follows when targets have moved on is done beside the slots, one round
- * after the other, each for all that have moved since the one before: a slot goes on to the next entry at once, and with
- * fifty of them busy a round is done for many. Whatever is lost on the way, the supervisor makes up for.
+ * What of a run never changes is read once. What follows when targets have moved on is done beside the slots,
+ * one round after the other, each for all that have moved since the one before: a slot goes on to the next
+ * entry at once, and with fifty of them busy a round is done for many. Whatever is lost on the way, the
+ * supervisor makes up for.
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry } from '../../queue/queues.ts';

@@ -1,6 +1,6 @@
 /**
- * What follows from what one step on one target found out. Pure: the whole of DESIGN section 5's table for a target is
- * here, and nothing here waits, asks or writes.
+ * What follows from what one step on one target found out. Pure: the whole of DESIGN section 5's table for a
+ * target is here, and nothing here waits, asks or writes.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';
 import {
@@ -53,7 +53,10 @@ export interface Circumstances {
   usesAttempt: boolean;
 }
 
-/** What is nobody's failure is tried again sooner than what may fail again: however long an outage was, work goes on soon after. */
+/**
+ * What is nobody's failure is tried again sooner than what may fail again: however long an outage was, work
+ * goes on soon after.
+ */
 const OUTAGE_DELAY_MS = 5_000;
 const OUTAGE_MAX_MS = 60_000;
 
@@ -82,7 +85,9 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
   }
 }
 
-/** A target whose work now runs in the service: the intent has its result, the watch says what to look for. */
+/**
+ * A target whose work now runs in the service: the intent has its result, the watch says what to look for.
+ */
 function followed(target: TargetIn<'acting'>, watch: Watch, next: string | undefined): TargetIn<'following'> {
   const { callOff: _none, ...rest } = answered(target);
   return {
@@ -184,7 +189,9 @@ export function ended(
 export const stillUnderWay = ({ label = 'The work in the service' }: Watch): string =>
   `${label} was still under way.`;
 
-/** A target whose time is up. An intent without a result means that nobody knows whether the effect happened. */
+/**
+ * A target whose time is up. An intent without a result means that nobody knows whether the effect happened.
+ */
 export function timedOut(target: Target, now: number): TargetIn<'ended'> {
   if (target.intent) {
     const lost = `The answer to ${target.intent.operation} was lost.`;
@@ -201,7 +208,10 @@ export function timedOut(target: Target, now: number): TargetIn<'ended'> {
   return ended(target, 'failed', 'timeout', detail, now);
 }
 
-/** A target that ends while its run is held: what was done to it since the state that Redis was put back to is not known. */
+/**
+ * A target that ends while its run is held: what was done to it since the state that Redis was put back to is
+ * not known.
+ */
 export const inDoubt = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
   ended(
     target,
@@ -247,15 +257,18 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
   return { target: ended(target, 'failed', 'internal', messageOf(error), now), unforeseen: error };
 }
 
-/** Nothing is done on something that was not shown; with an intent still open, nobody can tell what became of it. */
+/**
+ * Nothing is done on something that was not shown; with an intent still open, nobody can tell what became of
+ * it.
+ */
 const undecided = (target: Target, { message }: NotShownError, now: number): TargetIn<'ended'> =>
   target.intent
     ? ended(target, 'failed', 'unknown-effect', message, now)
     : ended(target, 'skipped', 'not-eligible', message, now);
 
 /**
- * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent again. An outage
- * is nobody's, and uses up no attempt.
+ * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent
+ * again. An outage is nobody's, and uses up no attempt.
  */
 function unavailable(target: TargetIn<'acting'>, error: unknown, circumstances: Circumstances): Decision {
   const { now, retry, usesAttempt } = circumstances;

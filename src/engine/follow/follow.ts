@@ -1,8 +1,9 @@
 /**
- * The follower: learns what became of everything in flight for an account, by list calls for all of it together.
+ * The follower: learns what became of everything in flight for an account, by list calls for all of it
+ * together.
  *
- * One process follows an account at a time (the supervisor holds the lease). What it knows besides the records is only
- * when it looked last; a successor starts with a sweep and loses nothing.
+ * One process follows an account at a time (the supervisor holds the lease). What it knows besides the
+ * records is only when it looked last; a successor starts with a sweep and loses nothing.
  */
 
 import { BudgetSpentError } from '../../budget/budget.ts';
@@ -185,8 +186,8 @@ export class Follower {
   }
 
   /**
-   * The service's moment up to which earlier sweeps have shown everything for these watches; nothing when there is a watch
-   * among them that the last one did not cover although its work had begun by then.
+   * The service's moment up to which earlier sweeps have shown everything for these watches; nothing when
+   * there is a watch among them that the last one did not cover although its work had begun by then.
    */
   private seenTo(kind: string, followed: readonly Followed[]): number | undefined {
     const covered = this.covered.get(kind);
@@ -254,8 +255,8 @@ export class Follower {
   }
 
   /**
-   * Bad ends with what the service says of them alone, as far as looks can be afforded. Where the words cannot be had, how it
-   * ended is known all the same.
+   * Bad ends with what the service says of them alone, as far as looks can be afforded. Where the words
+   * cannot be had, how it ended is known all the same.
    */
   private async explained(untold: readonly Judged[], options: CallOptions): Promise<Judged[]> {
     if (untold.length === 0) return [];
@@ -352,7 +353,10 @@ export class Follower {
     if (follows.length > 0) await afterTargets(this.deps, this.account, follows);
   }
 
-  /** Learns how long such work takes, from what of one kind has ended well: at some time since the sweep before. */
+  /**
+   * Learns how long such work takes, from what of one kind has ended well: at some time since the sweep
+   * before.
+   */
   private async learnFrom(ended: readonly Followed[], at: number): Promise<void> {
     const [first] = ended;
     if (!first) return;

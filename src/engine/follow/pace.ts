@@ -3,9 +3,14 @@
 const MIN_INTERVAL_MS = 1_000;
 const MAX_INTERVAL_MS = 20_000;
 
-/** The share of an account's requests that sweeps of one kind may take, as long as that keeps to `MAX_INTERVAL_MS`. */
+/**
+ * The share of an account's requests that sweeps of one kind may take, as long as that keeps to
+ * `MAX_INTERVAL_MS`.
+ */
 const SWEEP_SHARE = 0.05;
-/** A page has a hundred items. With half a page ended, a sweep costs little more than if one waited for more. */
+/**
+ * A page has a hundred items. With half a page ended, a sweep costs little more than if one waited for more.
+ */
 const WORTH_A_SWEEP = 50;
 /** What each sweep lists again of what the one before has shown. */
 const SHOWN_AGAIN_MS = 10_000;
@@ -23,12 +28,13 @@ export interface InFlight {
 }
 
 /**
- * How long to wait until the next sweep. Never more than `MAX_INTERVAL_MS`, so never past a deadline by more than that.
+ * How long to wait until the next sweep. Never more than `MAX_INTERVAL_MS`, so never past a deadline by more
+ * than that.
  *
- * When it is known how long such work usually takes, a sixth of that: ends are seen a twelfth late on average; with much in
- * flight sooner, as soon as half a page has ended; but no sooner than the budget allows, and not before anything can be
- * over. The last ones are looked for when all of them should be over. While nothing is known, a quarter of what the
- * oldest has taken so far.
+ * When it is known how long such work usually takes, a sixth of that: ends are seen a twelfth late on
+ * average; with much in flight sooner, as soon as half a page has ended; but no sooner than the budget
+ * allows, and not before anything can be over. The last ones are looked for when all of them should be over.
+ * While nothing is known, a quarter of what the oldest has taken so far.
  */
 export function nextSweepAfterMs({ usualMs, agesMs, requestsPerMinute }: InFlight): number {
   const oldest = Math.max(0, ...agesMs);
@@ -48,8 +54,8 @@ const bounded = (ms: number): number => Math.min(Math.max(ms, MIN_INTERVAL_MS), 
 const MAX_SILENCE_MS = 10_000;
 
 /**
- * How long to wait, after a request that got no answer, until the next one is worth its while: the longer the service has
- * been away, the longer. One asks then for all.
+ * How long to wait, after a request that got no answer, until the next one is worth its while: the longer the
+ * service has been away, the longer. One asks then for all.
  */
 export const askAgainAfterMs = (awayMs: number): number => Math.min(awayMs / 4, MAX_SILENCE_MS);
 
@@ -73,9 +79,10 @@ const MIN_PAUSE_MS = 20_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 
 /**
- * Whether work deserves a look of its own: what the list left unclear soon, what the list never showed when it has
- * taken more than twice as long as usual. Each look doubles the pause before the next, and old work is looked at more
- * seldom from the start: a sweep still sees its end at once. What seems lost is looked at once more after a minute.
+ * Whether work deserves a look of its own: what the list left unclear soon, what the list never showed when
+ * it has taken more than twice as long as usual. Each look doubles the pause before the next, and old work is
+ * looked at more seldom from the start: a sweep still sees its end at once. What seems lost is looked at once
+ * more after a minute.
  */
 export function deservesLook(work: Unresolved, usualMs: number | undefined): boolean {
   const { ageMs, looks, lookedAgoMs, unclear, lostAgoMs } = work;
@@ -88,7 +95,10 @@ export function deservesLook(work: Unresolved, usualMs: number | undefined): boo
   return unclear ? ageMs > 5_000 : ageMs > Math.max(2 * usual, 60_000);
 }
 
-/** The share of an account's requests that looks may take: the rest is for sweeps, which settle many at once, and work. */
+/**
+ * The share of an account's requests that looks may take: the rest is for sweeps, which settle many at once,
+ * and work.
+ */
 const LOOK_SHARE = 0.2;
 /** Where work has been lost no sweep will ever settle it, and it holds its place until looks have. */
 const LOOK_SHARE_FOR_LOST = 0.6;

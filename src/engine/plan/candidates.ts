@@ -1,9 +1,10 @@
 /**
  * Planning without effects: what a policy would work on, and why everything else is left out.
  *
- * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by candidate,
- * so that a plan of any size passes through memory a page at a time. What the list does not show of a candidate decides
- * nothing: its single view is asked, and when that is silent too, the candidate is recorded as skipped.
+ * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by
+ * candidate, so that a plan of any size passes through memory a page at a time. What the list does not show
+ * of a candidate decides nothing: its single view is asked, and when that is silent too, the candidate is
+ * recorded as skipped.
  */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
@@ -43,7 +44,10 @@ export interface Planning {
   client: Client;
   /** Somebody asked to do again what failed in an earlier run. */
   retry: boolean;
-  /** Only these targets, when given: for a retry whatever the policy selects by now, else among what it selects. */
+  /**
+   * Only these targets, when given: for a retry whatever the policy selects by now, else among what it
+   * selects.
+   */
   only?: readonly string[] | undefined;
   now: number;
   /** The moment the run is for. */
@@ -63,7 +67,9 @@ export interface Planning {
 
 /** What a job keeps of a target is no place for a site's whole record. */
 const LARGEST_MEMO = 8_192;
-/** Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list. */
+/**
+ * Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list.
+ */
 const FEW = 10;
 /** So many candidates of a plan are asked for alone because the list does not show what decides on them. */
 const MAX_SINGLE_VIEWS = 100;
@@ -71,8 +77,9 @@ const MAX_SINGLE_VIEWS = 100;
 /**
  * Goes through the candidates in the order asked for, until `select.limit` targets are found.
  *
- * Costs one request per 100 candidates that the filters let through, or one per target asked for by name; what the
- * job prepares with costs; and one for each of the first 100 candidates of which the list does not show what decides on them.
+ * Costs one request per 100 candidates that the filters let through, or one per target asked for by name;
+ * what the job prepares with costs; and one for each of the first 100 candidates of which the list does not
+ * show what decides on them.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */
@@ -109,7 +116,10 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   }
 }
 
-/** Labels are the sites' own addresses as often as not, and what a job says of a candidate may repeat what an error says. */
+/**
+ * Labels are the sites' own addresses as often as not, and what a job says of a candidate may repeat what an
+ * error says.
+ */
 function withoutSecrets(planned: Planned): Planned {
   const label = scrub(planned.label);
   if (planned.is === 'settled') return { ...planned, label, end: redact(planned.end) as End };
@@ -193,7 +203,10 @@ function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
   };
 }
 
-/** Completes candidates of which the list does not show everything from their single views. One request each, up to a limit. */
+/**
+ * Completes candidates of which the list does not show everything from their single views. One request each,
+ * up to a limit.
+ */
 function completerOf(planning: Planning) {
   const list = candidatesOf(planning.job, planning.policy.select);
   const view = singleViewOf(list);
@@ -263,8 +276,8 @@ async function* listed(planning: Planning): AsyncGenerator<unknown> {
 }
 
 /**
- * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a share of.
- * Costs one request as a rule.
+ * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a
+ * share of. Costs one request as a rule.
  */
 export function countAll(planning: Planning): Promise<number> {
   const id = candidatesOf(planning.job, planning.policy.select);

@@ -1,4 +1,7 @@
-/** What a run costs in requests and time: from what past runs of its policy came to, else as a job's author reckons. */
+/**
+ * What a run costs in requests and time: from what past runs of its policy came to, else as a job's author
+ * reckons.
+ */
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { countItems } from '../../client/pages.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -21,7 +24,10 @@ export interface PastCost {
 }
 
 const RUNS = 5;
-/** What sweeps come to in practice, while nothing is known: pages in proportion to what ends, and some for the first and last ends. */
+/**
+ * What sweeps come to in practice, while nothing is known: pages in proportion to what ends, and some for the
+ * first and last ends.
+ */
 const followingOf = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
 
 /** Costs no request. Nothing when no run of the policy in this account came to its end. */

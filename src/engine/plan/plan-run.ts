@@ -1,8 +1,8 @@
 /**
  * Makes and stores the plan of a run, then lets it go.
  *
- * A plan changes nothing in the account. It is stored page by page under a step of its own, so that when planning is
- * cut off, or runs twice at once, one attempt's plan counts and the other can add nothing to it.
+ * A plan changes nothing in the account. It is stored page by page under a step of its own, so that when
+ * planning is cut off, or runs twice at once, one attempt's plan counts and the other can add nothing to it.
  */
 
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
@@ -11,7 +11,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
-import type { LeftOut } from '../../records/target-store.ts';
+import type { LeftOut } from '../../records/target-types.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
@@ -38,8 +38,8 @@ const overlapped = { detail: 'Another run of the policy was under way (schedule.
 const UNFORESEEN_TRIES = 3;
 
 /**
- * Plans a run that is queued or was cut off while planning, when its turn has come; quietly does nothing for any other.
- * When `stopping` aborts, the plan is left to whoever makes it next.
+ * Plans a run that is queued or was cut off while planning, when its turn has come; quietly does nothing for
+ * any other. When `stopping` aborts, the plan is left to whoever makes it next.
  */
 export async function planRun(
   deps: EngineDeps,
@@ -80,12 +80,15 @@ async function begins(deps: EngineDeps, run: Run): Promise<boolean> {
   return false;
 }
 
-/** What follows when a plan could not be made: it is made again when that may help, else the run has failed. */
+/**
+ * What follows when a plan could not be made: it is made again when that may help, else the run has failed.
+ */
 async function failed(deps: EngineDeps, run: Run, planStep: number, error: unknown): Promise<void> {
   const { records, log } = deps;
   if (error instanceof AccountRefusedError) return blockAccount(deps, run.account, error);
   if (error instanceof UnavailableError) {
-    // The service is away: the run stays as it is and says why, and planning is tried again by the supervisor.
+    // The service is away: the run stays as it is and says why, and planning is tried again by the
+    // supervisor.
     await records.runs.note(run.id, messageOf(error));
     log.warn({ run: run.id }, messageOf(error));
     return;
@@ -191,7 +194,10 @@ class PlanMaking {
     return ours;
   }
 
-  /** The sentence about `limits.max_percent`, when the plan is over it. Costs a request only when there is a limit. */
+  /**
+   * The sentence about `limits.max_percent`, when the plan is over it. Costs a request only when there is a
+   * limit.
+   */
   private async overShare(): Promise<string | undefined> {
     const { maxPercent } = this.planning.policy.limits;
     if (maxPercent >= 100) return undefined;
@@ -220,7 +226,8 @@ class PlanMaking {
     if (ms !== undefined) await records.targets.spread(this.run.id, this.step, { from: at, ms });
     const change = { at, planComplete: true, planStep: this.step } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
-    // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the plan.
+    // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the
+    // plan.
     await this.begin().catch((error: unknown) =>
       this.deps.log.warn(
         { run: this.run.id, err: error },

@@ -1,17 +1,21 @@
 /**
  * The plans that this process makes, beside the queue's slots.
  *
- * An entry only begins a plan. From then on the plan belongs to this process, by a lease that runs out seconds after its holder
- * dies, and goes on page by page as the budget lets it: a plan that waits for the next window holds no slot and no
- * connection, and what it has read so far is not asked for again. The supervisor puts an entry for each run without
- * a plan now and then; those whose plan is under way somewhere come to nothing.
+ * An entry only begins a plan. From then on the plan belongs to this process, by a lease that runs out
+ * seconds after its holder dies, and goes on page by page as the budget lets it: a plan that waits for the
+ * next window holds no slot and no connection, and what it has read so far is not asked for again. The
+ * supervisor puts an entry for each run without a plan now and then; those whose plan is under way somewhere
+ * come to nothing.
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry } from '../../queue/queues.ts';
 import type { EngineDeps } from '../deps.ts';
 import { planRun } from './plan-run.ts';
 
-/** Plans of one account that a process makes at the same time: the account's requests are what limits them anyway. */
+/**
+ * Plans of one account that a process makes at the same time: the account's requests are what limits them
+ * anyway.
+ */
 const PLANS_OF_AN_ACCOUNT = 20;
 const LEASE_MS = 6_000;
 const RENEW_INTERVAL_MS = 2_000;

@@ -41,8 +41,8 @@ export interface Preview {
 }
 
 /**
- * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`, and the job's
- * preparation.
+ * Plans without storing anything. Costs one request per 100 candidates, one more with `limits.max_percent`,
+ * and the job's preparation.
  */
 export async function previewPlan(
   deps: EngineDeps,

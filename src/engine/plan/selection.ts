@@ -1,6 +1,6 @@
 /**
- * What a selection names that the account does not have, and that it finds nothing at all: said with the plan, since a
- * filter with an unknown id is answered with an empty list, as if all were well.
+ * What a selection names that the account does not have, and that it finds nothing at all: said with the
+ * plan, since a filter with an unknown id is answered with an empty list, as if all were well.
  */
 import { GoneError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
@@ -41,8 +41,9 @@ export class Selection {
   };
 
   /**
-   * A sentence for everything that is probably not as it was meant. Costs nothing as a rule: a request where no candidate was
-   * found for a client or site, and one per 100 tags where a tag of the filter was seen on no candidate.
+   * A sentence for everything that is probably not as it was meant. Costs nothing as a rule: a request where
+   * no candidate was found for a client or site, and one per 100 tags where a tag of the filter was seen on
+   * no candidate.
    */
   async warnings(planning: Planning): Promise<string[]> {
     if (planning.only) return [];

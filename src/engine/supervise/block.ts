@@ -1,4 +1,6 @@
-/** An account that refuses us (401, 403): all its runs stand still, nothing is used up, one probe a minute. */
+/**
+ * An account that refuses us (401, 403): all its runs stand still, nothing is used up, one probe a minute.
+ */
 import { AccountRefusedError } from '../../client/errors.ts';
 import { CaretakerError } from '../../errors.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
@@ -25,7 +27,9 @@ export async function blockAccount(
   }
 }
 
-/** Asks once whether the account lets us in again, and lets its runs go on when it does. Costs one request. */
+/**
+ * Asks once whether the account lets us in again, and lets its runs go on when it does. Costs one request.
+ */
 export async function probeAccount(deps: EngineDeps, account: string, signal?: AbortSignal): Promise<void> {
   const { client } = deps.link(account);
   try {
@@ -53,6 +57,7 @@ export async function admitAccount(deps: EngineDeps, account: string): Promise<v
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
     log.info({ run: run.id, account }, 'the account accepts requests again, the run continues');
   }
-  // Last, so that whoever dies in between leaves the mark by which the next one knows that there is something to do.
+  // Last, so that whoever dies in between leaves the mark by which the next one knows that there is something
+  // to do.
   await records.accounts.unblock(account);
 }

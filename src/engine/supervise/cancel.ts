@@ -1,4 +1,6 @@
-/** Calling a run off: nothing new is begun, what is in flight comes to its end, every target gets an outcome. */
+/**
+ * Calling a run off: nothing new is begun, what is in flight comes to its end, every target gets an outcome.
+ */
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
 import { cancelling } from '../act/decide.ts';
@@ -10,8 +12,8 @@ import { endUnstarted, expedite } from './end-unstarted.ts';
 const PAGE = 200;
 
 /**
- * Cancels a run that has not ended, and, with `tasks`, what it has started in the service and that can be cancelled there. The
- * mark comes first: whoever dies in between, the supervisor carries it out.
+ * Cancels a run that has not ended, and, with `tasks`, what it has started in the service and that can be
+ * cancelled there. The mark comes first: whoever dies in between, the supervisor carries it out.
  */
 export async function cancelRun(
   deps: EngineDeps,
@@ -46,7 +48,9 @@ export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> 
   await finishIfDone(deps, run.id);
 }
 
-/** Has a worker cancel each task that the run has started. One that somebody else had started is left to them. */
+/**
+ * Has a worker cancel each task that the run has started. One that somebody else had started is left to them.
+ */
 async function cancelTasks(deps: EngineDeps, run: Run): Promise<void> {
   const { records, clock } = deps;
   for (const target of await records.targets.inState(run.id, 'following', PAGE)) {

@@ -1,9 +1,10 @@
 /**
- * Notices that Redis was put back to an older state, or emptied, while this process runs or before it was started.
+ * Notices that Redis was put back to an older state, or emptied, while this process runs or before it was
+ * started.
  *
- * The number of `records/generation-store.ts` is remembered by the process, and written into the data folder within a second of being
- * raised. When Redis shows a smaller one, every run that has not ended there is held, and what was due meanwhile is left out: it
- * may have been done already.
+ * The number of `records/generation-store.ts` is remembered by the process, and written into the data folder
+ * within a second of being raised. When Redis shows a smaller one, every run that has not ended there is
+ * held, and what was due meanwhile is left out: it may have been done already.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +38,10 @@ export async function openContinuity({
   log,
 }: {
   records: Records;
-  /** Sees to it that the records have the version of this release: what an older state holds may be of an older one. */
+  /**
+   * Sees to it that the records have the version of this release: what an older state holds may be of an
+   * older one.
+   */
   prepare(): Promise<void>;
   dataDir: string;
   clock: Clock;
@@ -131,7 +135,10 @@ function read(file: string): Remembered {
   }
 }
 
-/** Several processes may share the folder: the higher number stays, and a reader sees one of the two files whole. */
+/**
+ * Several processes may share the folder: the higher number stays, and a reader sees one of the two files
+ * whole.
+ */
 function write(
   file: string,
   dir: string,

@@ -5,7 +5,9 @@ import type { EngineDeps } from '../deps.ts';
 import { endPending } from './end-unstarted.ts';
 
 const PAGE = 200;
-/** A target that moved on between reading and writing is read again; so often it does not happen by chance. */
+/**
+ * A target that moved on between reading and writing is read again; so often it does not happen by chance.
+ */
 const MAX_TRIES = 100;
 
 /** Gives an outcome to every target that has none and that `which` holds for. */

@@ -6,8 +6,8 @@ import type { EngineDeps } from '../deps.ts';
 const PAGE = 200;
 
 /**
- * Ends what is pending, and what waits without an open intent, in a run that was called off. What is in flight, what
- * must first find out about an effect, and what has a task to cancel goes on to its end.
+ * Ends what is pending, and what waits without an open intent, in a run that was called off. What is in
+ * flight, what must first find out about an effect, and what has a task to cancel goes on to its end.
  */
 export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   const { ending } = run;
@@ -36,7 +36,8 @@ export async function endPending(
   for (;;) {
     const page = await deps.records.targets.pending(run.id, PAGE);
     const moved = await Promise.all(page.map((target) => transition(deps, run, conclude(target))));
-    // Nothing moved: there is nothing left, or others are at work on the same targets, and what is left is theirs.
+    // Nothing moved: there is nothing left, or others are at work on the same targets, and what is left is
+    // theirs.
     if (!moved.some(Boolean)) return;
   }
 }

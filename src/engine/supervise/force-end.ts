@@ -6,8 +6,9 @@ import { carryOutEnding } from './cancel.ts';
 import { endOpen } from './end-open.ts';
 
 /**
- * Ends a run at once, whoever is at work on it: each open target gets its outcome, and with that nobody can send or write
- * anything for it any more. What is under way in the service goes on there, and nobody learns what becomes of it.
+ * Ends a run at once, whoever is at work on it: each open target gets its outcome, and with that nobody can
+ * send or write anything for it any more. What is under way in the service goes on there, and nobody learns
+ * what becomes of it.
  */
 export async function forceEndRun(deps: EngineDeps, run: Run, detail: string): Promise<void> {
   await deps.records.runs.end(run, 'cancelled', detail);

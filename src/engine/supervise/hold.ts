@@ -1,8 +1,9 @@
 /**
  * Holding what was under way in an older state of Redis, until a person releases it.
  *
- * What was done after that state was written is not known any more: a target that it shows as not begun may have had its effect. So
- * nothing more of such a run is begun. What the service still works on is followed to its end, as in any run.
+ * What was done after that state was written is not known any more: a target that it shows as not begun may
+ * have had its effect. So nothing more of such a run is begun. What the service still works on is followed to
+ * its end, as in any run.
  */
 import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';

@@ -10,7 +10,9 @@ import { endOpen } from './end-open.ts';
 import { endPending } from './end-unstarted.ts';
 import { heldSince } from './hold.ts';
 
-/** What a supervisor knows of an account besides the records; a successor starts without it and loses nothing. */
+/**
+ * What a supervisor knows of an account besides the records; a successor starts without it and loses nothing.
+ */
 export interface AccountState {
   follower: Follower;
   /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
@@ -24,9 +26,15 @@ export interface AccountState {
 
 /** A plan that is not there after so long is put into the queue (again). */
 const REPLAN_AFTER_MS = 10_000;
-/** A run that nobody has begun to plan in so long, whose job is not known here either, fails: no newer process turned up. */
+/**
+ * A run that nobody has begun to plan in so long, whose job is not known here either, fails: no newer process
+ * turned up.
+ */
 const MISSING_JOB_TIMEOUT_MS = 5 * 60_000;
-/** A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed out anew. */
+/**
+ * A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed
+ * out anew.
+ */
 const UNCLAIMED_TIMEOUT_MS = 10_000;
 const CLAIMED_TIMEOUT_MS = 20_000;
 /** So long after its deadline, followed work is called late although no sweep could look at it since. */
@@ -58,14 +66,20 @@ export async function maintainRun(
   await finishIfDone(deps, run.id);
 }
 
-/** A run that is held waits for a person: nothing of it is begun, and what is followed may come to its end. It has its time limit too. */
+/**
+ * A run that is held waits for a person: nothing of it is begun, and what is followed may come to its end. It
+ * has its time limit too.
+ */
 async function maintainHeld(deps: EngineDeps, run: Run, held: Held): Promise<void> {
   if (run.planComplete) return finishIfDone(deps, run.id);
   if (deps.clock.now() <= held.at + policyOf(run).timeout.runMs) return;
   await concludeRun(deps, run, 'failed', { detail: `${OVER} It was held (${heldSince(held)}).` });
 }
 
-/** Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service away. */
+/**
+ * Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service
+ * away.
+ */
 async function replan(
   deps: EngineDeps,
   run: Run,
@@ -139,8 +153,9 @@ function mayHaveEnded(
 }
 
 /**
- * A run that was called off while the account refuses us: what is in flight cannot be followed to its end. A worker that
- * is still there has its answer soon; one that is not will never give its target back, since nothing is handed out.
+ * A run that was called off while the account refuses us: what is in flight cannot be followed to its end. A
+ * worker that is still there has its answer soon; one that is not will never give its target back, since
+ * nothing is handed out.
  */
 async function endBlocked(deps: EngineDeps, run: Run): Promise<void> {
   const silent = deps.clock.now() - CLAIMED_TIMEOUT_MS;

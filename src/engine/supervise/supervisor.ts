@@ -1,10 +1,11 @@
 /**
- * The supervisor: once a second, and whenever a window of the budget ends or a sweep is due, looks after every account that has
- * runs under way.
+ * The supervisor: once a second, and whenever a window of the budget ends or a sweep is due, looks after
+ * every account that has runs under way.
  *
- * It follows what is in flight, hands out what is due, ends what is late, and picks up what a dead process left behind.
- * One process is an account's supervisor at a time, by a lease that runs out seconds after its holder dies. Everything it
- * does is safe to do twice, so a supervisor that was asleep too long harms nothing.
+ * It follows what is in flight, hands out what is due, ends what is late, and picks up what a dead process
+ * left behind. One process is an account's supervisor at a time, by a lease that runs out seconds after its
+ * holder dies. Everything it does is safe to do twice, so a supervisor that was asleep too long harms
+ * nothing.
  */
 import { messageOf } from '../../errors.ts';
 import { endedCount } from '../../run/moves.ts';

@@ -1,4 +1,7 @@
-/** The ways of looking for what a lost request made or changed; `traces.ts` says which operation is looked for in which way. */
+/**
+ * The ways of looking for what a lost request made or changed; `traces.ts` says which operation is looked for
+ * in which way.
+ */
 import { createHash } from 'node:crypto';
 import { timeOf } from '../../clock.ts';
 import type { Answer, Input, Item, ListId, OperationId, Operations } from '../../contract/operations.ts';
@@ -24,8 +27,9 @@ interface Changing {
 }
 
 /**
- * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something that was there, the id
- * together with the time of the change; of a mail, its report and address, which stand in the `input`.
+ * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something
+ * that was there, the id together with the time of the change; of a mail, its report and address, which stand
+ * in the `input`.
  */
 export function effectIdsIn(operation: OperationId, answer: unknown, input?: unknown): string[] {
   if (operation === 'sendReportEmail') return mailIdsIn(input as SendsMail, answer as Partial<MailSent>);
@@ -48,7 +52,9 @@ function mailIdsIn({ report_id, body }: SendsMail, { send_email }: Partial<MailS
   return taken.map((email) => mailId(report_id, email));
 }
 
-/** A mail by its report and address, which is not kept: a report shows one mail for each address, the last. */
+/**
+ * A mail by its report and address, which is not kept: a report shows one mail for each address, the last.
+ */
 export const mailId = (reportId: string, email: string): string =>
   `${reportId} ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url').slice(0, 22)}`;
 
@@ -63,8 +69,8 @@ export const absent: Found = { is: 'absent' };
 export const unknown = (detail: string): Found => ({ is: 'unknown', detail });
 
 /**
- * Whether something that was to be changed shows the change. As it was asked for, it may have been before: then the time of its
- * last change says whose that was.
+ * Whether something that was to be changed shows the change. As it was asked for, it may have been before:
+ * then the time of its last change says whose that was.
  */
 export async function changed(
   looking: Looking,
@@ -102,8 +108,8 @@ export type TaskType =
   | 'configure_staging_site';
 
 /**
- * A task of this type, created since the intent, whose input names one of `ids`. The spec shows the input of few types: a
- * task that names nobody may be ours or not.
+ * A task of this type, created since the intent, whose input names one of `ids`. The spec shows the input of
+ * few types: a task that names nobody may be ours or not.
  */
 export async function task(
   looking: Looking,
@@ -123,7 +129,10 @@ export async function task(
   return own.is === 'found' ? { is: 'found', taskId: own.id } : own;
 }
 
-/** An item of a list, created since the intent, that says what was sent. Costs a request per 100 created since. */
+/**
+ * An item of a list, created since the intent, that says what was sent. Costs a request per 100 created
+ * since.
+ */
 export async function item<Id extends ListId>(
   looking: Looking,
   operation: OnceId,
@@ -156,7 +165,10 @@ export async function newItem<Id extends ListId>(
   return item(looking, operation, intent, list, query as never, isAsAsked);
 }
 
-/** Whether a text that the service shows is the one that was sent, however it is spelled; nothing where it shows none. */
+/**
+ * Whether a text that the service shows is the one that was sent, however it is spelled; nothing where it
+ * shows none.
+ */
 export const same = (shown: string | null | undefined, sent: string | undefined): boolean | undefined =>
   shown === undefined ? undefined : shown?.trim().toLowerCase() === sent?.trim().toLowerCase();
 

@@ -14,8 +14,9 @@ export type FoundSync =
 type Snapshots = readonly { id: string; created_at?: string | undefined }[];
 
 /**
- * Looks for a sync of the site that began since the intent, and adopts it: one that is running, whoever started it, or one that has ended
- * and belongs to no other target. One request, and one more where the site does not show its latest snapshot.
+ * Looks for a sync of the site that began since the intent, and adopts it: one that is running, whoever
+ * started it, or one that has ended and belongs to no other target. One request, and one more where the site
+ * does not show its latest snapshot.
  */
 export async function findSync(looking: Looking, siteId: string, intent: Intent): Promise<FoundSync> {
   const { site } = await looking.api.showSite({ site_id: siteId });
@@ -72,6 +73,8 @@ async function snapshotsSince(
   }
 }
 
-/** The values of `last_sync_status` are not shown by the spec: only what plainly says failure counts as one. */
+/**
+ * The values of `last_sync_status` are not shown by the spec: only what plainly says failure counts as one.
+ */
 export const lastSyncFailed = ({ last_sync_status }: NonNullable<Item<'listSites'>['sync']>): boolean =>
   /fail|error/i.test(last_sync_status ?? '');

@@ -1,6 +1,6 @@
 /**
- * Which of the things in the account is what a lost request made: its own, made after the intent by the service's clock, and not
- * what another target's record has already.
+ * Which of the things in the account is what a lost request made: its own, made after the intent by the
+ * service's clock, and not what another target's record has already.
  */
 import { isoTime, orderOf, type TimeBounds, timeOf } from '../../clock.ts';
 import type { OperationId } from '../../contract/operations.ts';
@@ -20,13 +20,15 @@ export interface Candidate {
 
 export type OwnEffect = { is: 'found'; id: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
 
-/** With a clock known no better than this, what may have been made before the intent is nobody's for certain. */
+/**
+ * With a clock known no better than this, what may have been made before the intent is nobody's for certain.
+ */
 const MAX_UNCERTAIN_MS = 10_000;
 
 /**
- * The candidate that is the intent's own, and from here on its target's. One from before the intent is not, nor one of another target.
- * One from about the time of the intent is, if it is the only one: whatever else of ours made the like of it has it in its record.
- * `what`: how a candidate is called where it stays unknown.
+ * The candidate that is the intent's own, and from here on its target's. One from before the intent is not,
+ * nor one of another target. One from about the time of the intent is, if it is the only one: whatever else
+ * of ours made the like of it has it in its record. `what`: how a candidate is called where it stays unknown.
  */
 export async function ownOf(
   { serviceTime, effects }: Pick<Looking, 'serviceTime' | 'effects'>,

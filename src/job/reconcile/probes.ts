@@ -1,12 +1,13 @@
 /**
- * How to find out whether a change whose answer was lost has happened: for every operation that is not harmless to repeat,
- * the trace it leaves in the account, and what nobody can tell.
+ * How to find out whether a change whose answer was lost has happened: for every operation that is not
+ * harmless to repeat, the trace it leaves in the account, and what nobody can tell.
  *
- * What is found has to be this intent's own: made after the intent, by the service's clock, and not what another target's record has
- * already (`effects`). What cannot be placed in time, or belongs to nobody for certain, leaves the answer open.
+ * What is found has to be this intent's own: made after the intent, by the service's clock, and not what
+ * another target's record has already (`effects`). What cannot be placed in time, or belongs to nobody for
+ * certain, leaves the answer open.
  *
- * A change that is harmless to repeat (`repeatable` in the contract) needs none of this: it is asked for again. Whether a
- * lost request may still be on its way is the engine's concern, not asked here.
+ * A change that is harmless to repeat (`repeatable` in the contract) needs none of this: it is asked for
+ * again. Whether a lost request may still be on its way is the engine's concern, not asked here.
  */
 import { GoneError } from '../../client/errors.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -311,7 +312,9 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
   },
 };
 
-/** Finds out what became of a lost change that is not harmless to repeat. Only reads. Errors are the client's. */
+/**
+ * Finds out what became of a lost change that is not harmless to repeat. Only reads. Errors are the client's.
+ */
 export const probeEffect = <Id extends OnceId>(
   operation: Id,
   looking: Looking,

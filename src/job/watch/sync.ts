@@ -1,7 +1,8 @@
 /**
- * Following site syncs (spec 3 and 4.15), which have no task: a sync is over when `sync.in_progress` is false, and its
- * snapshot says how it went. The sweep asks for the sites synced since, newest first, so it costs pages in proportion
- * to what ended, and `backups.latest_snapshot` in the list saves a request per site.
+ * Following site syncs (spec 3 and 4.15), which have no task: a sync is over when `sync.in_progress` is
+ * false, and its snapshot says how it went. The sweep asks for the sites synced since, newest first, so it
+ * costs pages in proportion to what ended, and `backups.latest_snapshot` in the list saves a request per
+ * site.
  */
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { orderOf, type TimeBounds, timeOf } from '../../clock.ts';
@@ -41,7 +42,8 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: Ti
   if (snapshot && snapshot.id === watch.snapshotId) {
     return bySnapshot(watch, snapshot.status, sync?.last_sync_error);
   }
-  // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there is.
+  // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there
+  // is.
   const ownSnapshotExpected = watch.snapshotId !== undefined && backups?.enabled !== false;
   if (!sync || ownSnapshotExpected || !hasEnded(sync, since)) return { is: 'unclear' };
   return backups?.enabled && snapshot?.status === 'failed'
@@ -50,8 +52,8 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: Ti
 }
 
 /**
- * Asks for the site, and for the snapshot where that shows more, or where the site is silent. Lost is a sync that the service had, which
- * neither runs nor has ended, and of which no snapshot is shown.
+ * Asks for the site, and for the snapshot where that shows more, or where the site is silent. Lost is a sync
+ * that the service had, which neither runs nor has ended, and of which no snapshot is shown.
  */
 async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verdict | Lost> {
   const { site } = await api.showSite({ site_id: watch.siteId });
@@ -65,7 +67,8 @@ async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verd
   }
   if (!sync) return { is: 'unclear' };
   if (endedSince) return byLastSync(watch, sync);
-  // It was running when it was started or adopted, and the service says that it neither is any more nor has ended.
+  // It was running when it was started or adopted, and the service says that it neither is any more nor has
+  // ended.
   const begun = watch.adopted || watch.snapshotId !== undefined;
   if (!begun || sync.in_progress !== false || !showsLastSync(sync)) return { is: 'unclear' };
   const why = shown === 'gone' ? 'its snapshot is not found (HTTP 404), ' : '';

@@ -1,6 +1,7 @@
 /**
- * How work that runs in the service is followed: each kind of watch says which list call shows everything that ended
- * lately, and how an item of that list is judged. The engine makes the calls, for all targets of an account together.
+ * How work that runs in the service is followed: each kind of watch says which list call shows everything
+ * that ended lately, and how an item of that list is judged. The engine makes the calls, for all targets of
+ * an account together.
  */
 import type { TimeBounds } from '../../clock.ts';
 import type { ListQuery } from '../../contract/list.ts';
@@ -38,9 +39,14 @@ export interface WatchKind<W extends Watch, I> {
   keyOf(watch: W): string;
   /** What an item of the list says of the work. `since`: when the work began, by the service's clock. */
   judge(watch: W, item: I, since: TimeBounds): Verdict;
-  /** Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two requests. */
+  /**
+   * Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two
+   * requests.
+   */
   look(api: Api, watch: W, since: TimeBounds): Promise<Verdict | Lost>;
-  /** Ends the work in the service, for a cancelled run. Absent where the service offers no way. One request. */
+  /**
+   * Ends the work in the service, for a cancelled run. Absent where the service offers no way. One request.
+   */
   cancel?(api: Api, watch: W): Promise<void>;
   /** A bad end with what the service says of it, where the list shows only that it came. One request. */
   explain?(api: Api, watch: W, end: End): Promise<End>;

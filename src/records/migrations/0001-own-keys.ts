@@ -1,10 +1,11 @@
 /**
  * Version 1: the records have a version.
  *
- * Caretaker releases before it do not look for one. Three things that they cannot work without therefore get new keys: the global
- * freezes, which every firing asks for, the accounts with active runs, which every supervisor asks for, and the queues, from which
- * every worker takes its entries. A text is left in place of the first two: Redis refuses to read it as a hash or a set (WRONGTYPE),
- * so that an older process that is started by mistake does nothing and logs why.
+ * Caretaker releases before it do not look for one. Three things that they cannot work without therefore get
+ * new keys: the global freezes, which every firing asks for, the accounts with active runs, which every
+ * supervisor asks for, and the queues, from which every worker takes its entries. A text is left in place of
+ * the first two: Redis refuses to read it as a hash or a set (WRONGTYPE), so that an older process that is
+ * started by mistake does nothing and logs why.
  */
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../../redis/script.ts';
@@ -38,7 +39,8 @@ export const ownKeys: Migration = {
   async run({ store }) {
     for (const [from, to] of moved) await runScript(store, MOVE, [from, to], [REPLACED]);
     for (const queue of queues) {
-      // Last, since it says whether there is anything to move: after an interruption, the rest is moved first.
+      // Last, since it says whether there is anything to move: after an interruption, the rest is moved
+      // first.
       const meta = `${PREFIX}:${queue}:meta`;
       if (!(await store.exists(meta))) continue;
       for await (const key of keysLike(store, `${PREFIX}:${queue}:*`))

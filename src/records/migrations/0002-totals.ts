@@ -1,8 +1,8 @@
 /**
  * Version 2: the totals of each hour (`totals-store.ts`) count every run.
  *
- * Older records lack the totals of the runs that ended before there were any; they are added here for the hours that are still shown.
- * A run that is counted carries a mark, so none is counted twice.
+ * Older records lack the totals of the runs that ended before there were any; they are added here for the
+ * hours that are still shown. A run that is counted carries a mark, so none is counted twice.
  */
 import { runScript } from '../../redis/script.ts';
 import { ADD_TO_TOTALS, KEPT_MS } from '../totals-store.ts';

@@ -1,8 +1,8 @@
 /**
  * Version 3: job options have their standard names.
  *
- * A run keeps the policy that it was started with, to continue and to retry by it. In older runs, the options of three jobs have
- * their former names, which these jobs no longer know.
+ * A run keeps the policy that it was started with, to continue and to retry by it. In older runs, the options
+ * of three jobs have their former names, which these jobs no longer know.
  */
 import { z } from 'zod';
 import { runScript } from '../../redis/script.ts';

@@ -1,8 +1,9 @@
 /**
  * Brings the records to the version of this release before anything reads them.
  *
- * `{caretaker}:schema` holds two numbers. `version` is raised before the first step: from then on, processes of older releases
- * stop. `migrated` is raised after each step, so that a migration that was interrupted goes on where it was.
+ * `{caretaker}:schema` holds two numbers. `version` is raised before the first step: from then on, processes
+ * of older releases stop. `migrated` is raised after each step, so that a migration that was interrupted goes
+ * on where it was.
  */
 import { type Clock, systemClock } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
@@ -57,12 +58,14 @@ const LOCK_MS = 15_000;
 /** How often a process looks whether another one has finished. */
 const WAIT_MS = 200;
 const LOCK = 'schema';
-/** What the lease of the process that supervises an account is called, now and in releases before version 1. */
+/**
+ * What the lease of the process that supervises an account is called, now and in releases before version 1.
+ */
 const LEASES = ['supervisor', 'steward'] as const;
 
 /**
- * Migrates the records if they are older than this release; waits while another process does. Costs one round trip when there is
- * nothing to do.
+ * Migrates the records if they are older than this release; waits while another process does. Costs one round
+ * trip when there is nothing to do.
  *
  * @throws {NewerRecordsError} {OlderProcessesError}
  */
@@ -115,7 +118,10 @@ async function migrate({
   }
 }
 
-/** The version for which the records are, or are being, migrated, and the one they have reached. 0: they have none. */
+/**
+ * The version for which the records are, or are being, migrated, and the one they have reached. 0: they have
+ * none.
+ */
 async function readSchema(store: Store): Promise<{ version: number; migrated: number }> {
   const [version, migrated] = await store.hmget(keys.schema, 'version', 'migrated');
   return { version: Number(version ?? 0), migrated: Number(migrated ?? 0) };

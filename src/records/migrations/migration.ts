@@ -12,8 +12,9 @@ export interface MigrationContext {
 /**
  * One step from a version of the records to the next.
  *
- * A step may be interrupted at any point and is then run again from its beginning, so it must recognize what it has already done.
- * It names the keys as they are in its two versions, not by `keys.ts`: those change, and a step does not.
+ * A step may be interrupted at any point and is then run again from its beginning, so it must recognize what
+ * it has already done. It names the keys as they are in its two versions, not by `keys.ts`: those change, and
+ * a step does not.
  */
 export interface Migration {
   /** What it changes, as a clause for the log. */

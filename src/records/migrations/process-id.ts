@@ -1,6 +1,7 @@
 /**
- * The id of a process, under which it shows that it is running and holds leases: `host.4711.9f2c01ab-v2`. It ends with the version of
- * the records that the process works with, so that a newer process knows whom it would disturb.
+ * The id of a process, under which it shows that it is running and holds leases: `host.4711.9f2c01ab-v2`. It
+ * ends with the version of the records that the process works with, so that a newer process knows whom it
+ * would disturb.
  */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -4,7 +4,9 @@ import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { CaretakerError } from '../../errors.ts';
 
-/** What installs a Redis, by the package manager that a system has. `set-up.mjs` beside the CLI runs the same. */
+/**
+ * What installs a Redis, by the package manager that a system has. `set-up.mjs` beside the CLI runs the same.
+ */
 export const installCommands = {
   'apt-get': 'sudo apt-get install redis-server',
   dnf: 'sudo dnf install redis',

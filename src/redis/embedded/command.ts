@@ -43,6 +43,7 @@ export function askServer(
 export async function healthOf(socketPath: string, timeoutMs = 1_000): Promise<Health> {
   const answer = await askServer(socketPath, 'PING', timeoutMs);
   if (answer === undefined) return 'down';
-  // Any other answer (memory full, disk full) comes from a server that is there and will say so to its clients.
+  // Any other answer (memory full, disk full) comes from a server that is there and will say so to its
+  // clients.
   return answer.startsWith('-LOADING') ? 'loading' : 'ready';
 }

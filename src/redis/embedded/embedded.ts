@@ -1,9 +1,10 @@
 /**
- * A private Redis of ours in the data folder, so that one process needs nothing installed but a `redis-server`.
+ * A private Redis of ours in the data folder, so that one process needs nothing installed but a
+ * `redis-server`.
  *
  * Every process of this machine that uses the folder shares the server; the last of them stops it. Nothing is
- * left to hope: users and starts are under a lock that outlives crashes, users that were killed do not count, and
- * a server that is killed while in use comes back with what its append-only file holds.
+ * left to hope: users and starts are under a lock that outlives crashes, users that were killed do not count,
+ * and a server that is killed while in use comes back with what its append-only file holds.
  */
 import { rm } from 'node:fs/promises';
 import { CaretakerError, messageOf } from '../../errors.ts';
@@ -15,7 +16,9 @@ import { addUser, countUsers } from './users.ts';
 import { watchServer } from './watch.ts';
 
 export interface EmbeddedRedis {
-  /** Where clients connect: `new Redis({ path: socketPath })`. It stays the same over restarts of the server. */
+  /**
+   * Where clients connect: `new Redis({ path: socketPath })`. It stays the same over restarts of the server.
+   */
   socketPath: string;
   /** Whether this call started the server; otherwise another user had, or it was left behind by one. */
   started: boolean;
@@ -74,7 +77,9 @@ async function joinUsers(dataDir: string): Promise<{ folder: RedisFolder; note: 
   });
 }
 
-/** Waits until the server answers commands; one that is killed over its data is started again, a few times. */
+/**
+ * Waits until the server answers commands; one that is killed over its data is started again, a few times.
+ */
 async function serve(folder: RedisFolder, attempts: number): Promise<void> {
   try {
     await awaitLoaded(folder);

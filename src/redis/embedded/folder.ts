@@ -82,7 +82,10 @@ async function socketPathFor(dir: string): Promise<string> {
   return join(chosen, 'redis.sock');
 }
 
-/** Makes a folder for this user alone. Anybody may make folders in the system's temporary folder: one made by somebody else is not trusted. */
+/**
+ * Makes a folder for this user alone. Anybody may make folders in the system's temporary folder: one made by
+ * somebody else is not trusted.
+ */
 export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await lstat(folder);

@@ -1,11 +1,11 @@
 /**
  * A lock between processes that survives the death of its owner.
  *
- * The folder holds numbered tickets, and the highest one is the state: `free`, or who holds the lock. Only when
- * the highest is free, or its owner dead, may somebody add the next number; both are for ever, so a look that is
- * out of date can at worst lose the race for a number. A ticket is a symbolic link because the system makes those
- * in one step, whole or not at all, and refuses a second one of the same name. Nothing ever has to be taken away
- * from a dead owner, which is where locks made of one file go wrong.
+ * The folder holds numbered tickets, and the highest one is the state: `free`, or who holds the lock. Only
+ * when the highest is free, or its owner dead, may somebody add the next number; both are for ever, so a look
+ * that is out of date can at worst lose the race for a number. A ticket is a symbolic link because the system
+ * makes those in one step, whole or not at all, and refuses a second one of the same name. Nothing ever has
+ * to be taken away from a dead owner, which is where locks made of one file go wrong.
  */
 import { readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,9 @@ const keptTickets = 32;
 export interface LockOptions {
   /** How long to wait for a living owner. Default: 60 s, more than any owner needs. */
   limitMs?: number;
-  /** How long to hold back after an owner's death, for what it had begun to become visible. Default: 250 ms. */
+  /**
+   * How long to hold back after an owner's death, for what it had begun to become visible. Default: 250 ms.
+   */
   settleMs?: number;
 }
 
@@ -52,7 +54,8 @@ export async function withLock<T>(
     return await work();
   } finally {
     const path = (number: number) => join(folder, String(number));
-    // Giving the lock back must not fail: on a full disk the ticket goes instead, and the one before it counts.
+    // Giving the lock back must not fail: on a full disk the ticket goes instead, and the one before it
+    // counts.
     await symlink(free, path(ticket + 1)).catch(() => rm(path(ticket), { force: true }));
   }
 }
@@ -92,7 +95,10 @@ async function claim(folder: string, number: number, me: string): Promise<boolea
   }
 }
 
-/** A number could be had although it was used before: when it was swept since we looked. Then it is given back. */
+/**
+ * A number could be had although it was used before: when it was swept since we looked. Then it is given
+ * back.
+ */
 async function isNewest(folder: string, mine: number): Promise<boolean> {
   const tickets = await ticketsOf(folder);
   const isMine = Math.max(...tickets) === mine;

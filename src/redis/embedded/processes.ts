@@ -12,8 +12,8 @@ const run = promisify(execFile);
 const hasProc = existsSync('/proc/self/stat');
 
 /**
- * When a process was born, in a form that only serves comparison: it tells the process from a later one that got
- * the same number. Nothing when it is gone, or dead and only waiting for its parent to notice.
+ * When a process was born, in a form that only serves comparison: it tells the process from a later one that
+ * got the same number. Nothing when it is gone, or dead and only waiting for its parent to notice.
  */
 export async function birthOf(pid: number): Promise<string | undefined> {
   // The name in parentheses may hold anything; the fields behind it are the state and, 19 further, the start.

@@ -105,8 +105,8 @@ async function startServer(folder: RedisFolder): Promise<void> {
   const { size: logStart } = await log.stat();
   let ended: string | undefined;
   try {
-    // Of a group of its own, so that Ctrl-C does not take it from us before we are done. It outlives us, and has
-    // no business with our environment, where the tokens are.
+    // Of a group of its own, so that Ctrl-C does not take it from us before we are done. It outlives us, and
+    // has no business with our environment, where the tokens are.
     const server = spawn(binary, optionsFor(folder), {
       cwd: folder.dir,
       detached: true,
@@ -135,8 +135,9 @@ async function startServer(folder: RedisFolder): Promise<void> {
 const optionsFor = ({ dir, socketPath, pidFile }: RedisFolder) => [
   // The socket is the only way in, and for this user alone.
   '--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700',
-  // Always: with `everysec`, what was answered up to two seconds ago may be lost with the process, an intent among it,
-  // and its effect would happen twice. It costs a tenth of a millisecond a command; requests are what time goes into.
+  // Always: with `everysec`, what was answered up to two seconds ago may be lost with the process, an intent
+  // among it, and its effect would happen twice. It costs a tenth of a millisecond a command; requests are
+  // what time goes into.
   '--dir', dir, '--appendonly', 'yes', '--appendfsync', 'always', '--save', '',
   // A queue must not lose entries silently to make room for others.
   '--maxmemory-policy', 'noeviction',
@@ -169,7 +170,8 @@ async function notStarted(folder: RedisFolder, what: string, logStart = 0): Prom
   const full = await fullDisk(folder);
   if (full) return full;
   const text = (await readFile(folder.logFile)).subarray(logStart).toString('utf8');
-  // Without what Redis puts before a message (process, role, time and level), and what it warns of at each start.
+  // Without what Redis puts before a message (process, role, time and level), and what it warns of at each
+  // start.
   const lines = text.split('\n').map((line) => line.replace(/^\d+:[A-Z] .*? [#*.-] /, ''));
   const lastLine = lines.findLast((line) => line !== '' && !line.startsWith('WARNING'));
   const said = lastLine ? `the last it said: ${lastLine} (${folder.logFile})` : `see ${folder.logFile}`;

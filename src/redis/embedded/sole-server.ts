@@ -1,9 +1,9 @@
 /**
  * Ends a server whose users were all killed: nobody of ours is left to do it.
  *
- * The users of the folder are looked at by a small shell process of its own, which goes when the server goes. It may
- * take a user that is just joining for none: then the server is gone for a moment, and that user's own watch
- * brings it back with its data.
+ * The users of the folder are looked at by a small shell process of its own, which goes when the server goes.
+ * It may take a user that is just joining for none: then the server is gone for a moment, and that user's own
+ * watch brings it back with its data.
  */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -28,7 +28,9 @@ while kill -0 "$1" 2>/dev/null; do
   exit
 done`;
 
-/** Sees to it that the server with this process id ends some seconds after the last of its users was killed. */
+/**
+ * Sees to it that the server with this process id ends some seconds after the last of its users was killed.
+ */
 export function endWhenAlone({ dir, pidFile, users, socketPath }: RedisFolder, serverPid: number): void {
   const elsewhere = dirname(socketPath) === dir ? '' : dirname(socketPath);
   const shell = spawn(

@@ -10,12 +10,16 @@ import { ensureServer } from './server.ts';
 const lookEveryMs = 500;
 /** After a start that failed, so that a server which cannot start does not keep the machine busy. */
 const retryAfterMs = 5_000;
-/** The same is said so often at most: a server on a full disk starts again and again, and ends with the first write. */
+/**
+ * The same is said so often at most: a server on a full disk starts again and again, and ends with the first
+ * write.
+ */
 const sayAgainAfterMs = 10 * 60_000;
 
 /**
- * Looks every half second whether the server answers, and starts it again when it does not. Every user does so;
- * the lock lets one of them act. It does not keep the process alive, and what goes wrong is logged, once for long.
+ * Looks every half second whether the server answers, and starts it again when it does not. Every user does
+ * so; the lock lets one of them act. It does not keep the process alive, and what goes wrong is logged, once
+ * for long.
  */
 export function watchServer(folder: RedisFolder, log: Log): { stop(): Promise<void> } {
   let looking: Promise<void> | undefined;
@@ -32,7 +36,8 @@ export function watchServer(folder: RedisFolder, log: Log): { stop(): Promise<vo
     } catch (error) {
       const known = error instanceof CaretakerError;
       const { message } = known ? error : new DataFolderError(dirname(folder.dir), { cause: error });
-      // A sentence is enough for whoever has to make room; where it happened in our code is of no use to anybody.
+      // A sentence is enough for whoever has to make room; where it happened in our code is of no use to
+      // anybody.
       const at = performance.now();
       if (message !== complaint.message || at - complaint.at >= sayAgainAfterMs) {
         log.error({ folder: folder.dir }, message);

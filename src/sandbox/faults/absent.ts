@@ -1,4 +1,7 @@
-/** Fields that an answer does not show, though the specification lists them. What our contract needs is always there. */
+/**
+ * Fields that an answer does not show, though the specification lists them. What our contract needs is always
+ * there.
+ */
 import { z } from 'zod';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { bare, schemaUnder } from '../../contract/schema.ts';
@@ -6,8 +9,8 @@ import { bare, schemaUnder } from '../../contract/schema.ts';
 /** Fields that tests have answers leave out. */
 export interface HiddenFields {
   /**
-   * From now on answers of the operation leave these fields out, written from the item on: `sync`, `email.recipients`,
-   * `tags.name`. Gives back a function that shows them again.
+   * From now on answers of the operation leave these fields out, written from the item on: `sync`,
+   * `email.recipients`, `tags.name`. Gives back a function that shows them again.
    *
    * @throws {Error} for a field that the operation does not answer, or that the contract needs.
    */

@@ -1,4 +1,7 @@
-/** What makes an answer different from a usual one. A request may meet any number of these, and one of `stops` besides. */
+/**
+ * What makes an answer different from a usual one. A request may meet any number of these, and one of `stops`
+ * besides.
+ */
 import type { FaultTable } from './table.ts';
 
 export const changes = {

@@ -1,4 +1,7 @@
-/** Texts of the service that must neither reach a terminal as they are nor be stored. All credentials are made up. */
+/**
+ * Texts of the service that must neither reach a terminal as they are nor be stored. All credentials are made
+ * up.
+ */
 
 /** What must not be found anywhere after a message with `hostileText` came in. */
 export const hostileSecrets = [

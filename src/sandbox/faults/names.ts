@@ -1,4 +1,7 @@
-/** Faults as they are asked for by name, each with a rate: `--faults flaky` or `--faults reset-after:0.05,slow:0.1`. */
+/**
+ * Faults as they are asked for by name, each with a rate: `--faults flaky` or `--faults
+ * reset-after:0.05,slow:0.1`.
+ */
 import { changes } from './changes.ts';
 import { luck } from './luck.ts';
 import { stops } from './stops.ts';
@@ -68,8 +71,9 @@ function each<T extends FaultTable>(table: T, rate: number): { [N in NamesIn<T>]
 }
 
 /**
- * Reads faults and sets of them, separated by commas, each with a rate of its own (`slow:0.1`) or without. What comes
- * later wins, so `flaky,slow:0` is flaky without slow answers. With a rate, a set has each of its faults at that rate.
+ * Reads faults and sets of them, separated by commas, each with a rate of its own (`slow:0.1`) or without.
+ * What comes later wins, so `flaky,slow:0` is flaky without slow answers. With a rate, a set has each of its
+ * faults at that rate.
  *
  * @throws {RangeError} for a name that there is not, or a rate that is none.
  */

@@ -2,10 +2,11 @@
 import type { FaultTable } from './table.ts';
 
 /**
- * Gravest first: of several that one request meets, the first decides. Those without a rate are for tests alone.
+ * Gravest first: of several that one request meets, the first decides. Those without a rate are for tests
+ * alone.
  *
- * `refuse` for a single request (`failNext`), which has been accepted when we know what it is for, is the same as
- * `reset-before`.
+ * `refuse` for a single request (`failNext`), which has been accepted when we know what it is for, is the
+ * same as `reset-before`.
  */
 export const stops = {
   refuse: { help: 'nothing listens on the port' },

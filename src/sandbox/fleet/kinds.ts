@@ -2,8 +2,9 @@
 import type { Random } from '../world/random.ts';
 
 /**
- * Sites of each kind among 60; smaller and larger fleets have as many in proportion, rounded down, so a fleet of less
- * than 10 has plain sites alone. The first six keep a site from being synced or make its sync fail (14 of 60).
+ * Sites of each kind among 60; smaller and larger fleets have as many in proportion, rounded down, so a fleet
+ * of less than 10 has plain sites alone. The first six keep a site from being synced or make its sync fail
+ * (14 of 60).
  */
 const amongSixty = {
   disconnected: 3,

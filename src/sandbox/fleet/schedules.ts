@@ -1,6 +1,7 @@
 /**
- * The auto update schedules of the fleet. They were started in the past and have run since, so their histories are what
- * the same runs would write today: most went well, some found nothing, some met sites in trouble.
+ * The auto update schedules of the fleet. They were started in the past and have run since, so their
+ * histories are what the same runs would write today: most went well, some found nothing, some met sites in
+ * trouble.
  */
 
 import type { Site } from '../model/site.ts';

@@ -1,4 +1,6 @@
-/** The sender emails of the fleet: two verified, one of them without DNS, and two that wait for their owners. */
+/**
+ * The sender emails of the fleet: two verified, one of them without DNS, and two that wait for their owners.
+ */
 
 import type { World } from '../model/world.ts';
 import { addSenderEmail, refresh } from '../world/sender-emails.ts';

@@ -86,7 +86,9 @@ function giveSchedule({ sync, backups }: Site, random: Random): void {
   backups.retentionDays = random.pick([90, 90, 90, 365]);
 }
 
-/** No site of the fleet syncs by itself so soon after the start: whoever tries something out is not disturbed. */
+/**
+ * No site of the fleet syncs by itself so soon after the start: whoever tries something out is not disturbed.
+ */
 const QUIET_HOURS = 8;
 
 /** Moves a daily sync out of the quiet hours, as if somebody had just given the site another time. */

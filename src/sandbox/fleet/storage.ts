@@ -8,8 +8,8 @@ import { snapshotsOf } from '../world/snapshots.ts';
 import { addStaging } from '../world/staging.ts';
 
 /**
- * Plants the saved destinations: provider_two in good health, provider_one with a test that failed last time. In
- * accounts of an even seed nothing is saved for provider_one.
+ * Plants the saved destinations: provider_two in good health, provider_one with a test that failed last time.
+ * In accounts of an even seed nothing is saved for provider_one.
  */
 export function plantStorage({ storage, seed, startedAt }: World): void {
   const createdAt = startedAt - 120 * DAY;
@@ -62,7 +62,10 @@ const copies: readonly Planting[] = [
   { made: 1 / (24 * 60) },
 ];
 
-/** Plants copies of all ages, oldest first, as many for each sixty sites; settling brings them up to the present. */
+/**
+ * Plants copies of all ages, oldest first, as many for each sixty sites; settling brings them up to the
+ * present.
+ */
 export function plantStaging(world: World, random: Random): void {
   const rounds = Math.min(20, Math.max(1, Math.floor(world.sites.size / 60)));
   const candidates = random.shuffle([...world.sites.values()].slice(0, 2000));

@@ -10,7 +10,9 @@ import type { Handler } from './handler.ts';
 const usable = ({ storage }: World): Provider[] =>
   providers.filter((provider) => !storage.disabled.has(provider));
 
-/** What is saved under this id, or for the provider with this name; nothing of a provider that is disabled. */
+/**
+ * What is saved under this id, or for the provider with this name; nothing of a provider that is disabled.
+ */
 function savedUnder(world: World, id: string): Destination | undefined {
   return usable(world)
     .flatMap((provider) => world.storage.saved.get(provider) ?? [])

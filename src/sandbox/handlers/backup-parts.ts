@@ -1,4 +1,7 @@
-/** What requests that work with a snapshot have in common: which one, how much of it, and up to when (spec 4.14, 4.20). */
+/**
+ * What requests that work with a snapshot have in common: which one, how much of it, and up to when (spec
+ * 4.14, 4.20).
+ */
 
 import type { Site } from '../model/site.ts';
 import type { Snapshot } from '../model/snapshots.ts';
@@ -10,7 +13,8 @@ import { siteOf } from './lookup.ts';
 /**
  * A snapshot that holds everything.
  *
- * @throws {Refusal} 404 when site or snapshot are not there; 422 when the site has no backups or the snapshot is not complete.
+ * @throws {Refusal} 404 when site or snapshot are not there; 422 when the site has no backups or the snapshot
+ * is not complete.
  */
 export function completedSnapshotOf(
   world: World,

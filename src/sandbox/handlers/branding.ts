@@ -1,4 +1,7 @@
-/** Plugin and login-screen branding (spec 4.6). Each change is carried out at all connected sites, one change at a time. */
+/**
+ * Plugin and login-screen branding (spec 4.6). Each change is carried out at all connected sites, one change
+ * at a time.
+ */
 
 import type { PluginBranding, WpLogin } from '../model/branding.ts';
 import type { World } from '../model/world.ts';

@@ -1,4 +1,7 @@
-/** What an operation's handler is given and gives back. One operation is one small handler; `table.ts` has them all. */
+/**
+ * What an operation's handler is given and gives back. One operation is one small handler; `table.ts` has
+ * them all.
+ */
 import type { z } from 'zod';
 import type { List, ListQuery } from '../../contract/list.ts';
 import type { Operation, PathParameters } from '../../contract/operation.ts';
@@ -19,7 +22,9 @@ type Query<O extends Operation> = O extends { list: List }
     ? z.output<Q>
     : object;
 
-/** A request that has passed authentication, the budget and the contract. The world is up to date with `now`. */
+/**
+ * A request that has passed authentication, the budget and the contract. The world is up to date with `now`.
+ */
 export interface Ask<Id extends OperationId> {
   readonly operation: Operation;
   readonly world: World;
@@ -47,7 +52,9 @@ type Given<Id extends OperationId> = Operations[Id] extends { answers: 'pdf' } ?
 
 type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends List } ? L : never;
 
-/** What a list operation needs besides the engine: the items, how to read their fields, and how to show one. */
+/**
+ * What a list operation needs besides the engine: the items, how to read their fields, and how to show one.
+ */
 export interface Listing<Id extends ListId, T> {
   items(ask: Ask<Id>): Iterable<T>;
   fields: Fields<ListOf<Id>, T>;

@@ -1,4 +1,7 @@
-/** What the requests for reports, templates and scheduled reports have in common: each checked before it is used. */
+/**
+ * What the requests for reports, templates and scheduled reports have in common: each checked before it is
+ * used.
+ */
 import { requireTimezone as requireKnownTimezone } from '../list/moments.ts';
 import type { ContentPatch, EmailPatch, ReportContent, ReportEmail } from '../model/report-content.ts';
 import type { ReportTemplate } from '../model/reporting.ts';

@@ -52,7 +52,10 @@ export const createSenderEmail: Handler<'createSenderEmail'> = ({ world, now, bo
   return { sender_email: senderEmailView(sender) };
 };
 
-/** What sends from it keeps it: the login screen, templates and scheduled reports. Reports that were made do not. */
+/**
+ * What sends from it keeps it: the login screen, templates and scheduled reports. Reports that were made do
+ * not.
+ */
 export const deleteSenderEmail: Handler<'deleteSenderEmail'> = ({ world, params, changed }) => {
   const sender = senderOf(world, params.sender_email_id);
   if (isUsed(world, sender.id)) {

@@ -81,7 +81,10 @@ export const removeTag: Handler<'removeTag'> = ({ world, params, body, changed }
   return { remove: answer, meta };
 };
 
-/** Tries each site once; `act` returns why the site's tags are too many, or nothing. A site that needs no change is fine. */
+/**
+ * Tries each site once; `act` returns why the site's tags are too many, or nothing. A site that needs no
+ * change is fine.
+ */
 function forEachSite(world: World, siteIds: readonly string[], act: (site: Site) => string | undefined) {
   const ids: string[] = [];
   const errors: { id: string; code: string; message: string }[] = [];

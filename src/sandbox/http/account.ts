@@ -33,8 +33,8 @@ export interface Account {
 }
 
 /**
- * Opens the account. Its window is fixed: it starts with the first request in it and ends `windowMs` later by the given
- * clock. Requests without valid authentication belong to no account and cost nothing.
+ * Opens the account. Its window is fixed: it starts with the first request in it and ends `windowMs` later by
+ * the given clock. Requests without valid authentication belong to no account and cost nothing.
  */
 export function openAccount({ token, rateLimit, windowMs, clock }: AccountOptions): Account {
   const state = { token, active: true };

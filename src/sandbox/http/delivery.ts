@@ -1,4 +1,7 @@
-/** What becomes of a request under the faults that it meets: whether it is done at all, and what of the answer arrives. */
+/**
+ * What becomes of a request under the faults that it meets: whether it is done at all, and what of the answer
+ * arrives.
+ */
 import type { ServerResponse } from 'node:http';
 import { HTML_TYPE, JSON_TYPE, PDF_TYPE } from '../faults/change-answer.ts';
 import { type FaultKind, stopAmong } from '../faults.ts';
@@ -88,6 +91,7 @@ export function send(response: ServerResponse, { sent, arrives }: Delivery): voi
     response.end(bytes);
     return;
   }
-  // The length is that of the whole, so that the caller can tell; the half must be out before the connection goes.
+  // The length is that of the whole, so that the caller can tell; the half must be out before the connection
+  // goes.
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
 }

@@ -1,4 +1,6 @@
-/** One request from its headers to its answer: the order in which the service looks at it. No sockets here. */
+/**
+ * One request from its headers to its answer: the order in which the service looks at it. No sockets here.
+ */
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
@@ -47,8 +49,8 @@ export interface Service {
 }
 
 /**
- * Answers a request: 401 before all else, then 403, then 429 (each costs a request but the first), then 404 for a
- * path that is not there, then 400 for what the contract does not allow, then the operation itself.
+ * Answers a request: 401 before all else, then 403, then 429 (each costs a request but the first), then 404
+ * for a path that is not there, then 400 for what the contract does not allow, then the operation itself.
  */
 export function answer(service: Service, request: Request): Reply {
   let headers: Record<string, string> = {};
@@ -68,7 +70,9 @@ export function answer(service: Service, request: Request): Reply {
 
 type Asked = Omit<Parameters<AnyHandler>[0], 'changed'>;
 
-/** What a list shows. Below an item that a list does not show yet, lists are as their items are shown alone. */
+/**
+ * What a list shows. Below an item that a list does not show yet, lists are as their items are shown alone.
+ */
 function listed(replica: Replica | undefined, handler: AnyHandler, ask: Asked): unknown {
   const show = (now: Asked) => handler({ ...now, changed: () => undefined });
   if (!replica) return show(ask);

@@ -20,9 +20,9 @@ export interface CheckedInput {
 }
 
 /**
- * The query and body of a request, as the contract wants them. Nothing is silently dropped: what the operation does not
- * take is refused, except a body where it takes none (some HTTP clients send `{}` with every POST) and a query where
- * the operation's row has no 400.
+ * The query and body of a request, as the contract wants them. Nothing is silently dropped: what the
+ * operation does not take is refused, except a body where it takes none (some HTTP clients send `{}` with
+ * every POST) and a query where the operation's row has no 400.
  *
  * @throws {Refusal} 400 for a wrong shape; 422 for a body of the right shape with a value that will not do.
  */

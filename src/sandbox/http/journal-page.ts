@@ -10,8 +10,9 @@ const USUAL = 1_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Shows a stretch of the journal: the newest entries, or with `requests_after` and `effects_after` those that follow a
- * number. `next` has the numbers to go on from, so that a reader who keeps up sees each entry once. Loopback only.
+ * Shows a stretch of the journal: the newest entries, or with `requests_after` and `effects_after` those that
+ * follow a number. `next` has the numbers to go on from, so that a reader who keeps up sees each entry once.
+ * Loopback only.
  */
 export function showJournal(
   journal: OpenJournal,

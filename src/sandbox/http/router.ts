@@ -19,7 +19,10 @@ interface Branch {
 
 const root = plantTree();
 
-/** Finds the operation; a literal segment wins over a parameter, so `/clients/delete` is not the client "delete". */
+/**
+ * Finds the operation; a literal segment wins over a parameter, so `/clients/delete` is not the client
+ * "delete".
+ */
 export function routeTo(method: string, path: string): Route | undefined {
   return walk(root, method, path.split('/').slice(1), []);
 }

@@ -45,7 +45,8 @@ export async function listen(parts: ServerParts, host: string, port: number): Pr
   const server = createServer((request, response) => {
     handle(parts, request, response).catch((error: Error) => response.destroy(error));
   });
-  // Longer than callers keep their connections: it is they who close, so that no request meets a closing socket.
+  // Longer than callers keep their connections: it is they who close, so that no request meets a closing
+  // socket.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

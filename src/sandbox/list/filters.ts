@@ -6,7 +6,10 @@ import { compareVersion } from './versions.ts';
 /** What an item has in a field; of several values it is enough that one matches. Moments are milliseconds. */
 export type FieldValue = string | number | boolean | null | readonly string[];
 
-/** How each filter and sort of a list reads its field. One that the contract names and this lacks does not compile. */
+/**
+ * How each filter and sort of a list reads its field. One that the contract names and this lacks does not
+ * compile.
+ */
 export type Fields<L extends List, T> = {
   readonly [F in (keyof L['filters'] & string) | L['sorts'][number]]: (item: T) => FieldValue;
 };

@@ -13,7 +13,8 @@ export function requireTimezone(name: string): void {
 }
 
 /**
- * The moments a filter's value stands for, first and last: one and the same, or for a plain day the whole day.
+ * The moments a filter's value stands for, first and last: one and the same, or for a plain day the whole
+ * day.
  *
  * So `created_at:lte=2026-11-21` includes that day (our choice; the spec shows no plain days for timestamps).
  */
@@ -33,7 +34,10 @@ export function timestampsOf(value: string, timezone: string): { first: number; 
   };
 }
 
-/** The moment at which clocks in the timezone show `local`. In an hour that DST skips: the moment of the change or after. */
+/**
+ * The moment at which clocks in the timezone show `local`. In an hour that DST skips: the moment of the
+ * change or after.
+ */
 function inTimezone(local: string, timezone: string): number {
   const shown = Date.parse(`${local}Z`);
   // The offset at the guess may be that of the other side of a DST change; a second look settles it.

@@ -1,4 +1,7 @@
-/** The generic list engine: filters, sorts and cuts out a page, driven by the contract's declaration of the list. */
+/**
+ * The generic list engine: filters, sorts and cuts out a page, driven by the contract's declaration of the
+ * list.
+ */
 import type { List, ListQuery } from '../../contract/list.ts';
 import { compileFilters, type FieldValue, order } from './filters.ts';
 
@@ -10,8 +13,9 @@ export interface Page<T> {
 type Read<T> = (item: T) => FieldValue;
 
 /**
- * The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given whole.
- * When `itemsMove`, an item has come in before the pages after the first, so that they begin one item earlier.
+ * The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given
+ * whole. When `itemsMove`, an item has come in before the pages after the first, so that they begin one item
+ * earlier.
  */
 export function cutPage<T>(
   list: List,
@@ -33,7 +37,9 @@ export function cutPage<T>(
   return { items: sorted.slice(from, from + perPage), pagination };
 }
 
-/** Stable in both directions: items that are equal stay in order of creation. Items without a value come last. */
+/**
+ * Stable in both directions: items that are equal stay in order of creation. Items without a value come last.
+ */
 function sortItems<T>(items: T[], sort: string | undefined, fields: Readonly<Record<string, Read<T>>>): T[] {
   if (sort === undefined) return items;
   const [field = '', direction] = sort.split(',');

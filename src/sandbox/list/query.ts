@@ -5,10 +5,11 @@ import { malformed } from '../refusal.ts';
 type Parameters = Record<string, unknown> & ListQuery;
 
 /**
- * Parameters that are no filters are handed on as they are, the page's numbers as numbers; the contract's check then
- * tells which of them the list takes.
+ * Parameters that are no filters are handed on as they are, the page's numbers as numbers; the contract's
+ * check then tells which of them the list takes.
  *
- * @throws {Refusal} 400 for what cannot even be written down so: a broken filter name, a parameter given twice.
+ * @throws {Refusal} 400 for what cannot even be written down so: a broken filter name, a parameter given
+ * twice.
  */
 export function readListQuery(list: List, search: URLSearchParams): Parameters {
   const query: Parameters = {};

@@ -1,6 +1,6 @@
 /**
- * What a report says and how it is sent (spec 2.12): the same for templates, reports and scheduled reports. What a
- * caller sends is laid over what was there before.
+ * What a report says and how it is sent (spec 2.12): the same for templates, reports and scheduled reports.
+ * What a caller sends is laid over what was there before.
  */
 export type Section = {
   visible: boolean;

@@ -53,7 +53,10 @@ export interface Site {
   readonly sync: SiteSync;
   /** The snapshots that the site brought along from before the sandbox started: how many, and the newest. */
   readonly past: { count: number; last: Snapshot | null };
-  /** The moments of succeeded daily syncs since then, as long as nobody has asked for snapshots; see `snapshotsOf`. */
+  /**
+   * The moments of succeeded daily syncs since then, as long as nobody has asked for snapshots; see
+   * `snapshotsOf`.
+   */
   unseen: number[];
   /** All snapshots, oldest first, once somebody has asked for them. */
   snapshots: Snapshot[] | undefined;

@@ -1,4 +1,6 @@
-/** Everything there is in the account, as the sandbox keeps it. Times are milliseconds of the service's time. */
+/**
+ * Everything there is in the account, as the sandbox keeps it. Times are milliseconds of the service's time.
+ */
 import type { ActivityEntry } from './activity.ts';
 import type { Agenda } from './agenda.ts';
 import type { Storage } from './backup-destinations.ts';
@@ -32,7 +34,9 @@ export interface World {
   readonly storage: Storage;
   readonly team: Map<string, TeamMember>;
   readonly staging: Map<string, StagingSite>;
-  /** By site; what is from before the start is made when it is asked for (`notesOf`, `worksOf`, `activityOf`). */
+  /**
+   * By site; what is from before the start is made when it is asked for (`notesOf`, `worksOf`, `activityOf`).
+   */
   readonly notes: Map<string, SiteNotes>;
   readonly customWorks: Map<string, SiteWorks>;
   readonly activity: Map<string, ActivityEntry[]>;

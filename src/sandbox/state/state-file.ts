@@ -1,8 +1,8 @@
 /**
  * The account in a file, so that it is there again when the sandbox is started again.
  *
- * Written with V8's own serialization: it keeps maps, sets and what is the same object in two places. The file is
- * replaced as a whole, so that it holds one state or the other whenever the process dies.
+ * Written with V8's own serialization: it keeps maps, sets and what is the same object in two places. The
+ * file is replaced as a whole, so that it holds one state or the other whenever the process dies.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';

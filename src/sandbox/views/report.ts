@@ -42,7 +42,10 @@ export const reportView = (world: World, report: Report, now: number): ShownRepo
   },
 });
 
-/** The specification does not show what subject a report has before it is sent: here, none that a caller has ever named. */
+/**
+ * The specification does not show what subject a report has before it is sent: here, none that a caller has
+ * ever named.
+ */
 const subjectOf = ({ type, title, email, sentTo }: Report): string =>
   type === 'one_time' && sentTo.length === 0 ? title : email.subject;
 

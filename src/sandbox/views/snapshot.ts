@@ -12,7 +12,9 @@ export const snapshotView = (site: Site, snapshot: Snapshot): ShownSnapshot => (
   performance: { enabled: site.performance.enabled },
 });
 
-/** A snapshot as it is shown alone; nothing was measured where monitoring is off or the sync did not succeed. */
+/**
+ * A snapshot as it is shown alone; nothing was measured where monitoring is off or the sync did not succeed.
+ */
 export function snapshotDetails(site: Site, snapshot: Snapshot): SnapshotDetails {
   const measured = site.performance.enabled && snapshot.status === 'succeeded';
   return {

@@ -13,7 +13,10 @@ type PastKind = readonly [objectType: string, eventType: string, details: Record
 const PAST_DAYS = 30;
 const PAST_ENTRIES = 25;
 
-/** The log of a site, oldest first. What is from before the sandbox started is made anew each time: it is the same. */
+/**
+ * The log of a site, oldest first. What is from before the sandbox started is made anew each time: it is the
+ * same.
+ */
 export function activityOf(world: World, site: Site): ActivityEntry[] {
   const since = world.activity.get(site.id) ?? [];
   return site.activityBefore ? [...pastActivity(world, site), ...since] : [...since];

@@ -1,8 +1,9 @@
 /**
  * What is going to happen in the world by itself, in order of time.
  *
- * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a held clock
- * works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not functions.
+ * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a
+ * held clock works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not
+ * functions.
  */
 
 import type { Agenda, Entry } from '../model/agenda.ts';

@@ -5,7 +5,10 @@ import type { World } from '../model/world.ts';
 import { cannot, Refusal } from '../refusal.ts';
 import { randomFrom, seedOf } from './random.ts';
 
-/** Active -> inactive; what was known of the storage account is forgotten. Returns whether anything was connected. */
+/**
+ * Active -> inactive; what was known of the storage account is forgotten. Returns whether anything was
+ * connected.
+ */
 export function disconnect(destination: Destination, at: number): boolean {
   if (destination.account === null) return false;
   Object.assign(destination, {

@@ -1,4 +1,7 @@
-/** Clients and the sites grouped under them (spec 2.2). `Site.clientId` and `Client.siteIds` are kept together here. */
+/**
+ * Clients and the sites grouped under them (spec 2.2). `Site.clientId` and `Client.siteIds` are kept together
+ * here.
+ */
 
 import type { Client } from '../model/clients.ts';
 import type { Site } from '../model/site.ts';

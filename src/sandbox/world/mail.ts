@@ -1,6 +1,7 @@
 /**
- * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are different,
- * by how they begin, so that every status can be brought about. Computed, so nothing has to be kept up.
+ * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are
+ * different, by how they begin, so that every status can be brought about. Computed, so nothing has to be
+ * kept up.
  */
 
 import type { Mail, MailStatus } from '../model/mail.ts';

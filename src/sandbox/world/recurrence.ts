@@ -1,5 +1,6 @@
 /**
- * When something recurring is due (spec 2.8, 2.13): counted in UTC from its first moment, whose time of day it keeps.
+ * When something recurring is due (spec 2.8, 2.13): counted in UTC from its first moment, whose time of day
+ * it keeps.
  */
 
 import type { Recurrence } from '../model/recurrence.ts';
@@ -38,7 +39,10 @@ function inMonth(recurrence: Recurrence, start: Date, months: number): number {
   return Date.UTC(year, month, date) + timeOfDay;
 }
 
-/** The date with the weekday and week of `start`: its third Tuesday again. A fifth one that is not there: the last. */
+/**
+ * The date with the weekday and week of `start`: its third Tuesday again. A fifth one that is not there: the
+ * last.
+ */
 function sameWeekday(start: Date, firstOfMonth: number, lastDate: number): number {
   const week = Math.floor((start.getUTCDate() - 1) / 7);
   const first = ((start.getUTCDay() - new Date(firstOfMonth).getUTCDay() + 7) % 7) + 1;

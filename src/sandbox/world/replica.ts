@@ -1,6 +1,6 @@
 /**
- * The account as it was some time ago, for lists that lag: a second world, in which everything that callers and tests
- * did to the first happens again when it is old enough. What happens by itself happens in both.
+ * The account as it was some time ago, for lists that lag: a second world, in which everything that callers
+ * and tests did to the first happens again when it is old enough. What happens by itself happens in both.
  */
 
 import type { World } from '../model/world.ts';

@@ -18,7 +18,10 @@ export function snapshotsCover(site: Site, { startDate, endDate }: Period, timez
   return first !== undefined && last !== undefined && first <= startDate && last >= endDate;
 }
 
-/** What a scheduled report made at `at` is about: the days before it, as many as there are between two of them. */
+/**
+ * What a scheduled report made at `at` is about: the days before it, as many as there are between two of
+ * them.
+ */
 export function periodBefore(
   at: number,
   frequency: 'weekly' | 'biweekly' | 'monthly',

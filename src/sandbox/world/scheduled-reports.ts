@@ -1,4 +1,7 @@
-/** Reports that are made again and again (spec 2.13): each time a task of type report, and then a report that is sent. */
+/**
+ * Reports that are made again and again (spec 2.13): each time a task of type report, and then a report that
+ * is sent.
+ */
 
 import type { Recurrence } from '../model/recurrence.ts';
 import type { ScheduledReport } from '../model/reporting.ts';

@@ -1,6 +1,6 @@
 /**
- * From addresses of reports (spec 2.5, 3): pending until their owner has confirmed and somebody refreshes. The DNS
- * records are published by people outside, some time after they were told the values.
+ * From addresses of reports (spec 2.5, 3): pending until their owner has confirmed and somebody refreshes.
+ * The DNS records are published by people outside, some time after they were told the values.
  */
 
 import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';

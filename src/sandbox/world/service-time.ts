@@ -6,7 +6,9 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Starts the service's time at `from`, by default the clock's present moment; it runs `speed` times as fast. */
+/**
+ * Starts the service's time at `from`, by default the clock's present moment; it runs `speed` times as fast.
+ */
 export function serviceTime(clock: Clock, speed: number, from: number = clock.now()): () => number {
   const startedAt = clock.now();
   return () => Math.floor(from + (clock.now() - startedAt) * speed);

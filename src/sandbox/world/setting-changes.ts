@@ -1,6 +1,6 @@
 /**
- * Changes of the account's settings, which are carried out at its sites, one change after the other: each is a task of
- * type `settingop`, and while it runs another one is a conflict (spec 4.6, 7).
+ * Changes of the account's settings, which are carried out at its sites, one change after the other: each is
+ * a task of type `settingop`, and while it runs another one is a conflict (spec 4.6, 7).
  */
 
 import type { World } from '../model/world.ts';

@@ -11,8 +11,8 @@ const PAST_FAILS_EVERY = 13;
 /**
  * All snapshots of a site, oldest first.
  *
- * Those from before the sandbox started are made when they are first asked for: 10,000 sites have a quarter of a
- * million of them, and most are never looked at.
+ * Those from before the sandbox started are made when they are first asked for: 10,000 sites have a quarter
+ * of a million of them, and most are never looked at.
  */
 export function snapshotsOf(site: Site): Snapshot[] {
   if (site.snapshots) return site.snapshots;

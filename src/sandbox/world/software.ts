@@ -1,6 +1,6 @@
 /**
- * Plugins and themes that sites run, and their releases. A site's versions are computed from what was last installed,
- * so that ten thousand sites cost nothing until somebody updates them.
+ * Plugins and themes that sites run, and their releases. A site's versions are computed from what was last
+ * installed, so that ten thousand sites cost nothing until somebody updates them.
  */
 
 import type { Site } from '../model/site.ts';

@@ -1,6 +1,6 @@
 /**
- * Staging copies of sites (spec 2.16): initializing -> active; paused when nobody uses them, suspended when they have
- * expired, and gone some days later. Nothing of that but "resume" is shown in the spec.
+ * Staging copies of sites (spec 2.16): initializing -> active; paused when nobody uses them, suspended when
+ * they have expired, and gone some days later. Nothing of that but "resume" is shown in the spec.
  */
 
 import type { StagingPlan, StagingSite } from '../model/staging.ts';
@@ -40,7 +40,9 @@ export function addStaging(world: World, plan: StagingPlan, at: number): Staging
   return staging;
 }
 
-/** Lets a copy become what it is due to become, and looks ahead to the next moment at which that may happen. */
+/**
+ * Lets a copy become what it is due to become, and looks ahead to the next moment at which that may happen.
+ */
 export function ageStaging(world: World, id: string, at: number): void {
   const staging = world.staging.get(id);
   if (!staging) return;
@@ -61,7 +63,10 @@ function statusAt(staging: StagingSite, at: number): StagingSite['status'] {
   return staging.status;
 }
 
-/** More than one entry for the same moment does no harm: the second finds nothing to do but to look ahead again. */
+/**
+ * More than one entry for the same moment does no harm: the second finds nothing to do but to look ahead
+ * again.
+ */
 function lookAhead(world: World, { id, expiresAt, usedAt, status }: StagingSite, at: number): void {
   const moments = [
     expiresAt,

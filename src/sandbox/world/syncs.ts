@@ -11,7 +11,8 @@ import { endSnapshot, newSnapshot, snapshotsOf } from './snapshots.ts';
 export const DAILY_SYNCS = 5;
 
 /**
- * Starts a sync on demand; `note` is kept with its snapshot. A paused site can be synced: pausing stops its daily syncs.
+ * Starts a sync on demand; `note` is kept with its snapshot. A paused site can be synced: pausing stops its
+ * daily syncs.
  *
  * @throws {Refusal} when a precondition does not hold.
  */
@@ -64,7 +65,9 @@ export const syncsUsed = ({ sync }: Site, now: number): number =>
 export const isUnderMaintenance = ({ sync }: Site, now: number): boolean =>
   sync.maintenanceUntil !== null && now < sync.maintenanceUntil;
 
-/** 409 for what ends by itself within minutes, 422 for what does not (the spec does not show which is which). */
+/**
+ * 409 for what ends by itself within minutes, 422 for what does not (the spec does not show which is which).
+ */
 function requireReady(site: Site, now: number): void {
   if (site.sync.current) throw conflict('sync_in_progress', 'A sync of this site is already running.');
   if (!site.connected) throw cannot('site_disconnected', 'The site is disconnected.');

@@ -1,4 +1,7 @@
-/** Tags and which sites carry them (spec 2.15). `Site.tagIds` and `Tag.siteIds` are two sides of one thing, kept here. */
+/**
+ * Tags and which sites carry them (spec 2.15). `Site.tagIds` and `Tag.siteIds` are two sides of one thing,
+ * kept here.
+ */
 import type { Site } from '../model/site.ts';
 import type { Tag } from '../model/tags.ts';
 import type { World } from '../model/world.ts';

@@ -1,4 +1,7 @@
-/** How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it runs. */
+/**
+ * How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it
+ * runs.
+ */
 
 import type { SiteProgress } from '../model/task-progress.ts';
 import type { Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
@@ -6,7 +9,10 @@ import type { Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
 /** The share of the task that is done, from 0 to 100. */
 export const percentOf = (task: Task, now: number): number => percent(shareDone(task, now));
 
-/** Sites are worked on one after the other, and so are their steps; a task that fails does so at its last site. */
+/**
+ * Sites are worked on one after the other, and so are their steps; a task that fails does so at its last
+ * site.
+ */
 export function sitesProgress(task: Task, now: number): SiteProgress[] {
   const count = task.input.length;
   const done = shareDone(task, now);
@@ -35,12 +41,16 @@ function shareDone(task: Task, now: number): number {
   if (task.status === 'completed') return 1;
   const share = within(((task.endedAt ?? now) - task.runsAt) / (task.endsAt - task.runsAt));
   const goesOn = Object.keys(task.troubled).length > 0;
-  // What failed did not get to its end, its last step is the one that went wrong; unless only some sites were troubled.
+  // What failed did not get to its end, its last step is the one that went wrong; unless only some sites were
+  // troubled.
   if (goesOn) return share;
   return task.endedAt === null || task.status === 'cancelled' ? share : Math.min(share, FAILED_SHARE);
 }
 
-/** So near to 1 that of the last site only the last step is missing, for any plausible number of sites and steps. */
+/**
+ * So near to 1 that of the last site only the last step is missing, for any plausible number of sites and
+ * steps.
+ */
 const FAILED_SHARE = 0.9999;
 
 const within = (share: number) => Math.min(1, Math.max(0, share));

@@ -1,6 +1,6 @@
 /**
- * The service's background work (spec 2.10): initializing -> running -> completed, failed or aborted, and cancelled
- * from any state before the end. How a task ends, and when, is settled when it starts.
+ * The service's background work (spec 2.10): initializing -> running -> completed, failed or aborted, and
+ * cancelled from any state before the end. How a task ends, and when, is settled when it starts.
  */
 
 import type { Due } from '../model/agenda.ts';

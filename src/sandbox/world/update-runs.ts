@@ -1,4 +1,7 @@
-/** The runs of auto update schedules: which sites get what, the task that does it, and what has changed after it. */
+/**
+ * The runs of auto update schedules: which sites get what, the task that does it, and what has changed after
+ * it.
+ */
 
 import type { Site } from '../model/site.ts';
 import type { Update } from '../model/software.ts';

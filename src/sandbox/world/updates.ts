@@ -24,7 +24,10 @@ export function addSchedule(world: World, fields: ScheduleFields, now: number): 
   return schedule;
 }
 
-/** Works out anew when the schedule is due. What was planned before no longer counts, because its moment differs. */
+/**
+ * Works out anew when the schedule is due. What was planned before no longer counts, because its moment
+ * differs.
+ */
 export function planNext(world: World, schedule: UpdateSchedule, after: number): void {
   schedule.nextAt = nextOccurrence(schedule.schedule, schedule.startedAt, after);
   world.agenda.add(schedule.nextAt, { does: 'run-updates', schedule: schedule.id });

@@ -17,7 +17,10 @@ const syncs = () => world.sandbox.journal.effectsOf('syncSite');
 const standStill = ({ records }: Process) => around(records.targets, 'renew', async () => true);
 
 describe('a process that is held up', () => {
-  /** Has another process end the run while `held` stands at `gate` and begins nothing else, then lets it go on. */
+  /**
+   * Has another process end the run while `held` stands at `gate` and begins nothing else, then lets it go
+   * on.
+   */
   async function overtake(held: Process, gate: Gate) {
     const run = await world.fire(aPolicy());
     const working = held.engine.work(50);
@@ -182,7 +185,9 @@ describe('a request that the service turns away for a moment (429)', () => {
 describe('a process that lacks what a run needs', () => {
   const slowly = aPolicy({ limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 } });
 
-  /** Works beside the others without knowing account or job, until it has had a good look at what there is. */
+  /**
+   * Works beside the others without knowing account or job, until it has had a good look at what there is.
+   */
   async function lookOn(parts: ReturnType<typeof partsOf>) {
     const working = createEngine(parts).work(50);
     await world.clock.sleep(30_000);

@@ -16,7 +16,9 @@ const goingOn = new AbortController().signal;
 const plan = (caretaker: World['caretaker'], run: { id: string }) =>
   planRun(partsOf(caretaker), { kind: 'plan', run: run.id }, goingOn);
 
-/** The first `times` lists of sites lack the id of a site, for whoever asks; gives how many were asked for. */
+/**
+ * The first `times` lists of sites lack the id of a site, for whoever asks; gives how many were asked for.
+ */
 function brokenAnswers(times: number): () => number {
   let asked = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {

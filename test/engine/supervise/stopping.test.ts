@@ -15,7 +15,9 @@ const folder = mkdtempSync(join(tmpdir(), 'caretaker-stopping-'));
 afterEach(() => world.stop());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Resolves when this process asks for the operation and gets no answer, the first time that `which` holds. */
+/**
+ * Resolves when this process asks for the operation and gets no answer, the first time that `which` holds.
+ */
 function unanswered(operation: OperationId, which: () => boolean = () => true): Promise<void> {
   const { client } = world.caretaker.link('default');
   return new Promise((asked) => {

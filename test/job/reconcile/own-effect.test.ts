@@ -6,7 +6,10 @@ const INTENT = Date.parse('2026-11-21T02:00:00.500Z');
 const intent = { operation: 'createSiteNote', at: INTENT };
 const at = (ms: number) => new Date(INTENT + ms).toISOString();
 
-/** An account where some ids belong to other targets, and whose clock is known to so many milliseconds each way. */
+/**
+ * An account where some ids belong to other targets, and whose clock is known to so many milliseconds each
+ * way.
+ */
 function account(others: readonly string[] = [], sharpness = 1_000) {
   const claimed: string[] = [];
   return {

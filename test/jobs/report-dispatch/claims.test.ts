@@ -1,4 +1,7 @@
-/** One report for each site and its days, one mail for each report and address, whatever the service shows and loses. */
+/**
+ * One report for each site and its days, one mail for each report and address, whatever the service shows and
+ * loses.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
 import { periodOf } from '../../../jobs/report-dispatch/period.ts';
@@ -29,7 +32,10 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
     ...changes,
   });
 
-/** The effects of both operations, and for each site its reports about the days, each with whom it was sent to. */
+/**
+ * The effects of both operations, and for each site its reports about the days, each with whom it was sent
+ * to.
+ */
 function account() {
   const { journal } = world.sandbox;
   const { start, end } = periodOf('last_week', world.clock.now(), 'UTC');

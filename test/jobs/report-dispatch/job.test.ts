@@ -30,7 +30,9 @@ const aFolder = () => {
 const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
   now.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
 
-/** An account in which every site has a client of its own, with an address by the site's number; '' is none. */
+/**
+ * An account in which every site has a client of its own, with an address by the site's number; '' is none.
+ */
 async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
   const now = await startWorld({ sites: addresses.length, ...options });
   world = now;
@@ -503,7 +505,8 @@ describe('a report that is being made when the run is planned', () => {
 
   test('and was sent by somebody else before it was found, is not sent again', async () => {
     const now = await startAgency(['ada@one.example']);
-    // It is being made when the plan asks for tasks; when its end was seen, somebody else is first to send it.
+    // It is being made when the plan asks for tasks; when its end was seen, somebody else is first to send
+    // it.
     let [made, sent] = [false, false];
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       if (operation === 'listTasks' && !made) {

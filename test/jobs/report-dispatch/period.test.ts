@@ -14,7 +14,10 @@ import {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Half hours, far east and west, summer time on both halves of the earth, and one that changes it at midnight. */
+/**
+ * Half hours, far east and west, summer time on both halves of the earth, and one that changes it at
+ * midnight.
+ */
 const zones = [
   'UTC',
   'Europe/Berlin',

@@ -198,7 +198,10 @@ describe('a site that the service does not sync', () => {
   });
 });
 
-/** Has every request to sync a site end with an error, which no control of the sandbox gives for one site alone. */
+/**
+ * Has every request to sync a site end with an error, which no control of the sandbox gives for one site
+ * alone.
+ */
 function failSync(caretaker: World['caretaker'], id: string, error: Error) {
   around(caretaker.link('default').client, 'call', (call, operation, input) => {
     if (operation !== 'syncSite' || !('site_id' in input) || input.site_id !== id) return call();

@@ -1,4 +1,7 @@
-/** What becomes of staging copies: which are stale, how they are announced, deleted, extended, and what is left alone. */
+/**
+ * What becomes of staging copies: which are stale, how they are announced, deleted, extended, and what is
+ * left alone.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
@@ -16,7 +19,10 @@ afterEach(async () => {
   stop = undefined;
 });
 
-/** Three sites, and copies of them: the number of the site, and how many days ago the copy was made. Oldest first. */
+/**
+ * Three sites, and copies of them: the number of the site, and how many days ago the copy was made. Oldest
+ * first.
+ */
 async function withCopies(...copies: [site: number, daysAgo: number][]): Promise<string[]> {
   world = await startWorld({ sites: 3 });
   stop = world.stop;
