@@ -5,7 +5,7 @@
  * later and never as late as the next moment, so that the firings of a policy keep the order of their
  * moments.
  *
- * croner reads the expression and gives wall times; `zone.ts` says when they come. When clocks change, an
+ * croner reads the expression and gives wall times; `local-time.ts` says when they come. When clocks change, an
  * expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the
  * first moment after it, and once for one that comes twice, the first time, unless `dst` says otherwise. One
  * that counts hours on (every minute, every second hour) goes on counting in real time. A day of month and a

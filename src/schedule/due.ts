@@ -42,7 +42,7 @@ export interface ScheduleState extends SkipFacts {
   /** Missing for a policy that is seen for the first time: it starts now, and nothing is caught up. */
   cursor?: number | undefined;
   now: number;
-  /** CronSchedule from here on are within the catchup, however long ago they are by now. */
+  /** Scheduled times from here on are within `catchup`, however long ago they are by now. */
   owedFrom?: number | undefined;
 }
 

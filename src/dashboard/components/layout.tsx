@@ -24,7 +24,7 @@ interface LayoutProps extends PageProps {
 }
 
 /**
- * A whole page. DashboardContext of it with an `id` and `data-live` are read again when something changed.
+ * A whole page. Parts of it with an `id` and `data-live` are read again when something changed.
  */
 export const Layout = ({ title, signedIn = true, here, live, now, children }: LayoutProps) => (
   <html lang="en">

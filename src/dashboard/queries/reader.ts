@@ -1,6 +1,6 @@
 /**
- * All that pages and JSON know of the records, and the one gate on the way: what comes out has passed the
- * redaction list, so no handler has to think of it.
+ * What pages and JSON read of the records. Texts were redacted when they were recorded; here they are redacted
+ * again, so that no handler has to.
  */
 
 import { supervisorLease } from '../../engine/supervise/lease.ts';
