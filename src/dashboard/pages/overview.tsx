@@ -122,7 +122,7 @@ const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
 
 const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
   <section id="under-way" data-live>
-    <h2>Under way</h2>
+    <h2>Active runs</h2>
     {runs.length === 0 && <p class="dim">Nothing is running.</p>}
     <div class="cards">
       {runs.slice(0, MAX_ACTIVE).map((run) => (

@@ -125,7 +125,7 @@ export async function showPolicy(c: Exchange, context: DashboardContext): Promis
         </dl>
         {policy.schedule && firings.length > 1 && (
           <details>
-            <summary>The next {firings.length} firings</summary>
+            <summary>The next {firings.length} runs</summary>
             <ul>
               {firings.map(({ at }) => (
                 <li>

@@ -41,7 +41,7 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
         <h2>Accounts</h2>
         <Table
           name="Accounts"
-          heads={['Account', 'The service', 'Budget of this minute', 'Runs under way', 'Leader']}
+          heads={['Account', 'The service', 'Budget of this minute', 'Active runs', 'Leader']}
           widths={['', '', '', 'w-word', 'w-run']}
         >
           {accounts.map((account) => (
@@ -54,7 +54,7 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
         <ul>
           {Object.entries(queues).map(([queue, { waiting, active }]) => (
             <li>
-              {queue}: {number(waiting)} waiting, {number(active)} being worked on
+              {queue}: {number(waiting)} waiting, {number(active)} active
             </li>
           ))}
         </ul>
@@ -109,7 +109,7 @@ const AccountRow = ({
             refuses us since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
           </>
         ) : failingSince === undefined ? (
-          'answers, as far as it was asked'
+          'no failures seen'
         ) : (
           <>
             does not answer since <Time at={failingSince} now={now} />
@@ -119,7 +119,7 @@ const AccountRow = ({
       <td data-label="Budget">
         {number(left)} of {number(limit)} requests left
       </td>
-      <td data-label="Under way">{number(activeRuns)}</td>
+      <td data-label="Active runs">{number(activeRuns)}</td>
       <td data-label="Leader">
         {supervisor === undefined ? (
           activeRuns === 0 ? (
