@@ -1,6 +1,6 @@
 /**
- * Past moments of a policy that are made up for because a person asks for it: which of them, and why the
- * others are not.
+ * Past scheduled times of a policy that are run because a person asks for it: which of them, and why
+ * the others are not.
  */
 import { CaretakerError } from '../errors.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
@@ -13,15 +13,17 @@ import { formatSkipCause } from './skip-cause-text.ts';
 import type { Span } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;
-/** Which moments that have had their run get another: none, those whose run did not succeed, or all. */
+/**
+ * Which scheduled times that have had their run get another: none, those whose run did not succeed, or all.
+ */
 export type Reprocess = (typeof reprocessings)[number];
 
 export interface BackfillTime {
   moment: number;
   fires: boolean;
-  /** What is known of the moment, in a few words. */
+  /** What is known of the scheduled time, in a few words. */
   because: string;
-  /** The how manieth backfill of the moment it would be. */
+  /** Its number among the backfills of this scheduled time, from 1. */
   attempt: number;
 }
 
@@ -34,10 +36,10 @@ export class BackfillError extends CaretakerError {
 const MAX_BACKFILL_TIMES = 500;
 
 /**
- * Decides about each moment of the policy in the span, oldest first; those to come are none of it. Changes
- * nothing.
+ * Decides about each scheduled time of the policy in the span, oldest first; those to come are none of it.
+ * Changes nothing.
  *
- * @throws {BackfillError} when the policy has no schedule, or the span names more than 500 moments.
+ * @throws {BackfillError} when the policy has no schedule, or the span names more than 500 scheduled times.
  */
 export async function planBackfill(
   records: Pick<Records, 'ledger' | 'runs'> | undefined,

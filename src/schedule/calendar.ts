@@ -1,15 +1,15 @@
 /**
- * Which moments a schedule names; pure, and the same for whoever asks.
+ * Which scheduled times a schedule names; pure, and the same for whoever asks.
  *
- * A moment is nominal: what the expression says, in milliseconds since 1970. Jitter puts the firing a little
- * later and never as late as the next moment, so that the firings of a policy keep the order of their
- * moments.
+ * A scheduled time is nominal: what the expression says, in milliseconds since 1970. Jitter puts the firing a
+ * little later and never as late as the next scheduled time, so that the firings of a policy keep the order
+ * of their scheduled times.
  *
- * croner reads the expression and gives wall times; `local-time.ts` says when they come. When clocks change, an
- * expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the
- * first moment after it, and once for one that comes twice, the first time, unless `dst` says otherwise. One
- * that counts hours on (every minute, every second hour) goes on counting in real time. A day of month and a
- * day of week together both have to hold, as node-cron reads them.
+ * croner reads the expression and gives wall times; `local-time.ts` says when they come. When clocks change,
+ * an expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at
+ * the first instant after it, and once for one that comes twice, the first time, unless `dst` says
+ * otherwise. One that counts hours on (every minute, every second hour) goes on counting in real time. A day
+ * of month and a day of week together both have to hold, as node-cron reads them.
  */
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
@@ -17,21 +17,24 @@ import type { Blackout, Schedule } from '../policy/policy.ts';
 import { weekdays } from '../yaml/days.ts';
 import { localTimeOf, offsetAt } from './local-time.ts';
 
-/** What decides which moments a schedule has. */
+/** What decides which scheduled times a schedule has. */
 export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
 
 const DAY_MS = 86_400_000;
 const TEN_YEARS = 3_653;
 
-/** So many moments are looked at together at most: a week of every five minutes, five years of every day. */
+/**
+ * So many scheduled times are looked at together at most: a week of every five minutes, five years of every
+ * day.
+ */
 export const MAX_SCHEDULED_TIMES = 2_000;
 
 /**
- * The moments after `after` and not after `until`, oldest first; a moment that several expressions name is
- * one.
+ * The scheduled times after `after` and not after `until`, oldest first; a scheduled time that several
+ * expressions name is one.
  *
- * Gives the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms a moment, and one when there
- * is none.
+ * Gives the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms a scheduled time, and one
+ * when there is none.
  */
 export function scheduledTimesBetween(schedule: CronSchedule, after: number, until: number): number[] {
   const found = new Set<number>();
@@ -47,7 +50,7 @@ export function scheduledTimesBetween(schedule: CronSchedule, after: number, unt
 }
 
 /**
- * The first `count` moments after `from`; fewer when the schedule names no more, and at most
+ * The first `count` scheduled times after `from`; fewer when the schedule names no more, and at most
  * `MAX_SCHEDULED_TIMES`.
  */
 export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
@@ -56,14 +59,14 @@ export function nextScheduledTimes(schedule: CronSchedule, from: number, count: 
   return ordered(new Set(found)).slice(0, atMost);
 }
 
-/** The last moment before `from`; nothing when there was none. */
+/** The last scheduled time before `from`; nothing when there was none. */
 export function previousScheduledTime(schedule: CronSchedule, from: number): number | undefined {
   return ordered(new Set(readersOf(schedule).flatMap((reader) => taken(before(reader, from), 1)))).at(-1);
 }
 
 /**
- * How long a firing waits after its moment: at least 0 and less than `jitterMs`, the same whoever computes
- * it.
+ * How long a firing waits after its scheduled time: at least 0 and less than `jitterMs`, the same whoever
+ * computes it.
  */
 export function jitterOf(policyName: string, moment: number, jitterMs: number): number {
   const hash = createHash('sha256').update(`${policyName} ${moment}`).digest();
@@ -71,8 +74,8 @@ export function jitterOf(policyName: string, moment: number, jitterMs: number): 
 }
 
 /**
- * When the firing of a moment is due: the moment and its jitter, which is cut down to the time until the
- * moment that follows. Whoever knows that one already says so and saves the search.
+ * When the firing of a scheduled time is due: the scheduled time and its jitter, which is cut down to the
+ * time until the scheduled time that follows. Whoever knows that one already says so and saves the search.
  */
 export function dueAt(
   policyName: string,
@@ -88,15 +91,15 @@ export function dueAt(
 type WithBlackout = Pick<Schedule, 'blackout' | 'timezone'>;
 
 /**
- * The blackout that a moment falls into: its days count from midnight to midnight in the schedule's time
- * zone.
+ * The blackout that a scheduled time falls into: its days count from midnight to midnight in the schedule's
+ * time zone.
  */
 export function blackoutOn({ blackout, timezone }: WithBlackout, moment: number): Blackout | undefined {
   if (blackout.length === 0) return undefined;
   return blackoutOnDay(blackout, Math.floor((moment + offsetAt(timezone, moment)) / DAY_MS));
 }
 
-/** The first moment after the blackout that `moment` is in; nothing when it goes on for ten years. */
+/** The first instant after the blackout that `moment` is in; nothing when it lasts for ten years. */
 export function endOfBlackout({ blackout, timezone }: WithBlackout, moment: number): number | undefined {
   const first = Math.floor((moment + offsetAt(timezone, moment)) / DAY_MS);
   let day = first;
@@ -137,7 +140,7 @@ interface Reader {
 
 const readersOf = ({ cron, timezone, dst }: CronSchedule): Reader[] =>
   cron.map((expression) => ({
-    // In UTC, a moment is its own wall time.
+    // In UTC, a scheduled time is its own wall time.
     cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
     zone: timezone,
     // Hours that are counted on are neither made up for when they are skipped nor left out when they come
@@ -153,11 +156,12 @@ const shiftedAndFirst = { gap: 'shift', overlap: 'first' } as const;
 const FIRST_BATCH = 2;
 const MAX_IN_BATCH = 64;
 
-/** The moments after `from`, in their order. */
+/** The scheduled times after `from`, in their order. */
 function* after(reader: Reader, from: number): Generator<number> {
   const { cron, zone } = reader;
   let wall: number | undefined = from + Math.min(offsetAt(zone, from), offsetAt(zone, from + DAY_MS));
-  // A moment is given when no later wall time can come before it: those that come twice overtake each other.
+  // A scheduled time is given when no later wall time can come before it: those that come twice overtake each
+  // other.
   const found = new Set<number>();
   for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MAX_IN_BATCH, batch * 4)) {
     const walls: number[] = cron.nextRuns(batch, new Date(wall)).map((date) => date.getTime());
@@ -175,7 +179,7 @@ function* after(reader: Reader, from: number): Generator<number> {
   yield* ordered(found);
 }
 
-/** The moments before `from`, the last one first. */
+/** The scheduled times before `from`, the last one first. */
 function* before(reader: Reader, from: number): Generator<number> {
   const { cron, zone } = reader;
   let wall: number | undefined = from + Math.max(offsetAt(zone, from), offsetAt(zone, from - DAY_MS));
@@ -196,7 +200,7 @@ function* before(reader: Reader, from: number): Generator<number> {
   yield* ordered(found).reverse();
 }
 
-/** The moments of a wall time, and the earliest and latest that it could have had under any `dst`. */
+/** The scheduled times of a wall time, and the earliest and latest that it could have had under any `dst`. */
 function scheduledTimesOf({ zone, gap, overlap }: Reader, wall: number) {
   const coming = localTimeOf(zone, wall);
   if (coming.is === 'once') return { moments: [coming.at], earliest: coming.at, latest: coming.at };

@@ -1,9 +1,9 @@
 /**
- * What is to be done about the moments of a policy that have come: a decision without clock, records or
- * engine.
+ * What is to be done about the scheduled times of a policy that have come: a decision without clock, records
+ * or engine.
  *
- * The cursor is the moment up to which a policy's moments have been dealt with. It never passes one whose
- * firing is still ahead because of its jitter.
+ * The cursor is the scheduled time up to which a policy's scheduled times have been dealt with. It never
+ * passes one whose firing is still ahead because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
 import {
@@ -26,11 +26,11 @@ export type Decision =
   | { is: 'fire'; moment: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
   | ({ is: 'skip'; moment: number } & SkipCause)
   | { is: 'missed'; moment: number }
-  /** One run makes up for it, that of the moment `into`. */
+  /** It is caught up by one run for several, that of the scheduled time `into`. */
   | { is: 'merged'; moment: number; into: number };
 
 export interface Due {
-  /** One for each moment that has come, oldest first; of very many, the oldest. */
+  /** One for each scheduled time that has come, oldest first; of very many, the oldest. */
   decisions: Decision[];
   /** Where the cursor belongs once the decisions have been carried out. */
   cursor: number;
@@ -47,11 +47,11 @@ export interface ScheduleState extends SkipFacts {
 }
 
 /**
- * Decides about every moment between the cursor and now.
+ * Decides about every scheduled time between the cursor and now.
  *
- * A moment fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest fires
- * for all that were missed, unless one that is on time does; or each fires in its turn. What hinders the
- * policy leaves moments out.
+ * A scheduled time fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest
+ * fires for all that were missed, unless one that is on time does; or each fires in its turn. A skip cause of
+ * the policy skips them.
  */
 export function whatIsDue(policyName: string, schedule: Schedule, standing: ScheduleState): Due {
   const { cursor: known, now } = standing;
@@ -70,7 +70,7 @@ export function whatIsDue(policyName: string, schedule: Schedule, standing: Sche
   const decisions = schedule.catchesAll
     ? inTurn(judged, standing.owedFrom !== undefined)
     : merged(schedule, judged, several ? lastFiring(schedule, start, now, decide) : undefined);
-  // Jitter keeps the order of moments, so the first of those left is due next.
+  // Jitter keeps the order of scheduled times, so the first of those left is due next.
   const [next, following] = moments.slice(decisions.length);
   const nextDueAt = several ? now : next && dueAt(policyName, schedule, next, following);
   return {
@@ -80,12 +80,12 @@ export function whatIsDue(policyName: string, schedule: Schedule, standing: Sche
   };
 }
 
-/** Of a long standstill, so many moments are decided together; some tens of milliseconds. */
+/** Of a long standstill, so many scheduled times are decided together; some tens of milliseconds. */
 const MAX_AT_ONCE = 500;
 
 const isPast = (moment: number | undefined, now: number): boolean => moment !== undefined && moment <= now;
 
-/** The latest moment that fires, looked for from now backwards. */
+/** The latest scheduled time that fires, looked for from now backwards. */
 function lastFiring(
   schedule: Schedule,
   start: number,
@@ -146,13 +146,13 @@ function merged(
   );
 }
 
-/** The words by which one schedule's moments are told from another's; kept beside the cursor. */
+/** The words by which one schedule's scheduled times are told from another's; kept beside the cursor. */
 export const formatTimes = ({ timezone, cron, dst }: CronSchedule): string =>
   `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
  * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have
- * been in force: moments that a schedule would have had before it was written are not missed.
+ * been in force: scheduled times that a schedule would have had before it was written are not missed.
  */
 export function cursorFor(
   schedule: CronSchedule,

@@ -5,7 +5,7 @@
  * UTC. Most wall times come once; when clocks change, some are skipped and some come twice.
  */
 
-/** When a wall time comes. `changeAt` is the first moment by the new time. */
+/** When a wall time comes. `changeAt` is the first instant of the new time. */
 export type LocalTime =
   | { is: 'once'; at: number }
   | { is: 'skipped'; changeAt: number }
@@ -18,7 +18,7 @@ const MAX_DAYS = 1_000;
 const clocks = new Map<string, Intl.DateTimeFormat>();
 const days = new Map<string, Map<number, number>>();
 
-/** What the zone's clocks show at a moment, less the moment: one hour in Berlin's winter. */
+/** What the zone's clocks show at an instant, less that instant: one hour in Berlin's winter. */
 export function offsetAt(zone: string, moment: number): number {
   if (zone === 'UTC') return 0;
   let clock = clocks.get(zone);
@@ -75,7 +75,7 @@ function offsetOn(zone: string, day: number): number {
   return offset;
 }
 
-/** The first moment after `from` by the offset of `until`, to the second. */
+/** The first instant after `from` that has the offset of `until`, to the second. */
 function changeBetween(zone: string, from: number, until: number): number {
   const old = offsetAt(zone, from);
   let [inside, outside] = [from / 1000, until / 1000];

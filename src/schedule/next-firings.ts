@@ -4,9 +4,9 @@ import { blackoutOn, dueAt, endOfBlackout, nextScheduledTimes } from './calendar
 
 /** A firing that is still to come, unless its policy is paused by then. */
 export interface NextFiring {
-  /** The moment that the schedule names; the run is named by it. */
+  /** The scheduled time that the schedule names; the run is named by it. */
   moment: number;
-  /** When it fires: the moment and its jitter. */
+  /** When it fires: the scheduled time and its jitter. */
   at: number;
 }
 
@@ -14,8 +14,8 @@ export interface NextFiring {
  * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none
  * without one or while it is disabled (`schedule.enabled: false`).
  *
- * A moment that has passed and whose jitter has not is among them, a moment in a blackout is not. Costs no
- * request.
+ * A scheduled time that has passed and whose jitter has not is among them, a scheduled time in a blackout is
+ * not. Costs no request.
  */
 export function nextFirings(
   { name, schedule }: Pick<Policy, 'name' | 'schedule'>,

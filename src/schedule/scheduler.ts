@@ -1,9 +1,9 @@
 /**
  * Fires policies when they are due, with any number of daemons on one Redis.
  *
- * Each tick looks up the moments between a policy's cursor in Redis and now. The cursor moves only after the
- * firing was made, so a daemon that dies loses nothing; and since a run's id is made of policy and moment,
- * the daemon that takes over makes no second run of it.
+ * Each tick looks up the scheduled times between a policy's cursor in Redis and now. The cursor moves only
+ * after the firing was made, so a daemon that dies loses nothing; and since a run's id is made of policy and
+ * scheduled time, the daemon that takes over makes no second run of it.
  */
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
@@ -18,7 +18,7 @@ import { recordOf, tellLeftOut } from './skipped-times.ts';
 
 export interface ScheduledFiring {
   trigger: 'schedule' | 'catch-up';
-  /** The nominal moment, in milliseconds since 1970. */
+  /** The nominal scheduled time, in milliseconds since 1970. */
   scheduledFor: number;
 }
 
@@ -62,7 +62,10 @@ const LANES = 20;
 /** A backlog that is caught up in turn is looked at so often. */
 const IN_TURN_MS = 1_000;
 
-/** Whoever answers a tick fires on the moment what falls due in so long, by when the next tick has come. */
+/**
+ * The process that answers a tick also fires, on time, what falls due within this time: then the next tick
+ * comes.
+ */
 const WATCH_INTERVAL_MS = 6_000;
 
 /** Starts firing the policies; one call a process. */
@@ -102,8 +105,7 @@ export function startScheduler({ tick, group, ...parts }: SchedulerOptions): Sch
 }
 
 /**
- * Fires what falls due before the next tick is answered, by this daemon or another, at the very moment; never
- * rejects.
+ * Fires, on time, what falls due before this daemon or another answers the next tick; never rejects.
  */
 async function keepWatch(parts: SchedulerParts, agenda: Agenda, over: AbortSignal): Promise<void> {
   const { clock, log } = parts;

@@ -28,7 +28,7 @@ const words: Record<string, string> = {
   merged: 'did not fire by itself: one run makes up for all that was missed',
 };
 
-/** One line for each reason, however many moments there were. */
+/** One line for each reason, however many scheduled times there were. */
 export function tellLeftOut(log: Log, policy: string, records: readonly FiringRecord[]): void {
   for (const [kind, text] of Object.entries(words)) {
     const moments = records.filter((one) => (one.why ?? one.is) === kind);

@@ -4,9 +4,9 @@ import { dueAt, nextScheduledTimes } from './calendar.ts';
 import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
 export interface UpcomingFiring {
-  /** The moment that the schedule names. */
+  /** The scheduled time that the schedule names. */
   moment: number;
-  /** When it fires: the moment and its jitter. */
+  /** When it fires: the scheduled time and its jitter. */
   at: number;
   /** What keeps it from firing, as things stand. */
   skipCause?: SkipCause;

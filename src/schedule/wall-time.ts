@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** A moment by the clocks of a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
+/** A scheduled time by the clocks of a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
 export function wallTime(moment: number, zone: string): string {
   const wall = new Date(moment + offsetAt(zone, moment));
   const [day = '', time = ''] = wall.toISOString().split('T');
@@ -20,8 +20,8 @@ export function wallTime(moment: number, zone: string): string {
 }
 
 /**
- * The moments of a day, or of the minute, that a text names in a zone; two minutes where clocks show it
- * twice. Nothing when it names none.
+ * The scheduled times of a day, or of the minute, that a text names in a zone; two minutes where clocks show
+ * it twice. Nothing when it names none.
  */
 export function spansOf(text: string, zone: string, now: number): Span[] | undefined {
   const today = midnight(now + offsetAt(zone, now));

@@ -1,7 +1,7 @@
 /**
- * Why a policy fired or did not: one sentence for any moment, past or to come. The past is read from the
- * ledger, the future from the calendar that fires, so that neither can tell anything else than what was done
- * or will be.
+ * Why a policy fired or did not: one sentence for any scheduled time, past or to come. The past is read from
+ * the ledger, the future from the calendar that fires, so that neither can tell anything else than what was
+ * done or will be.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
@@ -15,7 +15,7 @@ import { type SkipCause, skipCauseOf } from './skip-cause.ts';
 import { formatSkipCause } from './skip-cause-text.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
-/** One moment explained, as `caretaker why --json` prints it. */
+/** One scheduled time explained, as `caretaker why --json` prints it. */
 export interface Explained {
   moment: string;
   /** By the clocks of the policy's time zone. */
@@ -25,7 +25,7 @@ export interface Explained {
   run: string | null;
   run_status: Run['status'] | null;
   backfill: string | null;
-  /** When it fires or would have fired: the moment and its jitter. */
+  /** When it fires or would have fired: the scheduled time and its jitter. */
   fires_at: string;
   decided_at: string | null;
   sentence: string;
@@ -93,7 +93,7 @@ export async function explain(
   };
 }
 
-/** A line for each moment; those in a row of which the same is to be said share one. */
+/** A line for each scheduled time; those in a row of which the same is to be said share one. */
 function together(moments: readonly Explained[], name: string, zone: string): string[] {
   const rows: { said: string; first: Explained; last: Explained; count: number }[] = [];
   for (const one of moments) {
