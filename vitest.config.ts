@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { secondTry } from './test/support/second-try.ts';
 
 export default defineConfig({
   test: {
@@ -8,9 +7,6 @@ export default defineConfig({
     testTimeout: 120_000,
     // Some wait at first for the half hour to strike (`clearOfTheHour`).
     hookTimeout: 240_000,
-    // Many tests run real processes at many times the speed of life: a machine that stalls for seconds is no failure.
-    retry: 1,
-    reporters: ['default', secondTry],
     // Most of the time tests wait for real processes and real time, so more than the two cores of our smallest machine.
     maxWorkers: 5,
     // A process for each file would load the same packages two hundred times; our own modules are each file's own.
