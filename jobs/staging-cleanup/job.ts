@@ -288,7 +288,7 @@ const markOf = ({ options, target }: Working, { siteId }: Memo): Mark => ({
 async function removeIfAnnounced(acting: Working, memo: Look): Promise<Answer<Memo>> {
   try {
     const found = await findAnnouncement(acting, markOf(acting, memo));
-    // One without a date that can be read is written anew, too.
+    // One without a date that can be read is written again, too.
     if (found && acting.now < found.from) return announced(found, memo);
     if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await remove(acting, memo, found);
     const from = acting.now + (acting.options.grace ?? GRACE_MS);

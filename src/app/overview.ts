@@ -70,7 +70,7 @@ export function overview(
   };
 }
 
-/** The policy files with mistakes, each with the policies that stay in force as it last held them. */
+/** The policy files with mistakes, each with the policies that stay active as it last held them. */
 function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   const findings = book.findings();
   const files = [...new Set(findings.map(({ file }) => file))];

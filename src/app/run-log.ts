@@ -10,7 +10,7 @@ export function tellBeginnings({ records, log }: Caretaker): () => Promise<void>
   const tell = async (event: CaretakerEvent) => {
     if (event.type !== 'run.moved' || event.status !== 'planning') return;
     const run = await records.runs.get(event.run);
-    // A run that was blocked while planning plans anew; it began before.
+    // A run that was blocked while planning plans again; it began before.
     if (run?.startedAt === event.at) log.info({ run: run.id, trigger: run.trigger }, 'a run starts');
   };
   const complain = (error: unknown) => log.warn({ err: error }, 'the start of a run could not be logged');

@@ -62,7 +62,7 @@ export class Blockers {
   constructor(
     private readonly caretaker: Caretaker,
     private readonly terminal: Terminal,
-    /** A run that cannot even be planned is called off. */
+    /** A run that cannot even be planned is cancelled. */
     private readonly callsOff: boolean,
   ) {
     this.watchedSince = caretaker.clock.now();

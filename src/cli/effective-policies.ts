@@ -1,4 +1,4 @@
-/** What the daemons keep in force of files that are broken now, and how that is told. */
+/** What the daemons keep active of files that are broken now, and how that is told. */
 import { Policy } from '../policy/policy.ts';
 import { keys } from '../records/keys.ts';
 import { checkRecord } from '../records/parse-record.ts';
@@ -14,7 +14,7 @@ export interface Kept extends KeptPolicy {
 }
 
 /**
- * The policies that a daemon keeps in force although they cannot be read now; of several daemons, the first
+ * The policies that a daemon keeps active although they cannot be read now; of several daemons, the first
  * to tell.
  */
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
@@ -28,7 +28,7 @@ export async function keptByDaemons(records: Pick<Records, 'presence'>, now: num
 }
 
 /**
- * The policy called `name`: of a file that can be read, or as a daemon keeps it in force.
+ * The policy called `name`: of a file that can be read, or as a daemon keeps it active.
  *
  * @throws {InvalidFilesError} {UsageError} when there is none.
  */

@@ -33,7 +33,7 @@ export interface Forecast {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A policy that fires more often than this is reckoned to go on as it begins. */
+/** A policy that fires more often than this is estimated to go on as it begins. */
 const FIRINGS_LOOKED_AT = 300;
 
 /** A run to come. */

@@ -38,10 +38,10 @@ export interface Attending {
   allTargets?: boolean;
   /** The records go away with this process: nothing to come back to. */
   passing?: boolean;
-  /** Whether a run that cannot even begin is called off: the person who asked for it is told instead. */
+  /** Whether a run that cannot even begin is cancelled: the person who asked for it is told instead. */
   callOffIfRefused: boolean;
   /**
-   * The run was called off and only comes to its end: an account that refuses us does not keep it from that.
+   * The run was cancelled and only comes to its end: an account that refuses us does not keep it from that.
    */
   calledOff?: boolean;
   /** Said once Ctrl-C is heard: from then on it lets what is under way be recorded. */

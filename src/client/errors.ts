@@ -75,7 +75,7 @@ export class UnavailableError extends CaretakerError {
  * Something answers at the base URL that is not the service: another web server, another version, another
  * protocol.
  *
- * For runs it is an outage like any other, and over when the base URL is mended; asking again at once is
+ * For runs it is an outage like any other, and over when the base URL is fixed; asking again at once is
  * useless.
  */
 export class NotTheServiceError extends UnavailableError {

@@ -9,13 +9,13 @@ import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
 import type { Reasons } from '../run/reasons.ts';
 
-/** A policy file with mistakes: what it held before stays in force. */
+/** A policy file with mistakes: what it held before stays active. */
 export interface BrokenFile {
   file: string;
   mistakes: { place: string; message: string; suggestion?: string; frame: string }[];
   /** Since when it cannot be read. */
   since: number;
-  /** The policies of this file that are in force, some of them as they were read before. */
+  /** The policies of this file that are active, some of them as they were read before. */
   inForce: string[];
   /** Those that were read before, and when. */
   kept: { name: string; readAt: number }[];
@@ -63,7 +63,7 @@ export interface DashboardOptions {
   engine: Pick<Engine, 'fire' | 'cancel' | 'forceEnd' | 'release' | 'retry'>;
   /** Why a target may have ended, for the words that people read. */
   reasons: Reasons;
-  /** The policies in force; asked at every look. */
+  /** The policies active; asked at every look. */
   policies: () => readonly Policy[];
   /** Answers within a second or two, whatever Redis does. */
   health: () => Promise<Health>;

@@ -39,7 +39,7 @@ export interface Engine {
   retry(runId: string, options?: Pick<Firing, 'ignoreFreeze'>): Promise<Run>;
   /**
    * Has a run that stands still tried again at once, instead of at the next probe: after its cause was
-   * mended.
+   * fixed.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */

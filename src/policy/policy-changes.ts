@@ -1,4 +1,4 @@
-/** What is different between the policies in force before and after a reading. */
+/** What is different between the policies active before and after a reading. */
 import type { Policy } from './policy.ts';
 
 export interface PolicyChanges {

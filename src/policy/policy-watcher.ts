@@ -1,7 +1,7 @@
 /**
- * The policies in force, as the daemon knows them: read again when their files change, without a restart. A
- * file that is broken keeps the last good version of its policies in force, and is shown as broken until it
- * is mended.
+ * The policies active, as the daemon knows them: read again when their files change, without a restart. A
+ * file that is broken keeps the last good version of its policies active, and is shown as broken until it
+ * is fixed.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ export interface PolicyBook {
   policies(): readonly Policy[];
   /** Mistakes in the files as they are now. */
   findings(): readonly Diagnostic[];
-  /** Policies that are in force although their file is broken. */
+  /** Policies that are active although their file is broken. */
   kept(): readonly KeptPolicy[];
-  /** When a policy in force was changed: by the time of its file, or when this process noticed the change. */
+  /** When a policy active was changed: by the time of its file, or when this process noticed the change. */
   changedAt(policy: string): number;
   /** Since when a file is broken, in milliseconds since 1970. */
   brokenSince(file: string): number;
@@ -31,7 +31,7 @@ export interface PolicyBook {
 }
 
 export interface PolicyBookParts {
-  /** Those in force, asked at every look: calendars and names under `notifications` may change. */
+  /** Those active, asked at every look: calendars and names under `notifications` may change. */
   settings: () => Settings;
   registry: Registry;
   clock: Clock;
@@ -119,9 +119,9 @@ interface ReadState {
   findings: readonly Diagnostic[];
   kept: readonly KeptPolicy[];
   inodes: Map<string, number>;
-  /** When the version in force of a policy was first read. */
+  /** When the version active of a policy was first read. */
   readAt: Map<string, number>;
-  /** When the version in force of a policy was changed. */
+  /** When the version active of a policy was changed. */
   changedAt: Map<string, number>;
   /** Since when a file is broken. */
   brokenSince: Map<string, number>;
@@ -176,7 +176,7 @@ function readAll(
 }
 
 /**
- * Of what was in force and could not be read now, that which stays: policies of a broken file, by whatever
+ * Of what was active and could not be read now, that which stays: policies of a broken file, by whatever
  * name the file goes now, and those that are broken by themselves, in whatever file. All of them while the
  * folder is away.
  */
@@ -202,7 +202,7 @@ function keptOf(
   });
 }
 
-/** One sentence about what changed, and one about each file that broke or was mended. */
+/** One sentence about what changed, and one about each file that broke or was fixed. */
 function tell(now: ReadState, before: ReadState, log: Log): void {
   const told = brokenFiles(before);
   for (const [file, sentence] of brokenFiles(now)) {

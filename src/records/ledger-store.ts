@@ -30,7 +30,7 @@ const FiringRecord = z.object({
   run: z.exactOptional(z.string()),
   /** Of a merged one: the moment whose run makes up for it. */
   into: z.exactOptional(z.number()),
-  /** The latest run that made up for it afterwards. */
+  /** The latest run that caught up it afterwards. */
   backfill: z.exactOptional(z.string()),
 });
 export type FiringRecord = z.output<typeof FiringRecord>;

@@ -23,7 +23,7 @@ export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefin
   state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY) > now ? state.pause : undefined;
 
 /**
- * The pause in force, which may have ended by itself, and the latest ones that are over, each with its end as
+ * The pause active, which may have ended by itself, and the latest ones that are over, each with its end as
  * `until`.
  */
 export interface Pauses {
@@ -114,7 +114,7 @@ export class PolicyStore {
     return ended === 1;
   }
 
-  /** Counts a failed run, or starts the count anew; gives how many failed in a row. */
+  /** Counts a failed run, or starts the count again; gives how many failed in a row. */
   async countFailure(name: string, failed: boolean): Promise<number> {
     if (failed) return this.store.hincrby(keys.policy(name), 'failures', 1);
     await this.store.hdel(keys.policy(name), 'failures');

@@ -4,14 +4,14 @@ import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
-/** A policy that a daemon keeps in force, as it last read it, although its file is broken now. */
+/** A policy that a daemon keeps active, as it last read it, although its file is broken now. */
 const KeptPolicy = z.object({
   name: z.string(),
-  /** The version in force; a `Policy`, which records know nothing of. */
+  /** The version active; a `Policy`, which records know nothing of. */
   policy: z.unknown(),
   /** The file that is broken now. */
   file: z.string(),
-  /** When the version in force was first read, and since when the file is broken. */
+  /** When the version active was first read, and since when the file is broken. */
   readAt: z.number(),
   brokenSince: z.number(),
   /** The first mistake of the file, behind line and column: `3:5: "croon" is not known here.` */
@@ -29,7 +29,7 @@ const Presence = z.object({
   seenAt: z.number(),
   /** The port of the dashboard, when it serves one. */
   dashboardPort: z.exactOptional(z.number()),
-  /** What it keeps in force of broken files; at most `MAX_KEPT` of them are told. */
+  /** What it keeps active of broken files; at most `MAX_KEPT` of them are told. */
   keeps: z.exactOptional(z.array(KeptPolicy)),
   /** A digest of all policies that it has read: where two agree, so do their policies. */
   policies: z.exactOptional(z.string()),

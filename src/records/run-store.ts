@@ -314,7 +314,7 @@ export class RunStore {
     await this.store.hdel(keys.run(id), 'detail');
   }
 
-  /** Remembers what a plan cost and came to: what later plans are told to cost is reckoned from it. */
+  /** Remembers what a plan cost and came to: what later plans are told to cost is estimated from it. */
   async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
     const fields = ['planRequests', requests, 'planTargets', targets];
     await runScript(this.store, SET_FIELDS, [keys.run(id)], fields);

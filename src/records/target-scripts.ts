@@ -120,7 +120,7 @@ return allotted`;
  * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many
  * were acting when that was decided (or ''): what somebody else handed out since then counts. Gives id, step,
  * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that
- * is held, only the cancelling of its tasks is handed out, once it was called off. Of a run that is spread,
+ * is held, only the cancelling of its tasks is handed out, once it was cancelled. Of a run that is spread,
  * no more targets are begun than its window has come to.
  */
 export const RELEASE = `
@@ -168,7 +168,7 @@ return released`;
 
 /**
  * KEYS: targets, acting, waiting, run. ARGV: id, step, now, run id, when to try again, what sites' keys and
- * runs' target keys begin with. Gives the target as it now is, and why the run was called off, if it was; or
+ * runs' target keys begin with. Gives the target as it now is, and why the run was cancelled, if it was; or
  * nothing.
  *
  * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end;
@@ -226,7 +226,7 @@ return 1`;
  * number, version of the records that the process works with. Gives the target's new step and the number
  * raised: a copy that was read before the intent can no longer be written over it. Gives 0 when the target
  * was handed to somebody else meanwhile, its run is held, Redis was put back to an older state, or the
- * records have another version; and -1 when the run was called off: then nothing new may be begun, but the
+ * records have another version; and -1 when the run was cancelled: then nothing new may be begun, but the
  * cancelling of its tasks.
  */
 export const NOTE_INTENT = `

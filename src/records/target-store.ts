@@ -177,7 +177,7 @@ export class TargetStore {
   /**
    * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice
    * is worked on once. Nothing when the run does not go on at present, or the target was claimed before, or
-   * handed out anew meanwhile; and when a target of another run is at work on its site: then it waits, with
+   * handed out again meanwhile; and when a target of another run is at work on its site: then it waits, with
    * no attempt used up, and says for which run.
    */
   async claim(
@@ -209,7 +209,7 @@ export class TargetStore {
   /**
    * Writes the note that stands before an effect, and gives the target's new step. When the target is no
    * longer ours (`fenced`; also when Redis was put back to an older state, or its records were migrated), or
-   * its run was called off meanwhile, nothing may be sent.
+   * its run was cancelled meanwhile, nothing may be sent.
    */
   async noteIntent(
     run: string,

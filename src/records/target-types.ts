@@ -16,7 +16,7 @@ export interface Released {
   step: number;
 }
 
-/** A target that is ours to work on, and why its run was called off, if it was. */
+/** A target that is ours to work on, and why its run was cancelled, if it was. */
 export interface Claimed {
   target: TargetIn<'acting'>;
   ending?: Ending;

@@ -143,7 +143,7 @@ const readersOf = ({ cron, timezone, dst }: CronSchedule): Reader[] =>
     // In UTC, a scheduled time is its own wall time.
     cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
     zone: timezone,
-    // Hours that are counted on are neither made up for when they are skipped nor left out when they come
+    // Hours that are counted on are neither caught up when they are skipped nor left out when they come
     // twice.
     ...(/[*?/]/.test(expression.trim().split(/\s+/)[1] ?? '')
       ? ({ gap: 'skip', overlap: 'both' } as const)

@@ -1,7 +1,7 @@
 /**
  * The tick: node-cron calls every few seconds, and its run coordinator has one daemon answer each call.
  *
- * It decides nothing. A call that nobody answers, because its daemon died over it, is made up for by the next
+ * It decides nothing. A call that nobody answers, because its daemon died over it, is caught up by the next
  * one: what is due is read from Redis each time.
  */
 import { randomUUID } from 'node:crypto';

@@ -18,7 +18,7 @@ import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 /** A firing that is late by no more than this is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;
 
-/** An edited schedule has been in force since it was read: a tick and a reload ago at the earliest. */
+/** An edited schedule has been active since it was read: a tick and a reload ago at the earliest. */
 const NOTICED_WITHIN_MS = 10_000;
 
 export type Decision =
@@ -152,7 +152,7 @@ export const formatTimes = ({ timezone, cron, dst }: CronSchedule): string =>
 
 /**
  * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have
- * been in force: scheduled times that a schedule would have had before it was written are not missed.
+ * been active: scheduled times that a schedule would have had before it was written are not missed.
  */
 export function cursorFor(
   schedule: CronSchedule,

@@ -26,7 +26,7 @@ export interface PolicyReport {
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
   last_run: { run: string; status: RunStatus } | null;
-  /** Set while its file is broken, and a daemon keeps in force what the file held before. */
+  /** Set while its file is broken, and a daemon keeps active what the file held before. */
   kept: ReturnType<typeof keptReport> | null;
 }
 
@@ -61,7 +61,7 @@ export const pauseReport = ({ at, by, reason, until }: Pause) => ({
   until: until === undefined ? null : isoTime(until),
 });
 
-/** Which broken file a policy is kept of, since when, and of when the version in force is. */
+/** Which broken file a policy is kept of, since when, and of when the version active is. */
 export const keptReport = ({ file, mistake, brokenSince, readAt }: KeptPolicy) => ({
   file,
   mistake,

@@ -210,8 +210,8 @@ const formatRun = (id: string, run: Run | undefined): string => {
   return `${id}, ${run.status}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 };
 
-function formatUpcoming(moment: number, at: number, zone: string, hindrance?: SkipCause): string {
-  if (hindrance) return `will be skipped unless this changes: ${formatSkipCause(hindrance)}`;
+function formatUpcoming(moment: number, at: number, zone: string, skipCause?: SkipCause): string {
+  if (skipCause) return `will be skipped unless this changes: ${formatSkipCause(skipCause)}`;
   if (at === moment) return 'will fire on the minute';
   return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its scheduled time`;
 }

@@ -150,7 +150,7 @@ async function script() {
     const { requests, limited } = await service.ask({ ask: 'state' });
     return {
       'a plain script: requests per target': (sum(requests) - pages) / synced + pages / 1_000,
-      'a plain script: wall time (s), reckoned': ((ms / synced) * 1_000) / 1_000,
+      'a plain script: wall time (s), estimated': ((ms / synced) * 1_000) / 1_000,
       'a plain script: 429s': limited,
     };
   });

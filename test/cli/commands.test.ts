@@ -188,7 +188,7 @@ describe('what a tired operator meets', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('a wrong token with --json: the report of the run that was called off', async () => {
+  test('a wrong token with --json: the report of the run that was cancelled', async () => {
     const { code, stdout } = await desk.run(['run', 'nightly-sync', '--json'], {
       CARETAKER_API_TOKEN: 'wrong',
     });

@@ -156,7 +156,7 @@ test('a freeze is seen in what is coming, keeps a backfill from beginning, and c
   );
 });
 
-test('a policy that paused itself after failed runs says so wherever one looks, and counts anew once it is resumed', async () => {
+test('a policy that paused itself after failed runs says so wherever one looks, and counts again once it is resumed', async () => {
   const { engine, records, clock } = caretaker;
   const policy = aPolicy({
     name: 'daily',

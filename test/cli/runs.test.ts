@@ -167,7 +167,7 @@ test('what became of each target can be taken elsewhere, a line each', async () 
   expect(targets).toEqual(shown.targets.map((target: object) => ({ run: interrupted, ...target })));
 });
 
-test('a run that the account refuses is called off truthfully: what is under way cannot be followed', async () => {
+test('a run that the account refuses is cancelled truthfully: what is under way cannot be followed', async () => {
   const { sandbox, desk, interrupted: id } = await interruptARun();
   sandbox.account.deactivate();
   try {

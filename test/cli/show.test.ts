@@ -77,7 +77,7 @@ describe('a retry', () => {
   test('is advised when something failed for a reason that may pass', () => {
     expect(adviceFor('undelivered', 'timeout')).toEqual(['Retry what failed: caretaker runs retry p.1']);
   });
-  test('is not advised when all would fail again until its cause is mended', () => {
+  test('is not advised when all would fail again until its cause is fixed', () => {
     expect(adviceFor('undelivered', 'rejected', 'not-eligible', 'update-failed', 'uncovered')).toEqual([]);
   });
   test('is not advised where it might do again what was done; that a person looks first is', () => {

@@ -113,7 +113,7 @@ test('a policy is paused with a reason, for as long as is asked, and resumed', a
   expect((await policies.state('sync')).pause).toBeUndefined();
 });
 
-test('a run is called off: what is in flight comes to its end, the rest is not begun', async () => {
+test('a run is cancelled: what is in flight comes to its end, the rest is not begun', async () => {
   await start(['worker', 'dashboard'], { sites: 30 });
   const id = runAt(await press('/policies/sync/run'));
   await world.ended(id, ({ status }) => status === 'running');

@@ -132,7 +132,7 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('b.example b pending');
 });
 
-test('a run of which a retry helps only once somebody has mended the cause says so where it offers one', async () => {
+test('a run of which a retry helps only once somebody has fixed the cause says so where it offers one', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [ended('a', 'failed', { reason: 'undelivered' })]);
   await world.records.runs.move(aRun(), 'failed', { at: 1 });
@@ -176,7 +176,7 @@ test('of a hundred findings a target shows the first five, and folds out the res
   expect(folded.match(/Not updated/g)).toHaveLength(95);
 });
 
-test('a run can be ended at once when nobody works on it, or when it was called off already', async () => {
+test('a run can be ended at once when nobody works on it, or when it was cancelled already', async () => {
   world = await startWorld();
   await remember(world.records, aRun(), [aTarget('a')]);
   const offers = async () =>

@@ -39,7 +39,7 @@ function chance(seed: number): (most: number) => number {
   };
 }
 
-/** The operator's folder, and what ought to be in force of it: each policy by its name, with its version. */
+/** The operator's folder, and what ought to be active of it: each policy by its name, with its version. */
 function aFolder(below: (most: number) => number) {
   const dir = folderWith({});
   /** Of each file the policies that it held when it was last in order, with their versions. */
@@ -103,7 +103,7 @@ function aFolder(below: (most: number) => number) {
   };
 }
 
-test('after each of 1,000 edits what is in force is what the files say, and nothing that was removed fires again', async () => {
+test('after each of 1,000 edits what is active is what the files say, and nothing that was removed fires again', async () => {
   const below = chance(6);
   const folder = aFolder(below);
   const clock = heldClock();

@@ -52,7 +52,7 @@ test('a reload says in one sentence what was added, changed and removed', async 
 test.each([
   ['emptied', ''],
   ['broken', 'policies: ]\n'],
-])('of a file that is %s, everything stays in force, with its times and the mistake', async (_, text) => {
+])('of a file that is %s, everything stays active, with its times and the mistake', async (_, text) => {
   write('a.yaml', text);
 
   const line = await said(/^error .*a\.yaml:1:\d+: .*stays active: one \(read at .*Z\), two/);
@@ -68,7 +68,7 @@ test.each([
   expect(book.kept()).toEqual([]);
 });
 
-test('of a new file that is broken, nothing is said to stay in force', async () => {
+test('of a new file that is broken, nothing is said to stay active', async () => {
   write('new.yaml', 'policies:\n  - { job: site-sync }\n');
   await said(/^error .*new\.yaml:2:5: "name" is missing; no previous version was active \{/);
 });
@@ -86,7 +86,7 @@ test('a file that is renamed changes nothing, also while it is broken', async ()
   expect(log.lines.join('\n')).not.toMatch(/added|removed/);
 });
 
-test('a policy that moved to another file and broke on the way stays in force', async () => {
+test('a policy that moved to another file and broke on the way stays active', async () => {
   write('a.yaml', policies('two'));
   write('c.yaml', policies('one').replace('site-sync', 'site-sink'));
 
@@ -94,7 +94,7 @@ test('a policy that moved to another file and broke on the way stays in force', 
   expect(names().sort()).toEqual(['one', 'three', 'two']);
 });
 
-test('while the whole folder is away, everything stays in force', async () => {
+test('while the whole folder is away, everything stays active', async () => {
   renameSync(dir, `${dir}.away`);
   await said(/The policies folder does not exist or cannot be read; the previous version stays active: one/);
   renameSync(`${dir}.away`, dir);

@@ -108,7 +108,7 @@ describe('a run', () => {
     });
   });
 
-  test('that is called off twice keeps its first reason', async () => {
+  test('that is cancelled twice keeps its first reason', async () => {
     const run = await created();
     await records.runs.end(run, 'safety-limit', 'Too many failed.');
     await records.runs.end(run, 'cancelled', 'By hand.');
@@ -216,7 +216,7 @@ describe('a move', () => {
     });
   });
 
-  test('keeps the moment at which the run began when it plans anew', async () => {
+  test('keeps the moment at which the run began when it plans again', async () => {
     const run = await created();
     await through(run, 'planning', 'blocked');
     const blocked = await records.runs.get(run.id);

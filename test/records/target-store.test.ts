@@ -231,7 +231,7 @@ describe('what became of a run', () => {
     expect(counts.get(other.id)).toEqual([]);
   });
 
-  test('is counted anew when its plan is', async () => {
+  test('is counted again when its plan is', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     await records.runs.move(run, 'planning', { at: NOW });
@@ -307,7 +307,7 @@ describe('handing out', () => {
     expect(await records.targets.release('nowhere', NOW, 10)).toEqual([]);
   });
 
-  test('begins nothing new in a run that was called off, but goes on with what it must find out', async () => {
+  test('begins nothing new in a run that was cancelled, but goes on with what it must find out', async () => {
     const run = await running(targets(2), 5);
     const first = await acting(run);
     await settle(run, first, { state: 'waiting', intent: { operation: 'syncSite', at: NOW } });
@@ -343,7 +343,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.claim(run, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
   });
 
-  test('hears that the run was called off, and gets nothing of one that stands still', async () => {
+  test('hears that the run was cancelled, and gets nothing of one that stands still', async () => {
     const run = await running(targets(2));
     const [first, second] = await records.targets.release(run.id, NOW, 2);
     await records.runs.end(run, 'cancelled', 'By hand.');
@@ -385,7 +385,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
   });
 
-  test('can begin nothing new once the run was called off', async () => {
+  test('can begin nothing new once the run was cancelled', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     await records.runs.end(run, 'cancelled', 'By hand.');

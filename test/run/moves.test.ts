@@ -33,7 +33,7 @@ describe('the way of a run', () => {
     expect(canMove('blocked', 'running')).toBe(true);
   });
 
-  test('can be called off from wherever it is', () => {
+  test('can be cancelled from wherever it is', () => {
     expect(sourcesOf('cancelled')).toEqual(runStatuses.filter((status) => !isFinal(status)));
   });
 });
@@ -54,7 +54,7 @@ describe('the end of a run', () => {
     expect(finalStatus({ counts: counts({ failed: 7, skipped: 3 }) })).toBe('failed');
   });
 
-  test('of a run that was called off says so, whatever became of its targets', () => {
+  test('of a run that was cancelled says so, whatever became of its targets', () => {
     const mixed = counts({ succeeded: 5, failed: 1, cancelled: 4 });
     expect(finalStatus({ ending: 'cancelled', counts: mixed })).toBe('cancelled');
     expect(finalStatus({ ending: 'safety-limit', counts: mixed })).toBe('stopped');

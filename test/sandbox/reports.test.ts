@@ -117,7 +117,7 @@ test('sending to nobody, or to wrong addresses alone, sends nothing', async () =
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('sending again to the same address starts its mail anew', async () => {
+test('sending again to the same address starts its mail again', async () => {
   const { clock, get, post } = await startCalling();
   const send_email = { recipients: ['kim@customers.example'] };
   await post('/reports/report-0001/send-email', { send_email });

@@ -37,7 +37,7 @@ test('another verification email does not make an owner start again', async () =
   expect((await post(`/sender-emails/${id}/refresh`)).body.sender_email.status).toBe('verified');
 });
 
-test('the return path takes another hostname, which has to be published anew', async () => {
+test('the return path takes another hostname, which has to be published again', async () => {
   const { clock, sandbox, post } = await startCalling({ sites: 1 });
   const update = (sender_email: object) => post('/sender-emails/sender-0001/update', { sender_email });
   const { body } = await update({ return_path_hostname: 'mail.agency.example' });

@@ -65,7 +65,7 @@ describe('a backfill', () => {
     expect(again.map(({ id }) => id.endsWith('-backfill2'))).toEqual(again.map(() => true));
   });
 
-  test('keeps what the ledger says of a moment, and notes the run that made up for it', async () => {
+  test('keeps what the ledger says of a moment, and notes the run that caught up it', async () => {
     world = await startWorld({ sites: 1, work: false });
     const policy = hourly();
     const { records } = world.caretaker;

@@ -96,7 +96,7 @@ describe('an account that refuses us', () => {
     return fired;
   }
 
-  test('once it is mended lets a run go on as soon as an operator says so', async () => {
+  test('once it is fixed lets a run go on as soon as an operator says so', async () => {
     const fired = await blocked();
     world.sandbox.account.activate();
 

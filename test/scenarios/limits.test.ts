@@ -149,7 +149,7 @@ describe('safety limits', () => {
 });
 
 describe('an account that refuses us', () => {
-  test('blocks its runs, uses nothing up, and lets them go on when it is mended', async () => {
+  test('blocks its runs, uses nothing up, and lets them go on when it is fixed', async () => {
     world = await startWorld({ sites: 12 });
     const fired = await world.fire(aPolicy({ limits: { ...limits, concurrency: 2 } }));
     await world.ended(fired, ({ counts }) => counts.succeeded > 0);

@@ -125,7 +125,7 @@ test('a blackout leaves its moments out, and what comes after it catches nothing
   ]);
 });
 
-test('a standstill of hundreds of times that ends just after a pause is made up for by one run', () => {
+test('a standstill of hundreds of times that ends just after a pause is caught up by one run', () => {
   const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: 24 * HOUR });
   const pause = { at: at('11:00:00'), by: 'anna', until: at('11:59:20') };
   const fired: number[] = [];

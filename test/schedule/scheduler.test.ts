@@ -178,7 +178,7 @@ test('a paused policy does not fire, says so, and catches nothing up when it is 
   expect(daemon.log.lines[0]).toMatch(/^info did not fire: the policy is paused .*by anna: the big sale/);
 });
 
-test('while everything is frozen nothing fires, which ends by itself and is not made up for', async () => {
+test('while everything is frozen nothing fires, which ends by itself and is not caught up', async () => {
   const daemon = aDaemon([policyOf('sweep', { cron: ['* * * * *'], catchupMs: HOUR })]);
   await daemon.tick();
   const { freeze } = daemon.records;

@@ -24,7 +24,7 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
   };
 }
 
-/** Every full hour in UTC, and nothing made up for. */
+/** Every full hour in UTC, and nothing caught up. */
 export const aSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   cron: ['0 * * * *'],
   timezone: 'UTC',

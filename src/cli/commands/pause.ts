@@ -92,7 +92,7 @@ const STAYS_DISABLED = 'Its schedule stays disabled (schedule.enabled: false).';
 const disabledAmong = (policies: readonly Policy[]): ReadonlySet<string> =>
   new Set(policies.flatMap(({ name, schedule }) => (schedule?.disabled ? name : [])));
 
-/** Lets paused policies fire again; what was due meanwhile is not made up for. */
+/** Lets paused policies fire again; what was due meanwhile is not caught up. */
 export async function resumePolicies(
   terminal: Terminal,
   words: string[],
@@ -131,7 +131,7 @@ const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
 interface Choice {
   loaded: Loaded;
   settings: Settings;
-  /** Kept in force by a daemon while their files are broken. */
+  /** Kept active by a daemon while their files are broken. */
   known?: readonly Policy[];
   /** Paused, and perhaps in no file any more. */
   paused?: readonly string[];

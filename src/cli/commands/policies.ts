@@ -48,7 +48,7 @@ interface ReportedRow extends Row {
 }
 
 /**
- * Lists policies with their next and last runs, those included that a daemon keeps in force of broken files.
+ * Lists policies with their next and last runs, those included that a daemon keeps active of broken files.
  */
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);

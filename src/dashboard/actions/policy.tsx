@@ -9,7 +9,7 @@ import { ask } from './confirm.tsx';
 
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
 
-/** The handler, asked only about policies that are in force. */
+/** The handler, asked only about policies that are active. */
 const withPolicy =
   (handle: PolicyHandler): Handler =>
   (c, context) => {

@@ -51,7 +51,7 @@ const BecameOf = ({ record }: { record: FiringRecord }) => (
   </>
 );
 
-/** The policy called by the address, if it is in force. */
+/** The policy called by the address, if it is active. */
 export const policyIn = (c: Exchange, { policies }: DashboardContext): Policy | undefined =>
   policies().find(({ name }) => name === c.req.param('name'));
 

@@ -140,7 +140,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
   </section>
 );
 
-/** What failed comes before what was skipped, and that before what was called off. */
+/** What failed comes before what was skipped, and that before what was cancelled. */
 const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
 const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {

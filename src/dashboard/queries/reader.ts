@@ -1,6 +1,6 @@
 /**
- * What pages and JSON read of the records. Texts were redacted when they were recorded; here they are redacted
- * again, so that no handler has to.
+ * What pages and JSON read of the records. Texts were redacted when they were recorded; here they are
+ * redacted again, so that no handler has to.
  */
 
 import { supervisorLease } from '../../engine/supervise/lease.ts';

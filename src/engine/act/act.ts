@@ -58,7 +58,7 @@ class FencedError extends CaretakerError {
   }
 }
 
-/** The run was called off while the step was on its way: it begins nothing any more. */
+/** The run was cancelled while the step was on its way: it begins nothing any more. */
 class RunEndedError extends CaretakerError {
   readonly code = 'CALLED_OFF';
   constructor() {
@@ -115,7 +115,7 @@ class Step {
     private readonly job: AnyJob,
     /** As claimed; an intent noted on the way is added. */
     private target: TargetIn<'acting'>,
-    /** Why the run was called off, if it was when the target was claimed. */
+    /** Why the run was cancelled, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
     private readonly leaving: AbortSignal,
   ) {}
@@ -152,7 +152,7 @@ class Step {
     return aborted && (error === reason || error instanceof UnavailableError);
   }
 
-  /** What was found out about a run that was called off while this step was under way. */
+  /** What was found out about a run that was cancelled while this step was under way. */
   private async calledOff(): Promise<Decision> {
     const run = await this.deps.records.runs.get(this.run.id);
     return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' });

@@ -29,7 +29,7 @@ export type Found =
   | { is: 'too-early'; at: number }
   /** This process leaves, and did not wait for the answer: whoever is next finds out. */
   | { is: 'left' }
-  /** The run was called off while the target waited. */
+  /** The run was cancelled while the target waited. */
   | { is: 'called-off'; ending: Ending }
   /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
   | { is: 'task-called-off' }
@@ -221,7 +221,7 @@ export const inDoubt = (target: Target, { since }: Held, now: number): TargetIn<
     now,
   );
 
-/** A target that will not be worked on (any further) because its run was called off. */
+/** A target that will not be worked on (any further) because its run was cancelled. */
 export function cancelled(target: Target, ending: Ending, now: number): TargetIn<'ended'> {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
   const detail = target.begun ? 'Some of its steps had been done.' : undefined;

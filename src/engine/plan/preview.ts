@@ -29,7 +29,7 @@ export interface Preview {
     planning: number;
     acting: number;
     following: number;
-    /** What acting and following are reckoned from: so many past runs of the policy, or none. */
+    /** What acting and following are estimated from: so many past runs of the policy, or none. */
     pastRuns: number;
     /** How long that takes at least, given the account's budget. */
     atLeastMs: number;

@@ -53,7 +53,7 @@ export async function admitAccount(deps: EngineDeps, account: string): Promise<v
   for (const run of await records.runs.active(account)) {
     if (run.status !== 'blocked') continue;
     await records.runs.clearDetail(run.id);
-    // A run that was blocked while planning has planned nothing it could rely on: it plans anew.
+    // A run that was blocked while planning has planned nothing it could rely on: it plans again.
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
     log.info({ run: run.id, account }, 'the account accepts requests again, the run continues');
   }

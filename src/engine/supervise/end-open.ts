@@ -28,7 +28,7 @@ export async function endOpen(deps: EngineDeps, run: Run, which: (target: Target
   }
 }
 
-/** A target of a run that was called off, as it stands: what may have happened is not called cancelled. */
+/** A target of a run that was cancelled, as it stands: what may have happened is not called cancelled. */
 function cutOff(
   { ending = 'cancelled', held }: Pick<Run, 'ending' | 'held'>,
   target: Target,

@@ -6,7 +6,7 @@ import type { EngineDeps } from '../deps.ts';
 const PAGE = 200;
 
 /**
- * Ends what is pending, and what waits without an open intent, in a run that was called off. What is in
+ * Ends what is pending, and what waits without an open intent, in a run that was cancelled. What is in
  * flight, what must first find out about an effect, and what has a task to cancel goes on to its end.
  */
 export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
@@ -20,7 +20,7 @@ export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   }
 }
 
-/** Makes those due that must still find out about an effect, so that a run that was called off ends soon. */
+/** Makes those due that must still find out about an effect, so that a run that was cancelled ends soon. */
 export async function expedite(deps: EngineDeps, run: Run): Promise<void> {
   for (const target of await deps.records.targets.inState(run.id, 'waiting', PAGE)) {
     if (target.intent) await transition(deps, run, target);

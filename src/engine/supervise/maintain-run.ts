@@ -33,7 +33,7 @@ const REPLAN_AFTER_MS = 10_000;
 const MISSING_JOB_TIMEOUT_MS = 5 * 60_000;
 /**
  * A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed
- * out anew.
+ * out again.
  */
 const UNCLAIMED_TIMEOUT_MS = 10_000;
 const CLAIMED_TIMEOUT_MS = 20_000;
@@ -153,7 +153,7 @@ function mayHaveEnded(
 }
 
 /**
- * A run that was called off while the account refuses us: what is in flight cannot be followed to its end. A
+ * A run that was cancelled while the account refuses us: what is in flight cannot be followed to its end. A
  * worker that is still there has its answer soon; one that is not will never give its target back, since
  * nothing is handed out.
  */

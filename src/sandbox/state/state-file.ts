@@ -47,7 +47,7 @@ export function readState(file: string): SavedState | undefined {
   if (!bytes) return undefined;
   const { format, world, serviceAt, clockAt } = understood(file, bytes);
   if (format !== FORMAT) {
-    throw new Error(`${file} was written by another version of the sandbox: move it away to begin anew.`);
+    throw new Error(`${file} was written by another version of the sandbox: move it away to begin again.`);
   }
   return { world: { ...world, agenda: createAgenda(world.agenda) }, serviceAt, clockAt };
 }
@@ -66,9 +66,9 @@ function understood(file: string, bytes: Buffer): Written {
     const value: unknown = deserialize(bytes);
     if (typeof value === 'object' && value !== null && 'format' in value) return value as Written;
   } catch (error) {
-    throw new Error(`${file} holds no state of a sandbox: move it away to begin anew.`, { cause: error });
+    throw new Error(`${file} holds no state of a sandbox: move it away to begin again.`, { cause: error });
   }
-  throw new Error(`${file} holds no state of a sandbox: move it away to begin anew.`);
+  throw new Error(`${file} holds no state of a sandbox: move it away to begin again.`);
 }
 
 /** The service's time when a saved one goes on: meanwhile it went as fast as the clock. */

@@ -14,7 +14,7 @@ const PAST_DAYS = 30;
 const PAST_ENTRIES = 25;
 
 /**
- * The log of a site, oldest first. What is from before the sandbox started is made anew each time: it is the
+ * The log of a site, oldest first. What is from before the sandbox started is made again each time: it is the
  * same.
  */
 export function activityOf(world: World, site: Site): ActivityEntry[] {

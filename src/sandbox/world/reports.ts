@@ -42,7 +42,7 @@ export function addReport(world: World, order: ReportOrder, at: number): void {
   sendReport(report, order.recipients, at);
 }
 
-/** Sends a report. Who has had it already gets it again, and their mail starts on its way anew. */
+/** Sends a report. Who has had it already gets it again, and their mail starts on its way again. */
 export function sendReport(report: Report, emails: readonly string[], at: number): void {
   const sent: SentTo[] = emails.map((email) => ({ email, sentAt: at }));
   report.sentTo = [...report.sentTo.filter(({ email }) => !emails.includes(email)), ...sent];

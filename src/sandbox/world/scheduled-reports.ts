@@ -35,7 +35,7 @@ const recurrences = {
   monthly: 'monthly_on_date',
 } as const satisfies Record<ScheduledReport['frequency'], Recurrence>;
 
-/** Works out anew when the next report is due. */
+/** Works out again when the next report is due. */
 export function planNextReport(world: World, scheduled: ScheduledReport, after: number): void {
   const { frequency, startedAt, id } = scheduled;
   scheduled.nextAt = nextOccurrence(recurrences[frequency], startedAt, after);

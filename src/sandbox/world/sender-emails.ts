@@ -47,7 +47,7 @@ export function rotateDkim(world: World, sender: SenderEmail, now: number): void
   giveDkim(world, sender, now);
 }
 
-/** Another hostname for bounces; it has to be published anew. */
+/** Another hostname for bounces; it has to be published again. */
 export function giveReturnPath(sender: SenderEmail, hostname: string, now: number): void {
   const publishedAt = publishes(sender) ? now + PUBLISHED_AFTER_MS : null;
   sender.returnPath = { ...sender.returnPath, hostname, verified: false, publishedAt };

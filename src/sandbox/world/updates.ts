@@ -25,7 +25,7 @@ export function addSchedule(world: World, fields: ScheduleFields, now: number): 
 }
 
 /**
- * Works out anew when the schedule is due. What was planned before no longer counts, because its moment
+ * Works out again when the schedule is due. What was planned before no longer counts, because its moment
  * differs.
  */
 export function planNext(world: World, schedule: UpdateSchedule, after: number): void {

@@ -72,7 +72,7 @@ describe('what a job answers', () => {
     expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
   });
 
-  test('a run that was called off gives the target its outcome', () => {
+  test('a run that was cancelled gives the target its outcome', () => {
     expect(decide(acting, { is: 'called-off', ending: 'cancelled' }, circumstances).target).toMatchObject({
       outcome: 'cancelled',
       reason: 'run-cancelled',

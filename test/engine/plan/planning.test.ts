@@ -276,7 +276,7 @@ describe('nothing is planned', () => {
     expect(await caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
   };
 
-  test('of a run that is called off, held, or gone', async () => {
+  test('of a run that is cancelled, held, or gone', async () => {
     world = await startWorld({ sites: 3, work: false });
     const { runs } = world.caretaker.records;
     const [ending, held] = [

@@ -405,7 +405,7 @@ describe('what is missing is named before anything is made:', () => {
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
-  test('and once it is mended, a retry of the run sends what the run could not', async () => {
+  test('and once it is fixed, a retry of the run sends what the run could not', async () => {
     const now = await startAgency(['ada@one.example', 'bo@two.example']);
     const policy = aReportPolicy({ template: 'Monthly car' });
     const { run } = await dispatch(now, policy);
@@ -529,7 +529,7 @@ describe('a report that is being made when the run is planned', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
   });
 
-  test('by a task that somebody cancels is made anew', async () => {
+  test('by a task that somebody cancels is made again', async () => {
     const now = await startAgency(['ada@one.example']);
     const task_id = now.sandbox.startTask({
       type: 'report',

@@ -117,7 +117,7 @@ describe('a stale copy', () => {
     expect(world.sandbox.journal.countOf('showStagingSite')).toBe(0);
   });
 
-  test('whose note was removed is announced anew, with a new grace time', async () => {
+  test('whose note was removed is announced again, with a new grace time', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     const first = await clean();
     world.clock.leap(3 * DAY);
@@ -145,7 +145,7 @@ describe('a stale copy', () => {
   test.each([
     ['is older than three months', '2025-01-01T00:00:00Z'],
     ['has no date that can be read', 'tomorrow'],
-  ])('whose announcement %s is announced anew in the same note', async (_, date) => {
+  ])('whose announcement %s is announced again in the same note', async (_, date) => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean();
     await moveAnnouncement(0, date);

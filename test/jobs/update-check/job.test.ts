@@ -226,7 +226,7 @@ describe('a run of a schedule', () => {
     expect((await client().call('showTask', { task_id: task }, PERSON)).task.status).not.toBe('cancelled');
   });
 
-  test('of which a check that was called off told nothing is told by the next', async () => {
+  test('of which a check that was cancelled told nothing is told by the next', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001', 'site-0002']);
     const told = await runToTheEnd(id);
@@ -245,7 +245,7 @@ describe('a run of a schedule', () => {
     expect(tasks).not.toContain(told);
   });
 
-  test('that failed is told again by a retry of the check, which nothing has mended', async () => {
+  test('that failed is told again by a retry of the check, which nothing has fixed', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001']);
@@ -343,7 +343,7 @@ describe('a run of which the service does not show everything', () => {
 });
 
 describe('a schedule', () => {
-  test('that is long due and has not run is overdue, in each check anew', async () => {
+  test('that is long due and has not run is overdue, in each check again', async () => {
     await startAccount();
     const [late, ran, due] = [
       await addSchedule(['site-0001']),
