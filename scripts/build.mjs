@@ -40,7 +40,7 @@ export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   const fresh = join(root, 'node_modules/.cache/caretaker', `build-${pid}-${Date.now()}`);
   try {
     mkdirSync(fresh, { recursive: true });
-    const { code, output } = await compile(root, fresh);
+    const { code, output } = await compileAll(root, fresh);
     if (code !== 0) return { ok: false, why: 'The build failed:', output };
     writeFileSync(join(fresh, '.fingerprint'), fingerprint);
     // Somebody else may have finished the same build meanwhile, and may be starting it just now.
@@ -83,16 +83,24 @@ function addTo(hash, path) {
   }
 }
 
-function compile(root, outDir) {
+/** Compiles the programs, and apart from them the browser code of the dashboard, which has other globals. */
+async function compileAll(root, outDir) {
+  const client = 'src/dashboard/client';
+  const results = await Promise.all([
+    compile(root, 'tsconfig.build.json', outDir, ['--tsBuildInfoFile', join(outDir, '.tsbuildinfo')]),
+    compile(root, client, join(outDir, client), ['--noEmit', 'false']),
+  ]);
+  const output = results.map((result) => result.output).join('');
+  const failed = results.find(({ code }) => code !== 0);
+  if (failed) return { code: failed.code, output };
+  const styles = readdirSync(join(root, client)).filter((name) => name.endsWith('.css'));
+  for (const name of styles) copyFileSync(join(root, client, name), join(outDir, client, name));
+  return { code: 0, output };
+}
+
+function compile(root, project, outDir, more) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const options = [
-    '-p',
-    'tsconfig.build.json',
-    '--outDir',
-    outDir,
-    '--tsBuildInfoFile',
-    join(outDir, '.tsbuildinfo'),
-  ];
+  const options = ['-p', project, '--outDir', outDir, ...more];
   return new Promise((resolve) => {
     const child = spawn(execPath, [tsc, ...options], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';

@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const steps = [
   ['Types', 'typescript/bin/tsc', '-p', 'tsconfig.json'],
+  ['Types of the browser code', 'typescript/bin/tsc', '-p', 'src/dashboard/client'],
   ['Lint and format', '@biomejs/biome/bin/biome', 'check'],
   ['Build', '../scripts/build.mjs'],
   ['Tests', 'vitest/vitest.mjs', 'run', ...argv.slice(2)],

@@ -16,7 +16,7 @@ test('nothing but health and the way in answers without signing in', async () =>
     '/',
     '/runs/x',
     '/events',
-    '/live.js',
+    '/client/live.js',
     '/metrics',
     '/api/v1/runs',
     '/api/v1/runs/x',
@@ -31,7 +31,7 @@ test('nothing but health and the way in answers without signing in', async () =>
   ];
 
   for (const path of [...closed, ...board]) expect((await world.ask(path)).status, path).toBe(401);
-  for (const path of ['/healthz', '/readyz', '/sign-in', '/style.css']) {
+  for (const path of ['/healthz', '/readyz', '/sign-in', '/client/style.css']) {
     expect((await world.ask(path)).status, path).toBe(200);
   }
 });

@@ -30,6 +30,8 @@ export async function makeCheckout(): Promise<Checkout> {
   for (const file of ['src/cli/bin.mjs', ...scripts, ...settings, 'node_modules/.package-lock.json']) {
     await cp(join(root, file), join(dir, file));
   }
+  const client = 'src/dashboard/client';
+  await cp(join(root, client), join(dir, client), { recursive: true });
   for (const name of ['typescript', '@types']) {
     await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name));
   }

@@ -6,11 +6,12 @@ import { isoTime } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import type { Reason, Reasons } from '../../run/reasons.ts';
 import type { Counts, Run } from '../../run/run.ts';
+import { relativeTime } from '../client/relative-time.ts';
 
 /** A status or an outcome as a small coloured word; the colour is in the style sheet. */
 export const Badge = ({ word }: { word: string }) => <span class={`badge is-${word}`}>{word}</span>;
 
-/** A moment, and how long ago or ahead it is. In UTC; `live.js` turns it into the reader's own time. */
+/** A moment, and how long ago or ahead it is. In UTC; `client/live.ts` turns it into the reader's own time. */
 export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
   at === undefined ? (
     <span class="dim">–</span>
@@ -18,7 +19,7 @@ export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
     <span class="moment">
       <time datetime={isoTime(at)}>{utcMinute(at)}</time>{' '}
       <span class="ago dim" data-of={isoTime(at)}>
-        {relative(at - now)}
+        {relativeTime(at - now)}
       </span>
     </span>
   );
@@ -27,7 +28,7 @@ export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
 const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
 
 /**
- * A sentence as it was recorded, with its times marked as such: `live.js` shows them in the reader's zone, as
+ * A sentence as it was recorded, with its times marked as such: `client/live.ts` shows them in the reader's zone, as
  * all others.
  */
 export const Sentence = ({ text }: { text: string }) => (
@@ -53,15 +54,6 @@ export function timeIn(at: number, timeZone: string): string {
     minute: '2-digit',
   } as const;
   return `${new Date(at).toLocaleString('en-GB', { ...form, timeZone })} ${timeZone}`;
-}
-
-/** `in 5 min`, `3 h ago`, in the largest unit, as `live.js` says it. */
-export function relative(ms: number): string {
-  const seconds = Math.abs(ms) / 1000;
-  if (seconds < 45) return ms > 0 ? 'soon' : 'just now';
-  const [size, unit] = seconds < 3_570 ? [60, 'min'] : seconds < 84_600 ? [3_600, 'h'] : [86_400, 'd'];
-  const text = `${Math.round(seconds / Number(size))} ${unit}`;
-  return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
 /** A span in its two largest units: `1 h 4 min`. */

@@ -11,7 +11,7 @@ interface PageProps {
   title: string;
   /** The page of the menu that this is, or belongs to. */
   here?: string;
-  /** What `live.js` looks for in events before it reads the page again: a run's id, or `*` for all. */
+  /** What `client/live.ts` looks for in events before it reads the page again: a run's id, or `*` for all. */
   live?: string;
 }
 
@@ -35,8 +35,8 @@ export const Layout = ({ title, signedIn = true, here, live, now, children }: La
       <meta name="robots" content="noindex" />
       <title>{`${title} · Caretaker`}</title>
       <link rel="icon" href={ICON} />
-      <link rel="stylesheet" href="/style.css" />
-      {signedIn && <script src="/live.js" defer></script>}
+      <link rel="stylesheet" href="/client/style.css" />
+      {signedIn && <script type="module" src="/client/live.js"></script>}
     </head>
     <body
       {...(live === undefined ? {} : { 'data-live-on': live })}

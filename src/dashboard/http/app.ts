@@ -1,5 +1,6 @@
 /** The hono app: what holds for every request, then the routes of the table, then bull-board. */
 import { Hono } from 'hono';
+import { etag } from 'hono/etag';
 import { HTTPException } from 'hono/http-exception';
 import { timeout } from 'hono/timeout';
 import { CaretakerError } from '../../errors.ts';
@@ -23,6 +24,7 @@ export function createApp(context: DashboardContext): Hono<Env> {
   const app = new Hono<Env>();
   app.use(safeHeaders, ownHostOnly(context.host), sameOriginOnly, bodyLimit(LARGEST_BODY));
   app.use(timeout(RECORDS_TIMEOUT_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
+  app.use('/client/*', etag());
   for (const { method, path, access, handle } of routes) {
     app.on(method, path, guard(access, context), (c) => handle(c, context));
   }

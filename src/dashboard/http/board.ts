@@ -45,7 +45,7 @@ async function makeBoard(queues: Queues): Promise<Hono> {
 
 /** The way back to our pages. */
 const WAY_BACK = '<a id="way-back" href="/">← Back to Caretaker</a>';
-const STYLE = '<link href="/board.css" rel="stylesheet">';
+const STYLE = '<link href="/client/board.css" rel="stylesheet">';
 
 /**
  * Makes the board's page one of ours: nothing of it is loaded from elsewhere, nothing in it carries a style

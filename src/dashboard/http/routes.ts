@@ -19,8 +19,6 @@ import { sendRun } from '../api/run.ts';
 import { sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
 import type { Access } from '../auth/guard.tsx';
-import { sendScript } from '../client/script.ts';
-import { sendBoardStyle, sendStyle } from '../client/style.ts';
 import { sendEvents } from '../events/send-events.ts';
 import { sendAlive, sendReady } from '../monitoring/health.ts';
 import { sendMetrics } from '../monitoring/metrics.ts';
@@ -31,6 +29,7 @@ import { showRuns } from '../pages/runs.tsx';
 import { leave, printLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
 import { showTarget } from '../pages/target.tsx';
 import { showWork } from '../pages/work.tsx';
+import { sendClientFile } from './client-files.ts';
 import type { Handler } from './context.ts';
 
 export interface Route {
@@ -47,7 +46,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/sign-in', access: 'open', handle: showSignIn },
   { method: 'POST', path: '/sign-in', access: 'open', handle: trySignIn },
   { method: 'POST', path: '/sign-in/link', access: 'open', handle: printLink },
-  { method: 'GET', path: '/style.css', access: 'open', handle: sendStyle },
+  { method: 'GET', path: '/client/style.css', access: 'open', handle: sendClientFile },
   { method: 'POST', path: '/sign-out', access: 'person', handle: leave },
 
   { method: 'GET', path: '/', access: 'person', handle: showOverview },
@@ -56,8 +55,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/runs/:id', access: 'person', handle: showRun },
   { method: 'GET', path: '/policies/:name', access: 'person', handle: showPolicy },
   { method: 'GET', path: '/targets/:account/:id', access: 'person', handle: showTarget },
-  { method: 'GET', path: '/board.css', access: 'person', handle: sendBoardStyle },
-  { method: 'GET', path: '/live.js', access: 'person', handle: sendScript },
+  { method: 'GET', path: '/client/:file', access: 'person', handle: sendClientFile },
   { method: 'GET', path: '/events', access: 'person', handle: sendEvents },
 
   // A GET asks once more and changes nothing; the POST of the same address does it.
