@@ -11,6 +11,7 @@
 import { checkInput } from '../../src/contract/input.ts';
 import { pathParameters } from '../../src/contract/operation.ts';
 import { isOperationId, type OperationId, operationOf, operations } from '../../src/contract/operations.ts';
+import { dayIn } from '../../src/dates.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../src/expression/expression.ts';
 import type { Field } from '../../src/expression/fields.ts';
 import { type CandidateList, candidateLists } from '../../src/job/candidates.ts';
@@ -317,5 +318,5 @@ const isMissing = (value: unknown, path: Path, { type }: Expression): boolean =>
 /** The day of a moment in a time zone; a text is a day already. */
 function dayOf(value: unknown, timezone: string): unknown {
   if (typeof value !== 'string' || !value.includes('T')) return value;
-  return new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(new Date(value));
+  return dayIn(timezone, Date.parse(value));
 }

@@ -9,6 +9,7 @@
 
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
+import { dayIn } from '../../src/dates.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
@@ -16,7 +17,7 @@ import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
 import { adoptReport, awaitTask, find, make, periodIn, reportsBeingMade } from './create-report.ts';
 import { fillInLine, type MailFacts, mailTextFaults } from './mail-text.ts';
-import { dayAt, isLanguage, monthOf, type Period, PeriodWish, periodOf } from './period.ts';
+import { isLanguage, monthOf, type Period, PeriodWish, periodOf } from './period.ts';
 import { type Needs, needsOf, snapshotsLack } from './prerequisites.ts';
 import {
   addressesOf,
@@ -140,7 +141,7 @@ export const reportDispatch = defineJob({
     const { timezone } = runContext;
     const period = periodOf(options.period, runContext.at, timezone);
     const needs = await needsOf({ api, all }, options);
-    if (period.end >= dayAt(now, timezone))
+    if (period.end >= dayIn(timezone, now))
       needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
     const reports = await reportsAbout({ api, all }, period, timezone);
     const ids = [...reports.values()].flat().map(({ id }) => id);

@@ -3,9 +3,10 @@
  * the days.
  */
 import type { Item } from '../../src/contract/operations.ts';
+import { dayIn } from '../../src/dates.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { boundsOf, dayAt, type Period } from './period.ts';
+import { boundsOf, type Period } from './period.ts';
 
 type Sender = Item<'listSenderEmails'>;
 type Site = Item<'listSites'>;
@@ -95,12 +96,12 @@ export function snapshotsLack({ backups, created_at }: Site, period: Period, tim
   if (backups?.enabled === false) return ['The site has no backups, and a report needs snapshots.'];
   const addedAt = Date.parse(created_at ?? '');
   if (addedAt > to) {
-    return [`The site was added on ${dayAt(addedAt, timezone)}, after the days of the report.`];
+    return [`The site was added on ${dayIn(timezone, addedAt)}, after the days of the report.`];
   }
   if (backups?.available_snapshots === 0) return ['The site has no snapshots.'];
   const newestAt = Date.parse(backups?.latest_snapshot?.created_at ?? '');
   if (newestAt >= from || Number.isNaN(newestAt)) return [];
-  return [`The newest snapshot is of ${dayAt(newestAt, timezone)}, before the days of the report.`];
+  return [`The newest snapshot is of ${dayIn(timezone, newestAt)}, before the days of the report.`];
 }
 
 /**
@@ -125,7 +126,7 @@ export async function snapshotsOf(
     if (!first) return { lacks: `The site has no good snapshot of ${days}.` };
     // Only where the service shows that there is no other page is the last of this one the last of all.
     const last = meta?.pagination?.totalPages === 1 ? snapshots.at(-1) : undefined;
-    const dayOf = (at: string | undefined) => (at === undefined ? '?' : dayAt(Date.parse(at), timezone));
+    const dayOf = (at: string | undefined) => (at === undefined ? '?' : dayIn(timezone, Date.parse(at)));
     const until = last ? `to ${dayOf(last.created_at)}` : 'on';
     return { found: `Its good snapshots of ${days} are from ${dayOf(first.created_at)} ${until}.` };
   } catch (error) {

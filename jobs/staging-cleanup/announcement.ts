@@ -5,6 +5,7 @@
  * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date
  * into it moves the change, and a Caretaker that has lost its records finds it as well as any other.
  */
+import { isoMinute, isoTime } from '../../src/clock.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
@@ -28,11 +29,10 @@ export interface Announcement {
 }
 
 /** A moment as announcements have it, to the second. */
-export const toMoment = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export const toMoment = (ms: number): string => `${isoTime(ms).slice(0, 19)}Z`;
 
 /** A moment as people read it in announcements. */
-export const inUtc = (ms: number): string =>
-  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+export const inUtc = (ms: number): string => isoMinute(ms).replace('Z', ' UTC');
 
 /** A note holds 2500 characters, the last line included. */
 const MAX_TEXT = 2000;

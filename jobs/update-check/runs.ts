@@ -3,6 +3,7 @@
  * what was to be updated, and from which version to which; its task, where something went wrong, what became
  * of each site and why.
  */
+import { isoMinute } from '../../src/clock.ts';
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
 import type { Finding } from '../../src/job/job.ts';
 import { stepErrorOf, type TaskSite } from '../../src/job/step-error.ts';
@@ -120,7 +121,7 @@ export const gravity: Record<Finding['severity'], number> = { error: 0, warning:
 /** A moment of the service as a person reads it; `?` when it is none. */
 export function inMinutes(moment: string | number | undefined): string {
   const at = typeof moment === 'number' ? moment : Date.parse(moment ?? '');
-  return Number.isNaN(at) || at === 0 ? '?' : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+  return Number.isNaN(at) || at === 0 ? '?' : isoMinute(at);
 }
 
 /** `1 site`, `2 sites`. */

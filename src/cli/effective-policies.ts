@@ -1,4 +1,5 @@
 /** What the daemons keep active of files that are broken now, and how that is told. */
+import { isoMinute } from '../clock.ts';
 import { Policy } from '../policy/policy.ts';
 import { keys } from '../records/keys.ts';
 import { checkRecord } from '../records/parse-record.ts';
@@ -7,7 +8,6 @@ import type { Records } from '../records/records.ts';
 import type { Settings } from '../settings/settings.ts';
 import { shortFile } from '../yaml/diagnostic.ts';
 import { noSuchPolicy, policiesOf } from './context.ts';
-import { formatTime } from './output/show-run.ts';
 
 export interface Kept extends KeptPolicy {
   policy: Policy;
@@ -53,11 +53,9 @@ export function formatKept(kept: readonly Kept[]): string[] {
     const mine = kept.filter((one) => one.file === file);
     const [first] = mine;
     if (!first) return [];
-    const names = mine
-      .map(({ name, readAt }) => `${name} as it was read at ${formatTime(readAt)}`)
-      .join(', ');
+    const names = mine.map(({ name, readAt }) => `${name} as it was read at ${isoMinute(readAt)}`).join(', ');
     return [
-      `${shortFile(file)} has had errors since ${formatTime(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
+      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
     ];
   });
 }

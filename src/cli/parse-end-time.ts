@@ -1,9 +1,8 @@
 /** When something that people ask for is to end. */
-import { isoTime } from '../clock.ts';
+import { isoMinute } from '../clock.ts';
 import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 import { UsageError } from './exit.ts';
-import { formatTime } from './output/show-run.ts';
 
 export interface UntilOptions {
   until?: string;
@@ -27,9 +26,8 @@ export function parseEndTime(text: string): number | undefined {
   const [whole, zone] = MOMENT.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
-  // The 30th of February would be read as a day of March.
-  const day = Date.parse(whole.slice(0, 10));
-  return Number.isNaN(at) || !isoTime(day).startsWith(whole.slice(0, 10)) ? undefined : at;
+  // `Date` reads the 30th of February as a day of March.
+  return Number.isNaN(at) || noSuchDay(whole) !== undefined ? undefined : at;
 }
 
 /**
@@ -52,6 +50,6 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
     throw new UsageError(
       `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
     );
-  if (until <= now) throw new UsageError(`--until must be in the future; ${formatTime(until)} is not.`);
+  if (until <= now) throw new UsageError(`--until must be in the future; ${isoMinute(until)} is not.`);
   return until;
 }

@@ -3,7 +3,7 @@
  * `checkListQuery` is the one judge of a query, for the client, the command line and the policy loader alike.
  */
 import { z } from 'zod';
-import { noSuchDay } from '../dates.ts';
+import { isTimezone, noSuchDay } from '../dates.ts';
 
 export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'] as const;
 export type Operator = (typeof operators)[number];
@@ -97,16 +97,9 @@ function checkPaging(list: List, query: ListQuery): QueryFault[] {
 function checkTimezone(list: List, timezone: unknown): QueryFault[] {
   const path = ['timezone'];
   if (!list.timezone) return [{ path, message: 'this list does not accept a timezone' }];
-  return isTimezone(timezone) ? [] : [{ path, message: 'is a timezone name such as Europe/Berlin' }];
-}
-
-function isTimezone(name: unknown): boolean {
-  if (typeof name !== 'string' || name === '') return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
+  return typeof timezone === 'string' && isTimezone(timezone)
+    ? []
+    : [{ path, message: 'is a timezone name such as Europe/Berlin' }];
 }
 
 function checkSort(list: List, sort: unknown): QueryFault[] {

@@ -1,9 +1,9 @@
 /** Schedules all of whose times fall on days of their own blackout. */
 import { Cron } from 'croner';
+import { DAY_MS, isoDay } from '../dates.ts';
 import { weekdays } from '../yaml/days.ts';
 import type { Blackout } from './policy.ts';
 
-const DAY_MS = 86_400_000;
 /**
  * So many days with a time are looked at: a month and more of a daily schedule, all weekdays of any other.
  */
@@ -27,7 +27,7 @@ export function alwaysBlackedOut(
     kinds.some((one) => ('weekday' in one ? one.weekday === weekdayOf(day) : isWithin(one, day)));
   if (days.length === 0 || !days.every(isOut(blackout))) return undefined;
   if (days.every(isOut(blackout.filter((one) => 'weekday' in one)))) return { is: 'always' };
-  return { is: 'until', day: written(Math.max(...days)) };
+  return { is: 'until', day: isoDay(Math.max(...days) * DAY_MS) };
 }
 
 /** The days, counted from 1970, on which an expression names a time, from today on. */
@@ -45,6 +45,5 @@ function daysOf(expression: string, now: number): number[] {
 }
 
 const weekdayOf = (day: number) => weekdays[(day + 4) % 7];
-const written = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 const isWithin = ({ from, to }: { from: string; to: string }, day: number): boolean =>
-  from <= written(day) && written(day) <= to;
+  from <= isoDay(day * DAY_MS) && isoDay(day * DAY_MS) <= to;

@@ -2,13 +2,14 @@
  * What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did.
  */
 
+import { isoDay } from '../dates.ts';
 import type { Provider } from './model/backup-destinations.ts';
 import type { MailStatus } from './model/mail.ts';
 import type { Site } from './model/site.ts';
 import type { ScheduleFields, UpdateSchedule } from './model/updates.ts';
 import type { World } from './model/world.ts';
 import { notesOf } from './world/notes.ts';
-import { DAY, utcDay } from './world/service-time.ts';
+import { DAY } from './world/service-time.ts';
 import { snapshotsOf } from './world/snapshots.ts';
 import { fallBack } from './world/software.ts';
 import { addStaging } from './world/staging.ts';
@@ -92,7 +93,7 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
   };
   return {
     useUpDailySyncs: change(({ sync }, at) => {
-      Object.assign(sync, { used: DAILY_SYNCS, usedOn: utcDay(at) });
+      Object.assign(sync, { used: DAILY_SYNCS, usedOn: isoDay(at) });
     }),
     underMaintenance: change(({ sync }, _at, on: boolean) => {
       sync.maintenanceUntil = on ? Number.POSITIVE_INFINITY : null;

@@ -5,7 +5,7 @@
  * little later and never as late as the next scheduled time, so that the firings of a policy keep the order
  * of their scheduled times.
  *
- * croner reads the expression and gives wall times; `local-time.ts` says when they come. When clocks change,
+ * croner reads the expression and gives wall times; `dates.ts` says when they come. When clocks change,
  * an expression that names its hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at
  * the first instant after it, and once for one that comes twice, the first time, unless `dst` says
  * otherwise. One that counts hours on (every minute, every second hour) goes on counting in real time. A day
@@ -13,14 +13,13 @@
  */
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
+import { DAY_MS, firstAt, isoDay, localTimeOf, offsetAt } from '../dates.ts';
 import type { Blackout, Schedule } from '../policy/policy.ts';
 import { weekdays } from '../yaml/days.ts';
-import { localTimeOf, offsetAt } from './local-time.ts';
 
 /** What decides which scheduled times a schedule has. */
 export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
 
-const DAY_MS = 86_400_000;
 const TEN_YEARS = 3_653;
 
 /**
@@ -105,8 +104,7 @@ export function endOfBlackout({ blackout, timezone }: WithBlackout, moment: numb
   let day = first;
   while (day - first < TEN_YEARS && blackoutOnDay(blackout, day)) day += 1;
   if (day - first >= TEN_YEARS) return undefined;
-  const coming = localTimeOf(timezone, day * DAY_MS);
-  return coming.is === 'once' ? coming.at : coming.is === 'twice' ? coming.first : coming.changeAt;
+  return firstAt(timezone, day * DAY_MS);
 }
 
 /** A blackout in a few words: `calendar holidays, 2026-12-24 to 2026-12-26`. */
@@ -123,7 +121,7 @@ export function formatBlackout(blackout: Blackout): string {
 
 /** `day` is counted from 1970, which began on a Thursday. */
 function blackoutOnDay(blackout: readonly Blackout[], day: number): Blackout | undefined {
-  const written = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const written = isoDay(day * DAY_MS);
   const weekday = weekdays[(day + 4) % 7];
   return blackout.find((days) =>
     'weekday' in days ? days.weekday === weekday : days.from <= written && written <= days.to,

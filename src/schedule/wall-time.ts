@@ -1,6 +1,6 @@
 /** Days and times as people say them, in a policy's time zone. */
+import { DAY_MS, firstAt, isoDay, localTimeOf, noSuchDay, offsetAt } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
-import { localTimeOf, offsetAt } from './local-time.ts';
 
 /** From and to, both included, in milliseconds since 1970. */
 export interface Span {
@@ -9,7 +9,6 @@ export interface Span {
 }
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 /** A scheduled time by the clocks of a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
@@ -39,7 +38,7 @@ export function spansOf(text: string, zone: string, now: number): Span[] | undef
     return isDay(wholeDay) ? [dayFrom(wall, zone)] : undefined;
   }
   if (day !== undefined && !isDay(day)) return undefined;
-  const onDay = day ?? new Date(today).toISOString().slice(0, 10);
+  const onDay = day ?? isoDay(today);
   const wall = Date.parse(`${onDay}T${time}${offset ?? 'Z'}`);
   if (Number.isNaN(wall)) return undefined;
   if (offset !== undefined) return [minuteFrom(wall)];
@@ -58,19 +57,12 @@ export function edgeOf(text: string, zone: string, now: number, edge: keyof Span
 
 const midnight = (wall: number): number => Math.floor(wall / DAY_MS) * DAY_MS;
 
-/** `2026-02-30` would be read as the second of March. */
-const isDay = (day: string): boolean =>
-  !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+/** `Date` reads `2026-02-30` as the second of March. */
+const isDay = (day: string): boolean => noSuchDay(day) === undefined;
 
 const dayFrom = (wall: number, zone: string): Span => ({
-  from: firstOf(wall, zone),
-  to: firstOf(wall + DAY_MS, zone) - 1,
+  from: firstAt(zone, wall),
+  to: firstAt(zone, wall + DAY_MS) - 1,
 });
 
 const minuteFrom = (at: number): Span => ({ from: at, to: at + MINUTE_MS - 1 });
-
-function firstOf(wall: number, zone: string): number {
-  const coming = localTimeOf(zone, wall);
-  if (coming.is === 'twice') return coming.first;
-  return coming.is === 'once' ? coming.at : coming.changeAt;
-}

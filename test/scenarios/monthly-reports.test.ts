@@ -3,7 +3,8 @@
  * afterwards.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayAt, type Period, periodOf, sayPeriod } from '../../jobs/report-dispatch/period.ts';
+import { type Period, periodOf, sayPeriod } from '../../jobs/report-dispatch/period.ts';
+import { dayIn } from '../../src/dates.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { clearOfTheHour } from '../support/time-of-day.ts';
@@ -55,7 +56,7 @@ function isCovered({ id, backups }: Site, { start, end }: Period): boolean {
     .site(id)
     .state()
     .snapshots.filter(({ status }) => status === 'succeeded')
-    .map(({ createdAt }) => dayAt(Date.parse(createdAt), ZONE));
+    .map(({ createdAt }) => dayIn(ZONE, Date.parse(createdAt)));
   const [first = '', last = ''] = [days[0], days.at(-1)];
   return backups.enabled && days.length > 0 && first <= start && last >= end;
 }

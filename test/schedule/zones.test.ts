@@ -1,12 +1,12 @@
 /** What must hold in every time zone that Node knows, at every change of its clocks from 2020 to 2035. */
 import { createTask } from 'node-cron';
 import { expect, test } from 'vitest';
+import { localTimeOf, offsetAt } from '../../src/dates.ts';
 import {
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
 } from '../../src/schedule/calendar.ts';
-import { localTimeOf, offsetAt } from '../../src/schedule/local-time.ts';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;

@@ -1,9 +1,10 @@
 /** The global freeze: nothing new is begun, none, until it ends by itself or somebody ends it. */
+
 import { userInfo } from 'node:os';
+import { isoMinute } from '../../clock.ts';
 import { formatFreeze } from '../../records/freeze-store.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { formatTime } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
@@ -26,7 +27,7 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
     if (before) terminal.say(`Everything was ${formatFreeze(before)}; this takes its place.`);
     terminal.say(
-      `Everything is frozen until ${formatTime(until)}: no policy starts a run until then. Runs that were started before continue; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
+      `Everything is frozen until ${isoMinute(until)}: no policy starts a run until then. Runs that were started before continue; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
     );
     return exit.ok;
   });

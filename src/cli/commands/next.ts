@@ -1,4 +1,5 @@
 import { isoTime } from '../../clock.ts';
+import { localTimezone } from '../../dates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
@@ -65,8 +66,6 @@ function coming(
   return { policy, rows, more: firings.length > limit };
 }
 
-const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 const asJson = ({ policy, moment, at, skipCause }: Row) => ({
   policy: policy.name,
   job: policy.job,
@@ -74,7 +73,7 @@ const asJson = ({ policy, moment, at, skipCause }: Row) => ({
   fires_at: isoTime(at),
   timezone: policy.schedule?.timezone ?? 'UTC',
   wall_time: wallTime(at, policy.schedule?.timezone ?? 'UTC'),
-  local_time: wallTime(at, zoneHere()),
+  local_time: wallTime(at, localTimezone()),
   skipped: skipCause ? { why: skipCause.why, note: skipCause.note ?? null } : null,
 });
 
@@ -83,7 +82,7 @@ function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number
     terminal.say(`Nothing fires by itself in the next ${days === 1 ? 'day' : `${days} days`}.`);
     return;
   }
-  const here = zoneHere();
+  const here = localTimezone();
   const cells = rows.map(({ policy, at, skipCause }) => {
     const zone = policy.schedule?.timezone ?? 'UTC';
     const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : '';

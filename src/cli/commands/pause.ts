@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { isoMinute } from '../../clock.ts';
 import type { Loaded } from '../../policy/load-policies.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, pauseAt } from '../../records/policy-store.ts';
@@ -15,7 +16,6 @@ import {
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
-import { formatTime } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
@@ -75,14 +75,14 @@ async function pauseOne(
   if (before) terminal.say(`This replaces an earlier pause: ${formatPause(before)}.`);
   if (disabled.has(name)) {
     terminal.say(
-      `${name} is paused${until === undefined ? '' : ` until ${formatTime(until)}`}. ${STAYS_DISABLED}`,
+      `${name} is paused${until === undefined ? '' : ` until ${isoMinute(until)}`}. ${STAYS_DISABLED}`,
     );
     return;
   }
   terminal.say(
     until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
-      : `${name} is paused until ${formatTime(until)}, and fires again by itself.`,
+      : `${name} is paused until ${isoMinute(until)}, and fires again by itself.`,
   );
 }
 

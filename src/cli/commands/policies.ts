@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { loadJobs } from '../../app/jobs.ts';
-import { isoTime } from '../../clock.ts';
+import { isoMinute, isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, formatFreeze, freezeAt } from '../../records/freeze-store.ts';
@@ -32,7 +32,7 @@ import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { sayFrozen } from '../output/frozen.ts';
 import { formatPause } from '../output/pause.ts';
-import { formatTime, paintStatus } from '../output/show-run.ts';
+import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 interface Row {
@@ -129,17 +129,13 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
 
 function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
   const { schedule } = policy;
-  const next = schedule?.disabled
-    ? formatSkipCause(DISABLED)
-    : nextAt === undefined
-      ? ''
-      : formatTime(nextAt);
+  const next = schedule?.disabled ? formatSkipCause(DISABLED) : nextAt === undefined ? '' : isoMinute(nextAt);
   return [
     kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
     policy.job,
     schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'manual',
     pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
-    last ? `${paintStatus(last.status, { paint, ...terminal })} ${formatTime(last.createdAt)}` : '',
+    last ? `${paintStatus(last.status, { paint, ...terminal })} ${isoMinute(last.createdAt)}` : '',
   ];
 }
 
@@ -222,7 +218,7 @@ function showText(
     ...(kept ? formatKept([kept]) : []),
     ...(freeze ? [`everything is ${formatFreeze(freeze)}`] : []),
     ...(pause ? [`${formatPause(pause)}`] : []),
-    `next: ${firings.map(formatTime).join(', ') || formatNever(policy)}`,
+    `next: ${firings.map(isoMinute).join(', ') || formatNever(policy)}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
     ...(runs.length === 0 ? ['No run of it is kept.'] : []),
   ];

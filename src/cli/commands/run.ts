@@ -1,4 +1,5 @@
 import type { Caretaker } from '../../app/caretaker.ts';
+import { isoMinute } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { toReport } from '../../run/report.ts';
@@ -18,7 +19,7 @@ import {
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
-import { countOf, formatTime, outOf } from '../output/show-run.ts';
+import { countOf, outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { watchRun } from '../watch-run.ts';
 import { plan } from './plan.ts';
@@ -66,7 +67,7 @@ async function sayKept(
   const one = kept.find((policy) => policy.name === name);
   if (one) {
     terminal.say(
-      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${formatTime(one.readAt)}.`,
+      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${isoMinute(one.readAt)}.`,
     );
   }
 }

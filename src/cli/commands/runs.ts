@@ -1,3 +1,4 @@
+import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
 import { toReport, toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
@@ -9,15 +10,7 @@ import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
 import { sayFrozen } from '../output/frozen.ts';
 import { formatLostWork } from '../output/lost-work.ts';
-import {
-  clockTime,
-  countsLine,
-  endLines,
-  factLines,
-  formatTime,
-  paintStatus,
-  targetTable,
-} from '../output/show-run.ts';
+import { clockTime, countsLine, endLines, factLines, paintStatus, targetTable } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
 import { runNamed } from '../run-id.ts';
@@ -73,7 +66,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
 function formatNone({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
   if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" fires one.';
   const kind = status ? `${status} runs` : 'runs';
-  const from = typeof since === 'number' ? ` since ${formatTime(since)}` : '';
+  const from = typeof since === 'number' ? ` since ${isoMinute(since)}` : '';
   return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
 }
 
@@ -82,7 +75,7 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
     run.id,
     paintStatus(run.status, terminal),
     run.trigger,
-    formatTime(run.createdAt),
+    isoMinute(run.createdAt),
     run.finishedAt === undefined ? '' : clockTime(run.finishedAt - run.createdAt),
     countsLine(run, terminal),
   ]);

@@ -1,4 +1,5 @@
 /** How a run looks to a person: its line of progress, its end, and what became of its targets. */
+import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../../run/run.ts';
@@ -88,7 +89,7 @@ export function factLines(run: Run): string[] {
 export function formatSpread({ spread }: Run): string | undefined {
   if (!spread || spread.targets === 0) return undefined;
   const { from, ms, targets } = spread;
-  return `starts ${countOf(targets, 'target')} from ${formatTime(from)} until ${formatTime(from + ms)}, one every ${formatInterval(ms / targets)}`;
+  return `starts ${countOf(targets, 'target')} from ${isoMinute(from)} until ${isoMinute(from + ms)}, one every ${formatInterval(ms / targets)}`;
 }
 
 /** `36s`, `1m12s`; of less than a second, its share. */
@@ -149,7 +150,3 @@ export const timeOfDay = (ms: number): string => {
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
 };
-
-/** A moment as a person reads it, in UTC, to the minute: `2026-11-21 02:00Z`. */
-export const formatTime = (ms: number): string =>
-  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')}Z`;

@@ -1,5 +1,6 @@
 /** The templates of the fleet, its scheduled reports, and the reports that they have made so far. */
 
+import { isoDay } from '../../dates.ts';
 import type { ReportTemplate } from '../model/reporting.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
@@ -7,7 +8,7 @@ import { idOf, nextNumber } from '../world/ids.ts';
 import { defaultContent, defaultEmail } from '../world/report-content.ts';
 import { startReport } from '../world/reports.ts';
 import { addScheduledReport } from '../world/scheduled-reports.ts';
-import { DAY, HOUR, utcDay } from '../world/service-time.ts';
+import { DAY, HOUR } from '../world/service-time.ts';
 
 /** Every so many sites of those that can be reported on, one has a scheduled report. */
 const REPORTED_EVERY = 4;
@@ -60,7 +61,7 @@ function plantScheduled(world: World, site: Site, template: ReportTemplate, numb
 }
 
 function plantReport(world: World, site: Site): void {
-  const day = (ago: number) => utcDay(world.startedAt - ago * DAY);
+  const day = (ago: number) => isoDay(world.startedAt - ago * DAY);
   startReport(
     world,
     site,

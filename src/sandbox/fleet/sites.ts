@@ -1,9 +1,10 @@
 /** Makes one site of the fleet, from its own chance: a site is the same whatever other sites there are. */
 
+import { isoDay } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { type Random, randomFrom, seedOf } from '../world/random.ts';
-import { DAY, HOUR, MINUTE, nextTimeOfDay, SECOND, utcDay } from '../world/service-time.ts';
+import { DAY, HOUR, MINUTE, nextTimeOfDay, SECOND } from '../world/service-time.ts';
 import { LATEST_CORE, newSite } from '../world/site.ts';
 import { lastPastSnapshot, pastSuccesses } from '../world/snapshots.ts';
 import { DAILY_SYNCS, planDailySync } from '../world/syncs.ts';
@@ -117,7 +118,7 @@ function give(site: Site, kind: Kind | undefined, now: number): void {
       site.locked = true;
     },
     daily_limit: () => {
-      Object.assign(sync, { used: DAILY_SYNCS, usedOn: utcDay(now) });
+      Object.assign(sync, { used: DAILY_SYNCS, usedOn: isoDay(now) });
     },
     maintenance: () => {
       sync.maintenanceUntil = now + 3 * HOUR + (site.number % 6) * HOUR;

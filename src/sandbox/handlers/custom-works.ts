@@ -1,11 +1,11 @@
 /** Custom work entries of a site (spec 4.16). */
 
+import { isoDay } from '../../dates.ts';
 import type { CustomWork } from '../model/custom-works.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
 import { customWorkView } from '../views/custom-work.ts';
 import { addWork, worksOf } from '../world/custom-works.ts';
-import { utcDay } from '../world/service-time.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 
@@ -74,5 +74,5 @@ export const deleteSiteCustomWork: Handler<'deleteSiteCustomWork'> = ({ world, p
 
 /** The day is that of UTC (the spec names no timezone). */
 function requirePast(day: string, now: number): void {
-  if (day > utcDay(now)) throw cannot('performed_on_in_future', `${day} has not come yet.`);
+  if (day > isoDay(now)) throw cannot('performed_on_in_future', `${day} has not come yet.`);
 }

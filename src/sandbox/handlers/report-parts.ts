@@ -2,7 +2,7 @@
  * What the requests for reports, templates and scheduled reports have in common: each checked before it is
  * used.
  */
-import { requireTimezone as requireKnownTimezone } from '../list/moments.ts';
+import { isTimezone } from '../../dates.ts';
 import type { ContentPatch, EmailPatch, ReportContent, ReportEmail } from '../model/report-content.ts';
 import type { ReportTemplate } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
@@ -54,11 +54,7 @@ export function requireTemplate(world: World, id: string): ReportTemplate {
 
 /** @throws {Refusal} 422 for a name that is no timezone (in a query it would be 400). */
 export function requireTimezone(name: string): string {
-  try {
-    requireKnownTimezone(name);
-  } catch {
-    throw cannot('invalid_timezone', `There is no timezone "${name}".`);
-  }
+  if (!isTimezone(name)) throw cannot('invalid_timezone', `There is no timezone "${name}".`);
   return name;
 }
 

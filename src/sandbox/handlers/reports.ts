@@ -1,5 +1,5 @@
 /** Making, reading and sending reports (spec 4.9). */
-import { dayIn } from '../list/moments.ts';
+import { dayIn } from '../../dates.ts';
 import type { Report } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
 import { cannot, notFound } from '../refusal.ts';
@@ -53,7 +53,7 @@ export const createReport: Handler<'createReport'> = ({ world, now, body, change
   if (!world.sites.has(site_id)) throw cannot('site_not_found', `There is no site "${site_id}".`);
   const site = siteWithBackups(world, site_id);
   const zone = requireTimezone(timezone);
-  if (start_date > end_date || end_date > dayIn(now, zone)) {
+  if (start_date > end_date || end_date > dayIn(zone, now)) {
     throw cannot('invalid_period', 'A report ends today or before, and not before it starts.');
   }
   const period = { startDate: start_date, endDate: end_date };

@@ -1,7 +1,8 @@
 /** A report as the one-page PDF that callers download (spec 4.9). */
+
 import { createRequire } from 'node:module';
 import type PDFDocument from 'pdfkit';
-import { dayIn } from '../list/moments.ts';
+import { dayIn } from '../../dates.ts';
 import type { Report } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
 import { snapshotsOf } from '../world/snapshots.ts';
@@ -98,7 +99,7 @@ function updatesIn(world: World, report: Report): string[] {
 }
 
 function isInPeriod({ startDate, endDate }: Report, at: number): boolean {
-  const day = dayIn(at, 'UTC');
+  const day = dayIn('UTC', at);
   return day >= startDate && day <= endDate;
 }
 

@@ -1,11 +1,12 @@
 /** Work that people have done on a site (spec 2.18). */
 
+import { isoDay } from '../../dates.ts';
 import type { CustomWork, SiteWorks, WorkFields } from '../model/custom-works.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { idOf } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
-import { DAY, utcDay } from './service-time.ts';
+import { DAY } from './service-time.ts';
 
 type OldWork = readonly [title: string, description: string];
 
@@ -20,7 +21,7 @@ export function worksOf(world: World, site: Site): SiteWorks {
   for (let count = random.between(0, 3); count > 0; count -= 1) {
     const at = world.startedAt - count * 9 * DAY - random.between(0, 5) * DAY;
     const [title, description] = random.pick(oldWorks);
-    addWork(made, site, { title, description, performedOn: utcDay(at) }, at);
+    addWork(made, site, { title, description, performedOn: isoDay(at) }, at);
   }
   return made;
 }

@@ -1,7 +1,6 @@
 /** The days that a report is about. Days are written YYYY-MM-DD and are those of a timezone. */
-import { dayIn } from '../list/moments.ts';
+import { dayIn, daysAfter } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
-import { DAY } from './service-time.ts';
 import { snapshotsOf } from './snapshots.ts';
 
 export interface Period {
@@ -13,7 +12,7 @@ export interface Period {
 export function snapshotsCover(site: Site, { startDate, endDate }: Period, timezone: string): boolean {
   const days = snapshotsOf(site)
     .filter(({ status }) => status === 'succeeded')
-    .map(({ createdAt }) => dayIn(createdAt, timezone));
+    .map(({ createdAt }) => dayIn(timezone, createdAt));
   const [first, last] = [days[0], days.at(-1)];
   return first !== undefined && last !== undefined && first <= startDate && last >= endDate;
 }
@@ -27,12 +26,9 @@ export function periodBefore(
   frequency: 'weekly' | 'biweekly' | 'monthly',
   timezone: string,
 ): Period {
-  const today = dayIn(at, timezone);
+  const today = dayIn(timezone, at);
   const days = { weekly: 7, biweekly: 14, monthly: daysOfMonthBefore(today) }[frequency];
-  return { startDate: dayBefore(today, days), endDate: dayBefore(today, 1) };
+  return { startDate: daysAfter(today, -days), endDate: daysAfter(today, -1) };
 }
 
-const dayBefore = (day: string, count: number): string =>
-  new Date(Date.parse(day) - count * DAY).toISOString().slice(0, 10);
-
-const daysOfMonthBefore = (day: string): number => Number(dayBefore(`${day.slice(0, 8)}01`, 1).slice(8));
+const daysOfMonthBefore = (day: string): number => Number(daysAfter(`${day.slice(0, 8)}01`, -1).slice(8));

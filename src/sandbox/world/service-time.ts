@@ -1,5 +1,6 @@
 /** The service's own time, which may run faster than the clock it is taken from. */
 import type { Clock } from '../../clock.ts';
+import { isoDay } from '../../dates.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -14,11 +15,8 @@ export function serviceTime(clock: Clock, speed: number, from: number = clock.no
   return () => Math.floor(from + (clock.now() - startedAt) * speed);
 }
 
-/** The day a moment belongs to, in UTC: `2026-11-21`. */
-export const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
 /** The first moment after `at` with this time of day (`02:30Z` or `02:30:00Z`). */
 export function nextTimeOfDay(timeOfDay: string, at: number): number {
-  const today = Date.parse(`${utcDay(at)}T${timeOfDay}`);
+  const today = Date.parse(`${isoDay(at)}T${timeOfDay}`);
   return today > at ? today : today + DAY;
 }

@@ -1,10 +1,11 @@
 /** The life of a sync (spec 3, "Site sync", and 4.15): from the start on demand to its snapshot's end. */
 
+import { isoDay } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
 import type { Snapshot } from '../model/snapshots.ts';
 import type { World } from '../model/world.ts';
 import { cannot, conflict } from '../refusal.ts';
-import { DAY, nextTimeOfDay, utcDay } from './service-time.ts';
+import { DAY, nextTimeOfDay } from './service-time.ts';
 import { endSnapshot, newSnapshot, snapshotsOf } from './snapshots.ts';
 
 /** On-demand syncs a site may start in one UTC day. */
@@ -20,7 +21,7 @@ export function startSync(world: World, site: Site, now: number, note: string | 
   requireReady(site, now);
   const { sync } = site;
   sync.used = syncsUsed(site, now) + 1;
-  sync.usedOn = utcDay(now);
+  sync.usedOn = isoDay(now);
   // Its note has to be kept, so its snapshots are no longer just moments.
   snapshotsOf(site);
   const snapshot = beginSync(world, site, now, note);
@@ -60,7 +61,7 @@ function beginSync(world: World, site: Site, at: number, note: string | null): S
 
 /** How many on-demand syncs the site has started on the present day. */
 export const syncsUsed = ({ sync }: Site, now: number): number =>
-  sync.usedOn === utcDay(now) ? sync.used : 0;
+  sync.usedOn === isoDay(now) ? sync.used : 0;
 
 export const isUnderMaintenance = ({ sync }: Site, now: number): boolean =>
   sync.maintenanceUntil !== null && now < sync.maintenanceUntil;

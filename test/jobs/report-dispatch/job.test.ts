@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
-import { dayAt, daysAfter, periodOf } from '../../../jobs/report-dispatch/period.ts';
+import { periodOf } from '../../../jobs/report-dispatch/period.ts';
 import type { Input, Item, OperationId } from '../../../src/contract/operations.ts';
+import { dayIn, daysAfter } from '../../../src/dates.ts';
 import type { Acting } from '../../../src/job/job.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import { around } from '../../support/between.ts';
@@ -380,7 +381,7 @@ describe('a mail', () => {
 describe('what is missing is named before anything is made:', () => {
   test('a template, a sender email, days that are over; and the run does not look well', async () => {
     const now = await startAgency(['ada@one.example']);
-    const end = daysAfter(dayAt(now.clock.now(), 'UTC'), 1);
+    const end = daysAfter(dayIn('UTC', now.clock.now()), 1);
 
     const { run, first, targets } = await dispatch(
       now,

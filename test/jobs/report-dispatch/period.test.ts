@@ -2,15 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   boundsOf,
-  dayAt,
-  daysAfter,
   isLanguage,
   monthOf,
   PeriodWish,
   periodOf,
   sayPeriod,
-  startOfDay,
 } from '../../../jobs/report-dispatch/period.ts';
+import { dayIn, daysAfter, startOfDay } from '../../../src/dates.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -40,7 +38,7 @@ describe.each(zones)('in %s', (zone) => {
   test('last month is the whole calendar month before the day, whatever the moment', () => {
     for (const at of moments) {
       const { start, end } = periodOf('last_month', at, zone);
-      const today = dayAt(at, zone);
+      const today = dayIn(zone, at);
       expect(start).toMatch(/-01$/);
       expect(daysAfter(end, 1)).toBe(`${today.slice(0, 8)}01`);
       expect(start.slice(0, 7)).toBe(end.slice(0, 7));
@@ -51,7 +49,7 @@ describe.each(zones)('in %s', (zone) => {
   test('last week is seven days from Monday to Sunday, and over for no more than a week', () => {
     for (const at of moments) {
       const { start, end } = periodOf('last_week', at, zone);
-      const today = dayAt(at, zone);
+      const today = dayIn(zone, at);
       expect(new Date(start).getUTCDay()).toBe(1);
       expect(daysAfter(start, 6)).toBe(end);
       expect(end < today && today <= daysAfter(end, 7)).toBe(true);
@@ -60,9 +58,9 @@ describe.each(zones)('in %s', (zone) => {
 
   test('a day begins at the first moment that calendars show it, also where clocks change', () => {
     for (let day = '2027-01-01'; day < '2028-12-31'; day = daysAfter(day, 13)) {
-      const start = startOfDay(day, zone);
-      expect(dayAt(start, zone)).toBe(day);
-      expect(dayAt(start - 1, zone)).toBe(daysAfter(day, -1));
+      const start = startOfDay(zone, day);
+      expect(dayIn(zone, start)).toBe(day);
+      expect(dayIn(zone, start - 1)).toBe(daysAfter(day, -1));
     }
   });
 });
@@ -88,7 +86,7 @@ test('a day on which clocks change has 23 or 25 hours, and one without midnight 
   expect(lasts('2026-03-29', 'Europe/Berlin')).toBe(23);
   expect(lasts('2026-10-25', 'Europe/Berlin')).toBe(25);
   // In Cairo clocks go from 00:00 to 01:00.
-  expect(new Date(startOfDay('2026-04-24', 'Africa/Cairo')).toISOString()).toBe('2026-04-23T22:00:00.000Z');
+  expect(new Date(startOfDay('Africa/Cairo', '2026-04-24')).toISOString()).toBe('2026-04-23T22:00:00.000Z');
   expect(lasts('2026-04-24', 'Africa/Cairo')).toBe(23);
   expect(boundsOf({ start: '2026-10-01', end: '2026-10-31' }, 'UTC')).toEqual({
     from: Date.parse('2026-10-01T00:00:00Z'),
@@ -98,9 +96,9 @@ test('a day on which clocks change has 23 or 25 hours, and one without midnight 
 
 test('a day that a zone left out begins with the next', () => {
   // Samoa went from the 29th of December 2011 to the 31st.
-  const start = startOfDay('2011-12-30', 'Pacific/Apia');
-  expect(dayAt(start, 'Pacific/Apia')).toBe('2011-12-31');
-  expect(dayAt(start - DAY / 2, 'Pacific/Apia')).toBe('2011-12-29');
+  const start = startOfDay('Pacific/Apia', '2011-12-30');
+  expect(dayIn('Pacific/Apia', start)).toBe('2011-12-31');
+  expect(dayIn('Pacific/Apia', start - DAY / 2)).toBe('2011-12-29');
 });
 
 test('only a whole month is called by its name', () => {
