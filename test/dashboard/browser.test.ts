@@ -133,7 +133,7 @@ test.skipIf(withoutBrowser)(
       '/runs',
       `/runs/${aRun().id}`,
       `/runs/${aRun().id}/retry`,
-      '/work',
+      '/system',
       '/policies/nightly-sync',
     ];
     const more = [

@@ -127,7 +127,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     `/runs/${running.id}/end`,
     `/runs/${finished.id}`,
     `/runs/${finished.id}/retry`,
-    '/work',
+    '/system',
     policy,
     '/policies/nightly-sync',
     '/policies/switched-off',

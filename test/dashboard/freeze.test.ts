@@ -13,7 +13,7 @@ test('every page says that everything is frozen, by whom, until when and why', a
   const ask = await world.signedIn();
   await world.records.freeze.begin({ at: now, by: 'anna', reason: 'the <big> sale', until: now + 3_600_000 });
 
-  for (const path of ['/', '/runs', '/work', '/policies/nightly-sync']) {
+  for (const path of ['/', '/runs', '/system', '/policies/nightly-sync']) {
     const page = await (await ask(path)).text();
     expect(page).toMatch(
       /Everything is frozen by anna until <time datetime="[^"]+Z">\S+ \S+ UTC<\/time> \(the &lt;big&gt; sale\): no run starts\./,

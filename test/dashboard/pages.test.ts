@@ -361,7 +361,7 @@ test('every page says who is not at work, and whose service does not answer', as
     '/',
     '/runs',
     pathOf(),
-    '/work',
+    '/system',
     '/policies/nightly-sync',
     '/policies/nightly-sync/run',
   ]) {
@@ -373,7 +373,7 @@ test('every page says who is not at work, and whose service does not answer', as
 
   await showDaemon(world.records, ['worker', 'scheduler']);
   await world.records.accounts.attended('default', Date.now() - 40_000);
-  const { text } = await look('/work');
+  const { text } = await look('/system');
   expect(text).not.toContain('No worker is running');
   expect(text).toContain('The runs of the account default have no leader');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
@@ -425,7 +425,7 @@ test('pages carry no script or style of their own inside', async () => {
   await remember(world.records, aRun(), [ended('a', 'failed')]);
   for (const path of ['/', pathOf(), '/nowhere']) {
     const { html } = await look(path);
-    expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?! src="\/live\.js")/);
+    expect(html).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?! type="module" src="\/client\/live\.js")/);
   }
 });
 
@@ -474,7 +474,7 @@ test('a broken file of forty policies takes one line on every page, and what is 
   world = await startWorld({ policies: () => [aPolicy('nightly-sync')] });
   world.health.brokenFiles = [brokenFileOf(40)];
 
-  for (const path of ['/', '/runs', '/work']) {
+  for (const path of ['/', '/runs', '/system']) {
     const { html } = await look(path);
     const [, sentence = ''] =
       /<span class="says">((?:(?!<\/summary>).)*has 40 errors.*?)<\/summary>/s.exec(html) ?? [];

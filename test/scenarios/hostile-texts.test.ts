@@ -154,7 +154,7 @@ test('no credential is stored or shown, and nothing steers a terminal', { timeou
     for (const format of ['csv', 'jsonl']) await printed('runs', 'export', run, '--format', format);
   }
   for (const words of [['runs'], ['policies'], ['doctor']]) await printed(...words);
-  for (const path of ['/', '/runs', '/work', '/metrics', '/api/v1/runs', '/queues/api/queues'])
+  for (const path of ['/', '/runs', '/system', '/metrics', '/api/v1/runs', '/queues/api/queues'])
     await served(path, cookie);
   daemon.child.kill('SIGTERM');
   const { stdout, stderr } = await daemon.ended;

@@ -1,7 +1,7 @@
 import type { Policy } from '../../policy/policy.ts';
 import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { refuse, sendJson } from './problem.ts';
+import { refuse, sendJson } from './json.ts';
 
 /** The policies active: the objects of `policies --json`. */
 export async function sendPolicies(c: Exchange, context: DashboardContext): Promise<Response> {

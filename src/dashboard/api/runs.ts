@@ -1,13 +1,15 @@
+import { stream } from 'hono/streaming';
 import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
-import { toSummary } from '../../run/report.ts';
+import { toSummary, toTargetReport } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
+import { visibleJson } from '../../visible.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { nextPageOf } from '../queries/run-page.ts';
-import { refuseQuery, sendJson } from './problem.ts';
+import { nextRunPage } from '../queries/paging.ts';
+import { refuse, refuseQuery, sendJson } from './json.ts';
 
-/** A moment, or how long ago: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as the command line takes it. */
+/** A time or a duration back from now: `2026-11-01`, `2026-11-01T02:00:00Z`, `7d`, as on the command line. */
 const Since = (now: number) =>
   z.string().transform((text, context) => {
     const ago = parseDuration(text.replace(/\s*ago$/, ''));
@@ -37,11 +39,31 @@ export async function sendRuns(c: Exchange, { reader, clock }: DashboardContext)
   const wanted = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const found = await reader.runs({ ...wanted, limit: limit + 1 });
   const runs = found.slice(0, limit);
-  const next = nextPageOf(found, limit);
+  const next = nextRunPage(found, limit);
   if (next !== undefined) {
     const page = new URL(c.req.url);
     page.searchParams.set('before', isoTime(next));
     c.header('Link', `<${page.pathname}${page.search}>; rel="next"`);
   }
   return sendJson(c, { runs: runs.map(toSummary) });
+}
+
+/**
+ * One run with all its targets: the object of `runs show --json`. It is sent while the targets are read, so
+ * their number does not matter.
+ */
+export async function sendRun(c: Exchange, { reader }: DashboardContext): Promise<Response> {
+  const id = c.req.param('id') ?? '';
+  const run = await reader.run(id);
+  if (!run) return refuse(c, 404, 'not_found', 'There is no such run.');
+  c.header('Content-Type', 'application/json; charset=UTF-8');
+  return stream(c, async (body) => {
+    await body.write(`${visibleJson(toSummary(run)).slice(0, -1)},"targets":[`);
+    let separator = '';
+    for await (const target of reader.allTargets(run.id)) {
+      await body.write(separator + visibleJson(toTargetReport(target)));
+      separator = ',';
+    }
+    await body.write(']}\n');
+  });
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { toTargetReport } from '../../run/report.ts';
 import { outcomes } from '../../run/run.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import type { TargetQuery } from '../queries/target-page.ts';
-import { refuse, refuseQuery, sendJson } from './problem.ts';
+import type { TargetQuery } from '../queries/paging.ts';
+import { refuse, refuseQuery, sendJson } from './json.ts';
 
 const Query = z.strictObject({
   outcome: z.enum([...outcomes, 'open']).optional(),

@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory';
 import { asPage } from '../components/layout.tsx';
 import type { DashboardContext, Env, Exchange } from '../http/context.ts';
 import { isSignedIn } from './cookie.ts';
-import { localPath } from './local-path.ts';
+import { localPath } from './origin.ts';
 
 /** `open`: everybody. `person`: who is signed in. `program`: also who sends the password with the request. */
 export type Access = 'open' | 'person' | 'program';

@@ -56,7 +56,7 @@ export const Layout = ({ title, signedIn = true, here, live, now, children }: La
 const menu = [
   ['/', 'Overview'],
   ['/runs', 'Runs'],
-  ['/work', 'System'],
+  ['/system', 'System'],
   ['/queues', 'Queues'],
 ] as const;
 

@@ -2,22 +2,26 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { messageOf, systemCodeOf } from '../../errors.ts';
+import { CaretakerError, messageOf, systemCodeOf } from '../../errors.ts';
 import type { Env } from './context.ts';
-import { DashboardError } from './dashboard-error.ts';
+
+/** The dashboard cannot be served. The message names the setting to change. */
+export class DashboardError extends CaretakerError {
+  readonly code = 'DASHBOARD';
+}
 
 export interface Listening {
   port: number;
-  /** Answers requests from now on; those that came earlier are told to come again. */
+  /** Answers requests from now on; earlier ones got a 503. */
   serve(app: Hono<Env>): void;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
 }
 
 /**
- * Listens on an address before there is anything to serve, so that the port is known and nobody else's.
+ * Listens on an address before there is anything to serve: so the port is known, and reserved.
  *
- * @throws {DashboardError} when it cannot; the message names the setting to change.
+ * @throws {DashboardError} when it cannot listen there.
  */
 export async function listen(host: string, port: number): Promise<Listening> {
   let answer: ReturnType<typeof getRequestListener> | undefined;
@@ -40,7 +44,7 @@ export async function listen(host: string, port: number): Promise<Listening> {
   };
 }
 
-/** The address as a person types it; one that means every address of the machine is shown as this machine. */
+/** The address as a person types it. One that stands for all addresses of the machine becomes `localhost`. */
 export function urlOf(host: string, port: number): string {
   const name = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;

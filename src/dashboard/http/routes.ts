@@ -15,20 +15,18 @@ import {
   retry,
 } from '../actions/run.tsx';
 import { sendPolicies, sendPolicy } from '../api/policies.ts';
-import { sendRun } from '../api/run.ts';
-import { sendRuns } from '../api/runs.ts';
+import { sendRun, sendRuns } from '../api/runs.ts';
 import { sendTarget, sendTargets } from '../api/targets.ts';
 import type { Access } from '../auth/guard.tsx';
 import { sendEvents } from '../events/send-events.ts';
-import { sendAlive, sendReady } from '../monitoring/health.ts';
-import { sendMetrics } from '../monitoring/metrics.ts';
+import { sendAlive, sendMetrics, sendReady } from '../monitoring/endpoints.ts';
 import { showOverview } from '../pages/overview.tsx';
 import { showPolicy } from '../pages/policy.tsx';
 import { showRun } from '../pages/run.tsx';
 import { showRuns } from '../pages/runs.tsx';
 import { leave, printLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
+import { showSystem } from '../pages/system.tsx';
 import { showTarget } from '../pages/target.tsx';
-import { showWork } from '../pages/work.tsx';
 import { sendClientFile } from './client-files.ts';
 import type { Handler } from './context.ts';
 
@@ -50,7 +48,7 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/sign-out', access: 'person', handle: leave },
 
   { method: 'GET', path: '/', access: 'person', handle: showOverview },
-  { method: 'GET', path: '/work', access: 'person', handle: showWork },
+  { method: 'GET', path: '/system', access: 'person', handle: showSystem },
   { method: 'GET', path: '/runs', access: 'person', handle: showRuns },
   { method: 'GET', path: '/runs/:id', access: 'person', handle: showRun },
   { method: 'GET', path: '/policies/:name', access: 'person', handle: showPolicy },

@@ -19,8 +19,8 @@ import {
 } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { readDay } from '../queries/day.ts';
-import { LastDay } from './day.tsx';
+import { readLastDay } from '../queries/last-day.ts';
+import { LastDay } from './last-day.tsx';
 
 const LATEST = 10;
 const POLICIES_A_PAGE = 50;
@@ -42,7 +42,7 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
   const page = Math.max(1, Math.trunc(Number(c.req.query('page') ?? 1)) || 1);
   const policies = context.policies();
   const [day, latest, states] = await Promise.all([
-    readDay(reader, now),
+    readLastDay(reader, now),
     reader.runs({ limit: LATEST }),
     reader.policyStates(policies.map(({ name }) => name)),
   ]);

@@ -26,8 +26,8 @@ import {
 import { Findings } from '../components/findings.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
+import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/paging.ts';
 import { isAttended } from '../queries/system-status.ts';
-import { MAX_READ, type TargetPage, type TargetQuery } from '../queries/target-page.ts';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = 100;

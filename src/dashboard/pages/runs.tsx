@@ -2,7 +2,7 @@ import { type RunStatus, runStatuses } from '../../run/run.ts';
 import { RunTable } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { nextPageOf } from '../queries/run-page.ts';
+import { nextRunPage } from '../queries/paging.ts';
 
 const PAGE = 50;
 
@@ -19,7 +19,7 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
   });
   const now = context.clock.now();
   const runs = found.slice(0, PAGE);
-  const next = nextPageOf(found, PAGE);
+  const next = nextRunPage(found, PAGE);
   const names = context.policies().map(({ name }) => name);
   return showPage(
     c,

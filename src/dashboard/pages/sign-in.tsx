@@ -1,7 +1,7 @@
 /** Coming in and leaving: the only pages that need no session. */
 import { isSignedIn, signIn, signOut } from '../auth/cookie.ts';
 import { addressOf, countFailed, refuseGuessing, reloadSameSite } from '../auth/guard.tsx';
-import { localPath } from '../auth/local-path.ts';
+import { localPath } from '../auth/origin.ts';
 import { asPage, Layout } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 

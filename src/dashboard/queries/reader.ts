@@ -16,7 +16,7 @@ import type { LeftOut } from '../../records/target-types.ts';
 import type { Totals } from '../../records/totals-store.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
-import { pageOfTargets, type TargetPage, type TargetQuery } from './target-page.ts';
+import { readTargetPage, type TargetPage, type TargetQuery } from './paging.ts';
 
 /** What is known of an account besides its budget. */
 export interface AccountFacts {
@@ -49,7 +49,7 @@ export interface Reader {
   runsByStatus(): Promise<Map<RunStatus, number>>;
   /** Of each of these runs, how many targets ended for which reason. */
   reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>>;
-  /** A page of a run's targets, in the order of the plan; its cost is bounded (`target-page.ts`). */
+  /** A page of a run's targets, in the order of the plan; its cost is bounded (`paging.ts`). */
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
@@ -77,7 +77,7 @@ export function openReader(records: Records): Reader {
     totals: (from, now) => records.totals.between(from, now),
     runsByStatus: () => records.runs.countByStatus(),
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
-    targets: async (run, query) => clean(await pageOfTargets(records.targets, run, query)),
+    targets: async (run, query) => clean(await readTargetPage(records.targets, run, query)),
     allTargets,
     countLeftOut: (run) => records.targets.countLeftOut(run),
     leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),

@@ -1,11 +1,11 @@
 /** A webhook: the message as JSON, signed when the configuration has a secret. */
+import { createHmac } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { visibleJson } from '../../visible.ts';
 import type { Send } from '../channel.ts';
 import { post } from '../post.ts';
-import { signatureOf } from '../signature.ts';
 
-/** Signed again for each attempt, so that a receiver may refuse old timestamps. */
+/** Signed again for each attempt, so that a receiver can reject old timestamps. */
 export const sendToWebhook: Send<'webhook'> = (
   { event, message },
   { url, secret },
@@ -30,3 +30,11 @@ function headersFor(
     ...(secret === undefined ? {} : { 'x-caretaker-signature': signatureOf(secret, timestamp, body) }),
   };
 }
+
+/**
+ * The value of `x-caretaker-signature`: an HMAC-SHA256 over the timestamp, a dot and the body, byte for byte.
+ *
+ * The timestamp is part of it, so that a recorded message cannot be sent again later.
+ */
+const signatureOf = (secret: string, timestamp: string, body: string): string =>
+  `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;

@@ -8,7 +8,7 @@ import { type AccountStanding, supervisorLagMs, systemStatusOf } from '../querie
  * Who is at work: the processes, and of each account who looks after it, what it has left, and how it
  * answers.
  */
-export async function showWork(c: Exchange, context: DashboardContext): Promise<Response> {
+export async function showSystem(c: Exchange, context: DashboardContext): Promise<Response> {
   const [{ processes, accounts, now }, queues] = await Promise.all([
     systemStatusOf(context),
     context.queues.counts(),
@@ -16,7 +16,7 @@ export async function showWork(c: Exchange, context: DashboardContext): Promise<
   return showPage(
     c,
     context,
-    { title: 'System', here: '/work', live: '*' },
+    { title: 'System', here: '/system', live: '*' },
     <>
       <h1>System</h1>
       <section id="processes" data-live>

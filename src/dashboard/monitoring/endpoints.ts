@@ -1,12 +1,12 @@
-/** What a supervisor asks: is the process alive, and is it ready to work. */
+/** The endpoints for process supervisors and Prometheus: is the process alive, is it ready, what is measured. */
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
 /** 200 as long as the process answers at all. */
 export const sendAlive = (c: Exchange): Response => c.text('alive\n');
 
 /**
- * 200 when Redis answers, takes writes and hands out entries, and every role is at work; else 503 with what
- * is missing. What a person should look at although work goes on is named behind it, a line each.
+ * 200 when Redis answers, accepts writes and delivers entries, and every role is running; else 503 with what
+ * is missing. Warnings follow, one a line: work continues, but a person should look at them.
  */
 export async function sendReady(c: Exchange, { health }: DashboardContext): Promise<Response> {
   const { redis, waiting, differences, troubles } = await health();
@@ -20,4 +20,9 @@ export async function sendReady(c: Exchange, { health }: DashboardContext): Prom
   return missing.length === 0
     ? c.text(`ready\n${warnings}`)
     : c.text(`not ready: ${missing.join(', ')}\n${warnings}`, 503);
+}
+
+/** All metrics, in Prometheus's text format. */
+export async function sendMetrics(c: Exchange, { meters }: DashboardContext): Promise<Response> {
+  return c.body(await meters.text(), 200, { 'Content-Type': meters.contentType });
 }

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Badge, number, policyPath, runPath, Table, Time, Why, WhyLine } from '../components/components.tsx';
-import type { Day, Group, OfPolicy, Trouble } from '../queries/day.ts';
+import type { Day, Group, OfPolicy, Trouble } from '../queries/last-day.ts';
 
 const MAX_TROUBLED_SHOWN = 10;
 const POLICIES_A_GROUP = 3;

@@ -60,7 +60,7 @@ const troubles: readonly RunStatus[] = ['failed', 'stopped', 'blocked', 'cancell
  * Reads the totals of the last day and the runs under way; no target, and of the runs that ended only those
  * it shows.
  */
-export async function readDay(reader: Reader, now: number): Promise<Day> {
+export async function readLastDay(reader: Reader, now: number): Promise<Day> {
   const ended = await reader.totals(now - DAY_MS, now);
   const active = (await reader.runsOf(ended.active)).sort((a, b) => a.createdAt - b.createdAt);
   const { runs, targets } = withActive(ended, active, await reader.reasons(active.map(({ id }) => id)));
