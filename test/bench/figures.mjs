@@ -30,7 +30,7 @@ async function night() {
     return {
       'requests per target': sent / tried,
       'wall time over its lower bound': ms / leastMs,
-      '429s caused by us': limited,
+      '429s caused by Caretaker': limited,
     };
   });
 }
@@ -63,7 +63,7 @@ async function saturation() {
     const could = (performance.now() - begun) * perMs;
     waits.sort((a, b) => a - b);
     return {
-      'share of the budget used at saturation': (sum(after.requests) - sum(before.requests)) / could,
+      'percentage of the budget used at saturation': (sum(after.requests) - sum(before.requests)) / could,
       '429s at saturation': after.limited - before.limited,
       "a person's request at saturation (s)": waits[Math.floor(waits.length / 2)],
       'the slowest of them (s)': waits.at(-1),
@@ -213,8 +213,8 @@ export const figures = [
 export const toReach = {
   'requests per target': { most: 1.1 },
   'wall time over its lower bound': { most: 1.03 },
-  '429s caused by us': { most: 0 },
-  'share of the budget used at saturation': { least: 0.98 },
+  '429s caused by Caretaker': { most: 0 },
+  'percentage of the budget used at saturation': { least: 0.98 },
   '429s at saturation': { most: 0 },
   'targets per second over bare BullMQ': { least: 0.7 },
   'extra memory of 10,000 targets (MB)': { most: 60 },

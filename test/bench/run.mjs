@@ -79,7 +79,7 @@ if (values.json) {
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}; median of ${runs}\n\n`,
   );
-  process.stdout.write('| figure | median | from – to | to reach | |\n|---|---|---|---|---|\n');
+  process.stdout.write('| figure | median | from – to | goal | |\n|---|---|---|---|---|\n');
   for (const { figure, median, from, to, target, reached } of rows) {
     const mark = reached === null ? '' : reached ? 'reached' : '**not reached**';
     process.stdout.write(

@@ -148,7 +148,7 @@ const READY = 'daemon with 1,000 policies ready (s)';
 const READY_CPU = 'daemon with 1,000 policies ready (s of CPU)';
 const IDLE = 'daemon with 1,000 policies, nothing due (% of a core)';
 const LATE = 'a firing is late by (ms)';
-const LATEST = 'the latest of 20 firings is late by (ms)';
+const LATEST = 'the latest of 20 scheduled runs is late by (ms)';
 
 /** What is to be reached. */
 export const toReachOfSchedule = { [READY]: { most: 2 }, [IDLE]: { most: 1 }, [LATEST]: { most: 250 } };

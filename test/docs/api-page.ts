@@ -329,7 +329,7 @@ ${anchor('4')}
 ## 4 Operations
 
 The effect of an operation says what a second, identical request does. It decides what happens when an answer is lost; see
-[reliability.md](reliability.md#how-it-is-kept). "Destructive" operations delete, cancel, replace or switch off something that
+[reliability.md](reliability.md#how-the-promise-is-kept). "Destructive" operations delete, cancel, replace or switch off something that
 the same request cannot bring back.
 
 ${anchor('4.1')}

@@ -12,7 +12,7 @@ const rowOf = (id: OperationId): string => {
   const once = operationOf(id).effect === 'once';
   const { looksFor, unknown = 'Nothing.' } = once
     ? probes[id as OnceId]
-    : { looksFor: 'Not looked for: it is asked for again, which leaves the account as asking once.' };
+    : { looksFor: 'Not looked for: it is sent again, which has the same effect as sending it once.' };
   return `| \`${id}\` | ${looksFor} | ${unknown} |`;
 };
 
