@@ -39,7 +39,7 @@ import { bare, schemaUnder } from '../../src/contract/schema.ts';
 import type { Field, FieldTree } from '../../src/expression/fields.ts';
 import { fieldsOf } from '../../src/job/fields.ts';
 
-/** A shape of the service, and what its single view adds where that has more. */
+/** A shape of the service, and the shape of its single view if that has more fields. */
 interface Shape {
   name: string;
   list: z.ZodObject;
@@ -133,7 +133,7 @@ const codes = (names: readonly string[]): string => names.map(code).join(', ');
 const anchor = (section: string): string => `<a id="${section}"></a>`;
 const heading = (section: string, title: string): string => `${anchor(section)}\n\n### ${section} ${title}`;
 
-/** Which resource a schema is, as a link to its section; nothing for a shape without a section. */
+/** A link to the section of the resource that a schema describes; undefined for a shape without a section. */
 function linkTo(schema: z.core.$ZodType): string | undefined {
   for (const [section, { shapes }] of Object.entries(resources))
     for (const { name, list, single } of shapes)
@@ -152,7 +152,7 @@ interface Row {
   notes: string[];
 }
 
-/** Every field with its place: `wp.core.locked`, `tags[].id`. */
+/** Every field with its path: `wp.core.locked`, `tags[].id`. */
 function rowsOf(fields: FieldTree, lenient: z.core.$ZodType, at = ''): [string, Row][] {
   return Object.entries(fields).flatMap(([name, field]): [string, Row][] => {
     const path = `${at}${name}`;
@@ -279,12 +279,12 @@ function statusRows(): string[] {
 
 export const apiPage = (): string => `# The service's interface
 
-All ${table.length} operations of the Site Management Service API, version 6.0.0, as \`src/contract\` has them. The page is made
-from the contract by \`npm run docs\`, and a test compares the two. "Spec 4.15" in a comment is section [4.15](#4.15) of this
+All ${table.length} operations of the Site Management Service API, version 6.0.0, as declared in \`src/contract\`. \`npm run docs\` generates
+this page from the contract, and a test compares the two. "Spec 4.15" in a comment is section [4.15](#4.15) of this
 page; the numbers are those of the service's specification.
 
-\`caretaker api <operation> --help\` shows the same at a terminal, with an example. What the specification does not show, and
-what the sandbox does in such cases, is listed in
+\`caretaker api <operation> --help\` shows the same in a terminal, with an example. What the specification leaves open,
+and what the sandbox does in these cases, is listed in
 [src/sandbox/README.md](../src/sandbox/README.md#choices-where-the-spec-says-not-shown).
 
 | section | operations |
@@ -305,14 +305,14 @@ ${anchor('1')}
 - ${anchor('1.3')}1.3 Identifiers are strings.
 - ${anchor('1.4')}1.4 An update is a \`POST\` to \`.../update\`; fields that it does not name stay as they are. \`DELETE\` deletes one
   item and answers 204. A \`POST\` to \`.../delete\` deletes several.
-- ${anchor('1.5')}1.5 Long work answers with a [task reference](#2.1); [showTask](#showtask) and [listTasks](#listtasks) tell what
-  becomes of it.
+- ${anchor('1.5')}1.5 Long work answers with a [task reference](#2.1); [showTask](#showtask) and [listTasks](#listtasks) show its
+  progress and result.
 
 ${anchor('2')}
 
 ## 2 Resources
 
-Every field that the specification gives to a resource. "Needed" are the few without which Caretaker cannot use an
+Every field of each resource in the specification. Fields marked "needed" are those without which Caretaker cannot use an
 answer ([\`CONTRACT_BROKEN\`](errors.md#CONTRACT_BROKEN)); all others may be missing or wrong, which is counted as contract drift.
 
 ${Object.entries(resources).map(resourceText).join('\n\n')}
@@ -328,7 +328,7 @@ ${anchor('4')}
 
 ## 4 Operations
 
-The effect of an operation says what a second, identical request does. It decides what happens when an answer is lost; see
+The effect of an operation states what a second, identical request does. It determines what happens when an answer is lost; see
 [reliability.md](reliability.md#how-the-promise-is-kept). "Destructive" operations delete, cancel, replace or switch off something that
 the same request cannot bring back.
 
@@ -338,7 +338,7 @@ ${anchor('4.1')}
 
 A list takes \`page\` (from 1), \`perPage\` (1 to 100, default 100), \`timezone\` (in which timestamps in filters are read, default
 UTC), \`sort\` (\`field,asc\` or \`field,desc\`) and \`filters[field:operator]=value\`. \`in\` repeats
-\`filters[field:in][]=value\`. Each list below names what it takes of these. A field, operator or value that it does not name is
+\`filters[field:in][]=value\`. Each list below names the parameters that it takes. A field, operator or value that it does not name is
 answered with 400; Caretaker checks that before it sends a request. A paged answer has \`meta.pagination\`.
 
 ${Object.entries(sections).map(sectionText).join('\n\n')}
@@ -359,8 +359,8 @@ ${anchor('7')}
 ${statusRows().join('\n')}
 
 A request about several items ([deleteClients](#deleteclients), [deleteReportTemplates](#deletereporttemplates),
-[assignTag](#assigntag), [removeTag](#removetag), [sendReportEmail](#sendreportemail)) answers 200 and names each item that it
-refused under \`errors\`. The structure of an error body is not specified; Caretaker takes the message from whatever it holds.
+[assignTag](#assigntag), [removeTag](#removetag), [sendReportEmail](#sendreportemail)) answers 200 and lists each item that it
+refused under \`errors\`. The structure of an error body is not specified; Caretaker takes the message from any field that has one.
 
 ${anchor('8')}
 

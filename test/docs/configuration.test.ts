@@ -1,4 +1,4 @@
-/** The page of keys is made of the descriptions in the code; `npm run docs` writes it. */
+/** The page of keys is generated from the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
 import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
@@ -64,34 +64,34 @@ function rowsOf(schema: Schema, path: string): string[] {
 
 const table = (schema: object, path = '') =>
   [
-    '| key | takes | when left out | what it is for |',
+    '| key | type | default | meaning |',
     '|---|---|---|---|',
     ...new Set(rowsOf(schema as Schema, path)),
   ].join('\n');
 
-test('docs/configuration.md says of every key what the code does', async () => {
+test('docs/configuration.md describes every key as the code does', async () => {
   const config = configFileJsonSchema();
   const policy = (policyFileJsonSchema() as Schema).properties?.['policies']?.items ?? {};
-  const page = `# Every key
+  const page = `# Configuration keys
 
-Made from the descriptions in the code, which \`caretaker schema config\` and \`caretaker schema policy\` print for editors.
-How durations, shares and days are written, and what the project folder is, stands in [config/README.md](../config/README.md).
+Generated from the descriptions in the code, which \`caretaker schema config\` and \`caretaker schema policy\` print for editors.
+[config/README.md](../config/README.md) explains how to write durations, percentages and days, and what the project folder is.
 
 ## \`config/caretaker.yaml\`
 
-Every key may be left out. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. What is changed
-while a daemon runs: \`notifications\`, \`calendars\` and \`retention\` count at once, the rest after a restart; the log
-says so.
+Every key is optional. Values may be taken from the environment: \`\${NAME}\`, or \`\${NAME:-default}\`. A running
+daemon applies changes of \`notifications\`, \`calendars\` and \`retention\` immediately. Other changes need a restart; the log
+reports that.
 
 ${table(config)}
 
 ## \`config/policies/*.yaml\`
 
-Each file holds a list, \`policies:\`, of entries with these keys. A daemon takes changes over by itself.
+Each file holds a list, \`policies:\`, of entries with these keys. A running daemon reloads them when they change.
 
 ${table(policy)}
 
-What may stand under \`with\` is told by the job; [jobs/README.md](../jobs/README.md) leads to them.
+The keys under \`with\` are the options of the job; [jobs/README.md](../jobs/README.md) lists the jobs.
 `;
   await expect(page).toMatchFileSnapshot('../../docs/configuration.md');
 });

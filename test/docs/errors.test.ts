@@ -66,7 +66,7 @@ test('every reason is on the page in the very words of the code, with what to do
 
 test('the page names every reason for which a retry is advised', async () => {
   const { reasons } = await loadJobs();
-  const [, list = ''] = /may pass by itself: ([^.]*)\./.exec(page) ?? [];
+  const [, list = ''] = /may be temporary: ([^.]*)\./.exec(page) ?? [];
   const named = [...list.matchAll(/`([a-z-]+)`/g)].map(([, code]) => code);
   expect(named.sort()).toEqual(
     [...reasons].flatMap(([code, { retryable }]) => (retryable ? [code] : [])).sort(),
