@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { redact, scrub } from './secrets.ts';
-import { visible, visibleLine } from './visible.ts';
+import { visible, visibleLine } from './text.ts';
 
 interface Write {
   (facts: object, message?: string): void;

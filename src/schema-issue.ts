@@ -1,5 +1,6 @@
 /** Where a value differs from its schema and how, in words: for answers, requests and queries alike. */
 import type { z } from 'zod';
+import { countOf } from './text.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -27,8 +28,7 @@ export function sayIssue(issue: Issue, whole: unknown): string {
 }
 
 const sized = (bound: string, origin: string, limit: number | bigint): string => {
-  const plural = Number(limit) === 1 ? '' : 's';
-  if (origin === 'string') return `have ${bound} ${limit} character${plural}`;
+  if (origin === 'string') return `have ${bound} ${countOf(Number(limit), 'character')}`;
   return origin === 'array'
     ? `have ${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`
     : `be ${bound} ${limit}`;

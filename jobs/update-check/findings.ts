@@ -5,10 +5,10 @@
 
 import type { End } from '../../src/job/answer.ts';
 import type { Finding } from '../../src/job/job.ts';
+import { countOf } from '../../src/text.ts';
 import type { FoundSite } from './core-coverage.ts';
 import type { ScheduleHistory, UpdateSchedule } from './history.ts';
 import {
-  countOf,
   failedShare,
   formatUpdate,
   gravity,

@@ -7,6 +7,7 @@ import { isoMinute } from '../../src/clock.ts';
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
 import type { Finding } from '../../src/job/job.ts';
 import { stepErrorOf, type TaskSite } from '../../src/job/step-error.ts';
+import { countOf } from '../../src/text.ts';
 
 export type HistoryEntry = Item<'listAutoUpdateHistory'>;
 export type TaskDetails = ServiceAnswer<'showTask'>['task'];
@@ -123,9 +124,6 @@ export function inMinutes(moment: string | number | undefined): string {
   const at = typeof moment === 'number' ? moment : Date.parse(moment ?? '');
   return Number.isNaN(at) || at === 0 ? '?' : isoMinute(at);
 }
-
-/** `1 site`, `2 sites`. */
-export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 const isBad = ({ came }: UpdatedSite): boolean => came === 'failed' || came === 'aborted';
 

@@ -1,13 +1,31 @@
 /**
- * Text for a terminal of some width: sentences go on in the next line between words, what stands in columns
- * is cut.
+ * Text for a terminal of some width: sentences continue in the next line between words, table cells and code
+ * frames are cut. A column is one narrow character; most emoji and East Asian characters take two.
  */
-import { stripVTControlCharacters } from 'node:util';
+import stringWidth from 'string-width';
 
-const widthOf = (text: string): number => stripVTControlCharacters(text).length;
+const graphemes = new Intl.Segmenter();
+
+/** The columns that a text takes: colours take none, a tab counts as one. */
+export const widthOf = (text: string): number => stringWidth(text.replaceAll('\t', ' '));
+
+/** A text without colours from one column up to another; a wide character cut in half becomes a space. */
+export function columnsOf(text: string, from: number, to: number): string {
+  if (/^[\t\x20-\x7e]*$/.test(text)) return text.slice(from, to);
+  let part = '';
+  let at = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    if (at >= to) break;
+    const end = at + widthOf(segment);
+    if (at >= from && end <= to) part += segment;
+    else if (end > from) part += ' '.repeat(Math.min(end, to) - Math.max(at, from));
+    at = end;
+  }
+  return part;
+}
 
 /**
- * A sentence in lines of at most `columns`, those after the first set in by `indent`; a longer word stays
+ * A sentence in lines of at most `columns`, all but the first indented by `indent`; a longer word stays
  * whole.
  */
 export function wrapped(text: string, columns: number | undefined, indent = 0): string {
@@ -26,21 +44,22 @@ export function wrapped(text: string, columns: number | undefined, indent = 0): 
   return [...lines, line ?? ''].join(`\n${' '.repeat(indent)}`);
 }
 
-/** The lines of a code frame, cut on both sides until they fit and the caret is in sight. */
+/** The lines of a code frame, cut on both sides until they fit and the caret is visible. */
 export function fittedFrame(lines: readonly string[], columns: number | undefined): readonly string[] {
   if (columns === undefined) return lines;
   const gutter = (lines[0] ?? '').indexOf('|') + 2;
+  // Only spaces and tabs stand before a caret, so its index is its column.
   const caret = Math.max(...lines.filter(isCaret).map((line) => line.indexOf('^')));
   const away = caret < columns - 1 ? 0 : caret - gutter - Math.floor((columns - gutter) / 2);
   return lines.map((line) => {
     const [left, right] = isCaret(line) ? [' ', ''] : ['…', '…'];
     const moved =
-      away === 0 || line.length <= gutter
+      away === 0 || widthOf(line) <= gutter
         ? line
-        : line.slice(0, gutter) + left + line.slice(gutter + away + 1);
-    return moved.length <= columns ? moved : moved.slice(0, columns - right.length) + right;
+        : line.slice(0, gutter) + left + columnsOf(line, gutter + away + 1, Number.POSITIVE_INFINITY);
+    return widthOf(moved) <= columns ? moved : columnsOf(moved, 0, columns - right.length) + right;
   });
 }
 
-/** Whether a line of a frame is the one under the place. */
+/** Whether a line of a frame is the one with the carets. */
 export const isCaret = (line: string): boolean => /\| *\t*[ \t]*\^+$/.test(line);

@@ -17,7 +17,7 @@ import {
   type Scalar,
   visit,
 } from 'yaml';
-import { visible } from '../visible.ts';
+import { visible } from '../text.ts';
 import { frameOf } from './code-frame.ts';
 import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnostic.ts';
 import { sourceOffset } from './scalar-offset.ts';

@@ -22,8 +22,8 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** commander, by its types. */
-const commandLine = ['@commander-js/extra-typings', 'commander'];
+/** commander, by its types, and what a terminal needs. */
+const commandLine = ['@commander-js/extra-typings', 'commander', 'string-width'];
 const settings = [...commandLine, 'yaml', 'zod'];
 const policies = [...settings, '@bufbuild/re2', '@marcbachmann/cel-js', 'croner', 'node-cron'];
 const records = ['ioredis', 'pino'];

@@ -8,10 +8,11 @@ import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
 import { formatLostWork } from '../../src/cli/output/lost-work.ts';
 import { retryAdvice } from '../../src/cli/output/retry-advice.ts';
-import { countOf, formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
+import { formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
 import type { Run, Target } from '../../src/run/run.ts';
+import { countOf } from '../../src/text.ts';
 import { aPolicy } from '../support/builders.ts';
 
 describe('the table of targets', () => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { formatFindings } from '../../src/cli/output/findings.ts';
 import { openTerminal, type Terminal, table } from '../../src/cli/output/terminal.ts';
+import { widthOf } from '../../src/yaml/width.ts';
 import { aTarget } from '../support/builders.ts';
 
 afterEach(() => {
@@ -131,4 +132,20 @@ describe('a label of 6,000 characters', () => {
     expect(lines[1]).toContain('x…');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
+});
+
+test('columns stay aligned under emoji and wide characters, also where a cell is cut', () => {
+  const paint: Terminal['paint'] = (_, text) => text;
+  const rows = [
+    ['漢字サイト', 'succeeded'],
+    ['🚀 shop', 'failed'],
+    ['漢'.repeat(60), 'failed'],
+  ];
+  const lines = table(['label', 'outcome'], rows, paint, {
+    columns: 40,
+    give: [{ column: 0, least: 16 }],
+  }).split('\n');
+  const starts = lines.map((line) => widthOf(line.replace(/(outcome|succeeded|failed)$/, '')));
+  expect(new Set(starts).size).toBe(1);
+  expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(40);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { frameOf } from '../../src/yaml/code-frame.ts';
 import { renderFinding, renderFindings } from '../../src/yaml/diagnostic.ts';
-import { fittedFrame, wrapped } from '../../src/yaml/width.ts';
+import { fittedFrame, widthOf, wrapped } from '../../src/yaml/width.ts';
 
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
 
@@ -25,6 +25,21 @@ test.each([5, 60, 80])('a code frame fits with its caret in sight, the place at 
   const caret = lines.findIndex((line) => line.includes('^'));
   expect(lines[caret - 1]?.[lines[caret]?.indexOf('^') ?? -1]).toBe('X');
   expect(lines[caret - 1]?.endsWith('…')).toBe(true);
+});
+
+test('a caret stands under its place behind emoji, wide and invisible characters', () => {
+  const line = "name: '漢字 👩‍🚀' # x";
+  const [source = '', carets = ''] = frameOf(line, 1, line.indexOf('x') + 1).split('\n');
+  expect(widthOf(carets)).toBe(widthOf(source));
+  const [, wide = ''] = frameOf(line, 1, line.indexOf('漢') + 1, 2).split('\n');
+  expect(wide.endsWith(' ^^^^')).toBe(true);
+});
+
+test('a code frame of wide characters fits with its caret in sight', () => {
+  const line = `${'漢'.repeat(45)}X${'字'.repeat(60)}`;
+  const [source = '', carets = ''] = fittedFrame(frameOf(line, 1, 46).split('\n'), 40);
+  expect(widthOf(source)).toBeLessThanOrEqual(40);
+  expect(widthOf(source.slice(0, source.indexOf('X')))).toBe(carets.indexOf('^'));
 });
 
 const finding = {

@@ -7,6 +7,7 @@ import type { Run } from '../../run/run.ts';
 import { type BackfillTime, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
 import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
+import { countOf } from '../../text.ts';
 import { needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
@@ -18,7 +19,6 @@ import {
 } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
-import { countOf } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 import { watchRun } from '../watch-run.ts';

@@ -2,10 +2,11 @@ import { requestClasses } from '../../budget/request-class.ts';
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { isoTime } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
+import { countOf } from '../../text.ts';
 import { type GlobalOptions, policiesOf, sayFindings, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Forecast, forecast } from '../forecast.ts';
-import { clockTime, countOf } from '../output/show-run.ts';
+import { clockTime } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 interface AccountBudget {

@@ -26,12 +26,12 @@ import { daemonOf } from '../../schedule/policy-agreement.ts';
 import { differencesOf, formatDifference } from '../../schedule/versions.ts';
 import { AccountNotSetUpError, accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
 import { wrapped } from '../../yaml/width.ts';
 import { commandLog, type GlobalOptions, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
-import { countOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 const OLDEST_REDIS = [6, 2] as const;

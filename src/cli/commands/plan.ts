@@ -1,10 +1,11 @@
 import type { Preview } from '../../engine/plan/preview.ts';
 import { accountOf } from '../../settings/account.ts';
+import { countOf } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { foldSame } from '../output/group-rows.ts';
-import { clockTime, countOf, formatInterval } from '../output/show-run.ts';
+import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
 /** So many rows are printed for a person; `--json` has all. */

@@ -6,6 +6,7 @@ import { toReport } from '../../run/report.ts';
 import type { Run } from '../../run/run.ts';
 import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
 import { atWorkOn, goOnOrCancel, needWorker } from '../active-process.ts';
 import {
@@ -19,7 +20,7 @@ import {
 import { keptByDaemons } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatPause } from '../output/pause.ts';
-import { countOf, outOf } from '../output/show-run.ts';
+import { outOf } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { watchRun } from '../watch-run.ts';
 import { plan } from './plan.ts';

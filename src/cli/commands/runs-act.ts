@@ -1,10 +1,11 @@
 /** What a person can do to a run: cancel it, retry what failed in it, go on with it. */
 import { isFinal } from '../../run/moves.ts';
 import { toReport } from '../../run/report.ts';
+import { countOf } from '../../text.ts';
 import { atWorkOn, needWorker } from '../active-process.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
-import { countOf, endLines } from '../output/show-run.ts';
+import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
 import { targetsOf, watchRun } from '../watch-run.ts';

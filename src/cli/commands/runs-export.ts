@@ -1,5 +1,5 @@
 import { type TargetReport, toTargetReport } from '../../run/report.ts';
-import { visible, visibleJson } from '../../visible.ts';
+import { visible, visibleJson } from '../../text.ts';
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';

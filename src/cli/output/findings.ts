@@ -1,6 +1,7 @@
 /** What a run's targets have to say besides how they ended, as a person reads it. */
 import type { Finding, Target } from '../../run/run.ts';
-import { visibleLine } from '../../visible.ts';
+import { visibleLine } from '../../text.ts';
+import { widthOf } from '../../yaml/width.ts';
 import type { Terminal } from './terminal.ts';
 
 const styles: Record<Finding['severity'], 'red' | 'yellow' | 'dim'> = {
@@ -24,10 +25,10 @@ export function formatFindings(
       .filter(({ severity, says }) => says !== detail && (all || severity !== 'info'))
       .map(({ about, says, ...rest }) => ({ ...rest, about: visibleLine(about), says: visibleLine(says) }));
     if (told.length === 0) return [];
-    const widest = Math.min(MAX_PADDING, Math.max(...told.map(({ about }) => about.length)));
+    const widest = Math.min(MAX_PADDING, Math.max(...told.map(({ about }) => widthOf(about))));
     const lines = told.map(
       ({ severity, about, says }) =>
-        `  ${paint(styles[severity], severity.padEnd('warning'.length))}  ${about.padEnd(widest)}  ${says}`,
+        `  ${paint(styles[severity], severity.padEnd('warning'.length))}  ${about}${' '.repeat(Math.max(0, widest - widthOf(about)))}  ${says}`,
     );
     return [[`${paint('bold', visibleLine(label))} ${paint('dim', id)}`, ...lines].join('\n')];
   });

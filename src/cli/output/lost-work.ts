@@ -1,7 +1,8 @@
 /** What a person is told of targets that wait for work which the service has forgotten. */
 import { confirmAt } from '../../engine/follow/pace.ts';
 import type { Target } from '../../run/run.ts';
-import { countOf, timeOfDay } from './show-run.ts';
+import { countOf } from '../../text.ts';
+import { timeOfDay } from './show-run.ts';
 
 /** How many targets wait for lost work, and when it is looked for once more; nothing when none does. */
 export function formatLostWork(targets: readonly Target[], now: number): string | undefined {

@@ -1,7 +1,7 @@
 /** What a person is told of trying again, at the end of a run in which something failed. */
 import type { Reasons } from '../../run/reasons.ts';
 import type { Run, Target } from '../../run/run.ts';
-import { countOf } from './show-run.ts';
+import { countOf } from '../../text.ts';
 
 /**
  * Advises a retry where it may help, and a look at the account where it might do a second time what was done.

@@ -3,7 +3,7 @@ import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
 import type { Outcome, Run, RunStatus, Target } from '../../run/run.ts';
-import { visibleLine } from '../../visible.ts';
+import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { foldSame } from './group-rows.ts';
 import { type Terminal, table } from './terminal.ts';
@@ -37,9 +37,6 @@ export function countsLine({ counts }: Run, { paint }: Terminal): string {
     .map((outcome) => paint(outcomeStyles[outcome], `${counts[outcome]} ${outcome}`));
   return parts.join(', ') || 'no targets';
 }
-
-/** `1 request`, `2 requests`, for words that take an s. */
-export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** `3 succeeded, 1 failed of 12 targets`. */
 export function outOf(run: Run, terminal: Terminal): string {

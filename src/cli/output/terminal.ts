@@ -5,8 +5,8 @@
 import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { scrub, withoutValues } from '../../secrets.ts';
-import { visible, visibleJson, visibleLine } from '../../visible.ts';
-import { wrapped } from '../../yaml/width.ts';
+import { visible, visibleJson, visibleLine } from '../../text.ts';
+import { columnsOf, widthOf, wrapped } from '../../yaml/width.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -106,10 +106,11 @@ const cellOf = (text: string): string =>
     .map((part, at) => (at % 2 === 0 ? visibleLine(part) : `\u001b[${MARK};${part}m`))
     .join('');
 
-/** The first `width` visible characters; a line that wraps could not be replaced. */
+/** The first `width` columns; a line that wraps could not be replaced. */
 function cut(text: string, width: number): string {
-  const visible = stripVTControlCharacters(text);
-  return visible.length <= width ? text : `${visible.slice(0, Math.max(0, width - 1))}…`;
+  return widthOf(text) <= width
+    ? text
+    : `${columnsOf(stripVTControlCharacters(text), 0, Math.max(0, width - 1))}…`;
 }
 
 /**
@@ -124,7 +125,6 @@ export interface Fit {
 const GAP = 2;
 /** No column is padded beyond that: one label of thousands of characters would stretch every row. */
 const MAX_PADDING = 80;
-const widthOf = (text: string) => stripVTControlCharacters(text).length;
 
 /**
  * Rows under headings, each column as wide as its widest cell; the last column is not padded. Columns that

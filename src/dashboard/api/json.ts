@@ -1,7 +1,7 @@
 /** Answers for programs. */
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { visibleJson } from '../../visible.ts';
+import { visibleJson } from '../../text.ts';
 import type { Exchange } from '../http/context.ts';
 
 /** Sends JSON without control characters: somebody may read it in a terminal. */

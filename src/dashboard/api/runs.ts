@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isoTime } from '../../clock.ts';
 import { toSummary, toTargetReport } from '../../run/report.ts';
 import { runStatuses } from '../../run/run.ts';
-import { visibleJson } from '../../visible.ts';
+import { visibleJson } from '../../text.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { nextRunPage } from '../queries/paging.ts';

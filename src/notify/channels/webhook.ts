@@ -1,7 +1,7 @@
 /** A webhook: the message as JSON, signed when the configuration has a secret. */
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { visibleJson } from '../../visible.ts';
+import { visibleJson } from '../../text.ts';
 import type { Send } from '../channel.ts';
 import { post } from '../post.ts';
 

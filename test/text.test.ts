@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { visible, visibleJson, visibleLine } from '../src/visible.ts';
+import { visible, visibleJson, visibleLine } from '../src/text.ts';
 
 test.each([
   ['\u001b[31mred\u001b[8mgone', '\\u001b[31mred\\u001b[8mgone'],
