@@ -70,15 +70,15 @@ export function overview(
   };
 }
 
-/** The policy files with mistakes, each with the policies that stay active as it last held them. */
+/** The policy files with errors, each with the policies that stay active as it last held them. */
 function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   const findings = book.findings();
   const files = [...new Set(findings.map(({ file }) => file))];
   return files.map((file) => ({
     file: shortFile(file),
-    mistakes: findings.filter((finding) => finding.file === file).map(mistakeOf),
+    errors: findings.filter((finding) => finding.file === file).map(errorOf),
     since: book.brokenSince(file),
-    inForce: [
+    active: [
       ...new Set(
         [
           ...book.policies().filter((policy) => policy.file === file),
@@ -93,7 +93,7 @@ function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   }));
 }
 
-function mistakeOf(finding: Diagnostic): BrokenFile['mistakes'][number] {
+function errorOf(finding: Diagnostic): BrokenFile['errors'][number] {
   const suggestion = hintOf(finding);
   const { message, frame } = finding;
   return { place: placeOf(finding), message, frame, ...(suggestion === undefined ? {} : { suggestion }) };

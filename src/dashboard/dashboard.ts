@@ -15,22 +15,19 @@ import type { DashboardOptions } from './options.ts';
 import { openReader } from './queries/reader.ts';
 
 export interface Dashboard {
-  /** `http://127.0.0.1:8480`, without a slash behind it. */
+  /** `http://127.0.0.1:8480`, without a slash at the end. */
   readonly url: string;
-  /**
-   * Signs one browser in; set when there is no password. Another one takes its place whenever it is asked
-   * for.
-   */
+  /** Signs one browser in; set when there is no password. Once used, the next read gives a new one. */
   readonly signInLink?: string;
-  /** Stops listening, and ends the connections that are open, live ones too. */
+  /** Stops listening and closes every connection, live streams included. */
   close(): Promise<void>;
 }
 
 /**
  * Starts to serve.
  *
- * @throws {DashboardError} when the address cannot be listened on, or is open to others and no password is
- * set.
+ * @throws {DashboardError} when it cannot listen on the address, or the address is not loopback and no password
+ * is set.
  */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host, port, records, queues, clock, log } = options;
@@ -92,11 +89,11 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
 const openPausing = (records: Records, clock: Pick<Clock, 'now'>): Pausing => ({
   async pause(policy, { reason, until }) {
     const at = clock.now();
-    const said = reason ?? pauseAt(await records.policies.state(policy), at)?.reason;
+    const kept = reason ?? pauseAt(await records.policies.state(policy), at)?.reason;
     await records.policies.pause(policy, {
       at,
       by: 'the dashboard',
-      ...(said === undefined ? {} : { reason: said }),
+      ...(kept === undefined ? {} : { reason: kept }),
       ...(until === undefined ? {} : { until }),
     });
   },

@@ -1,4 +1,4 @@
-/** What the dashboard is given by whoever starts it. */
+/** What the dashboard receives from the process that starts it. */
 
 import type { RequestClass } from '../budget/request-class.ts';
 import type { Clock } from '../clock.ts';
@@ -9,69 +9,69 @@ import type { Queues } from '../queue/queues.ts';
 import type { Records } from '../records/records.ts';
 import type { Reasons } from '../run/reasons.ts';
 
-/** A policy file with mistakes: what it held before stays active. */
+/** A policy file with errors: its previous policies stay active. */
 export interface BrokenFile {
   file: string;
-  mistakes: { place: string; message: string; suggestion?: string; frame: string }[];
+  errors: { place: string; message: string; suggestion?: string; frame: string }[];
   /** Since when it cannot be read. */
   since: number;
   /** The policies of this file that are active, some of them as they were read before. */
-  inForce: string[];
-  /** Those that were read before, and when. */
+  active: string[];
+  /** Those that are active as they were read earlier, and when that was. */
   kept: { name: string; readAt: number }[];
 }
 
-/** How this process is, for `/readyz` and for the top of every page. */
+/** The health of this process, for `/readyz` and the notices of every page. */
 export interface Health {
   redis: 'up' | 'down';
   /** The roles this process has. */
   roles: readonly string[];
-  /** Those of them that are not at work. */
+  /** Those of them that are not running. */
   waiting: readonly string[];
   brokenFiles: readonly BrokenFile[];
-  /** Policies that daemons on this Redis have read differently, a sentence each. */
+  /** Differences between the policies of the daemons on this Redis, a sentence each. */
   differences: readonly string[];
   /**
-   * What is wrong with a Redis that answers: a sentence without its end, and whether work stands still for
-   * it.
+   * Problems of a Redis that answers: a sentence without its full stop, whether the problem stops all work, and
+   * whether Redis refuses to write.
    */
   troubles: readonly { stops: boolean; says: string; refuses?: true }[];
 }
 
-/** An account's budget, as every process shares it. */
+/** An account's budget, shared by all processes. */
 export interface AccountView {
   account: string;
-  /** Requests that the present window has, and those that are left of it, the reserve included. */
+  /** Requests of the current window, and those that are left of it, the reserve included. */
   limit: number;
   left: number;
-  /** Since when the service has given nobody a usable answer; nothing while it does. */
+  /** Since when the service has given no usable answer; missing while it gives answers. */
   failingSince?: number;
-  /** Requests let go so far, by who waited for them. */
+  /** Requests granted so far, by class. */
   requests: Record<RequestClass, number>;
 }
 
 export interface DashboardOptions {
   /** Without a password only a loopback address is accepted. */
   host: string;
-  /** 0 takes any free one. */
+  /** 0 stands for any free port. */
   port: number;
-  /** What people and programs sign in with. Missing or empty: by one-time links, and programs not at all. */
+  /** For people and programs. Missing or empty: people sign in with one-time links, programs cannot. */
   password?: string;
   records: Records;
   queues: Queues;
-  /** What carries out the things that people ask for here. */
+  /** Carries out the changes that people request. */
   engine: Pick<Engine, 'fire' | 'cancel' | 'forceEnd' | 'release' | 'retry'>;
-  /** Why a target may have ended, for the words that people read. */
+  /** The reasons of outcomes, with their sentences. */
   reasons: Reasons;
-  /** The policies active; asked at every look. */
+  /** The active policies; called for each page. */
   policies: () => readonly Policy[];
-  /** Answers within a second or two, whatever Redis does. */
+  /** Answers within two seconds, even while Redis does not. */
   health: () => Promise<Health>;
   /** The accounts of the settings. */
   accounts: () => Promise<readonly AccountView[]>;
-  /** Throws, with a sentence, when an account is not set up here: nothing can be fired for it. */
+  /** Throws when the settings lack the account: then its policies cannot be fired here. */
   needAccount: (name: string) => void;
-  /** Answers of the service that deviated from its contract, since the process started. */
+  /** How many answers of the service deviated from its contract since the process started. */
   drift: () => number;
   clock: Clock;
   log: Log;

@@ -106,7 +106,7 @@ test('a policy is paused with a reason, for as long as is asked, and resumed', a
 
   const wrong = await press('/policies/sync/pause', { for: 'ages' });
   expect(wrong.status).toBe(400);
-  expect(await wrong.text()).toContain('“ages” is no duration');
+  expect(await wrong.text()).toContain('“ages” is not a duration');
   expect((await policies.state('sync')).pause).toMatchObject({ reason: 'An incident' });
 
   await press('/policies/sync/resume');
@@ -135,7 +135,7 @@ test('a run that nobody works on is ended at once, after being asked once more',
   const id = runAt(await press('/policies/sync/run'));
   await world.ended(id, ({ status }) => status === 'running');
 
-  expect(await (await look(`/runs/${id}/end`)).text()).toContain('End sync at once?');
+  expect(await (await look(`/runs/${id}/end`)).text()).toContain('Force-end sync?');
   expect((await world.caretaker.records.runs.get(id))?.ending).toBeUndefined();
   const answer = await press(`/runs/${id}/end`);
 
@@ -153,7 +153,7 @@ test('a run that is held is on the overview, and goes on once it is released, af
 
   expect(await (await look('/')).text()).toContain(`The run ${id} is held`);
   expect(await (await look(`/runs/${id}`)).text()).toContain('Release this run');
-  expect(await (await look(`/runs/${id}/release`)).text()).toContain('look in the account first');
+  expect(await (await look(`/runs/${id}/release`)).text()).toContain('check the account first');
   const answer = await press(`/runs/${id}/release`);
 
   expect(answer.status).toBe(303);

@@ -117,9 +117,9 @@ test.skipIf(withoutBrowser)(
     world.health.brokenFiles = [
       {
         file: 'config/policies/a-file-with-a-very-long-name-indeed.yaml',
-        mistakes: [{ place: 'a.yaml:3:5', message: 'There is no key "croon".', frame: '> 3 | croon: x' }],
+        errors: [{ place: 'a.yaml:3:5', message: 'There is no key "croon".', frame: '> 3 | croon: x' }],
         since: Date.now(),
-        inForce: ['nightly-sync'],
+        active: ['nightly-sync'],
         kept: [],
       },
     ];

@@ -18,14 +18,14 @@ export const aBrokenFile = (policies: number): BrokenFile => {
   const names = Array.from({ length: policies }, (_, index) => `policy-number-${index}-of-one-file`);
   return {
     file: 'config/policies/a-file-with-a-very-long-name-indeed.yaml',
-    mistakes: names.map((name, index) => ({
+    errors: names.map((name, index) => ({
       place: `config/policies/a-file-with-a-very-long-name-indeed.yaml:${index * 9 + 3}:5`,
       message: `There is no key "croon" in ${name}.`,
       suggestion: 'did you mean cron?',
       frame: `> ${index * 9 + 3} |     croon: "0 2 * * *"   # ${name}`,
     })),
     since: Date.now() - HOUR,
-    inForce: names,
+    active: names,
     kept: names.map((name) => ({ name, readAt: Date.now() - 5 * HOUR })),
   };
 };

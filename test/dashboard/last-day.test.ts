@@ -14,7 +14,7 @@ const limits = { concurrency: 1, targetMs: 1 };
 /** What the page shows of the last day. */
 async function dayOf(): Promise<{ text: string; html: string }> {
   const page = await (await (await world.signedIn())('/')).text();
-  const html = page.slice(page.indexOf('id="day"'), page.indexOf('id="under-way"'));
+  const html = page.slice(page.indexOf('id="day"'), page.indexOf('id="active"'));
   return { html, text: html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ') };
 }
 
@@ -100,7 +100,7 @@ test('policies that are paused are listed with who paused them, since when and w
 
   const page = await (await (await world.signedIn())('/')).text();
 
-  const section = page.slice(page.indexOf('id="paused"'), page.indexOf('id="under-way"'));
+  const section = page.slice(page.indexOf('id="paused"'), page.indexOf('id="active"'));
   const text = section.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   expect(text).toMatch(/policy-55 is paused by caretaker: 3 runs failed in a row, since .* 1 h ago/);
   expect(section).toContain('href="/policies/policy-55/resume"');

@@ -30,7 +30,7 @@ async function look(path: string): Promise<{ html: string; text: string; answer:
 
 const aBrokenFile = {
   file: 'policies/a.yaml',
-  mistakes: [
+  errors: [
     {
       place: 'policies/a.yaml:3:5',
       message: 'There is no key "croon".',
@@ -39,7 +39,7 @@ const aBrokenFile = {
     },
   ],
   since: 1,
-  inForce: ['nightly-sync'],
+  active: ['nightly-sync'],
   kept: [{ name: 'nightly-sync', readAt: 1 }],
 };
 
@@ -77,7 +77,7 @@ test('the overview shows what is under way, what comes next and what was', async
 test('a policy whose schedule is disabled shows no next time on any page', async () => {
   const schedule = aSchedule({ disabled: true });
   world = await startWorld({ policies: () => [aPolicy('switched-off', { schedule })] });
-  const never = 'never: its file disables it ( schedule.enabled: false )';
+  const never = 'never: its file disables the schedule ( schedule.enabled: false )';
 
   for (const path of ['/', '/policies/switched-off']) {
     const { text, html } = await look(path);
@@ -127,7 +127,7 @@ test('a run says why it stands still, and of each target what became of it and w
   expect(text).toContain('nightly-sync blocked');
   expect(text).toContain('The account refuses us (HTTP 401).');
   expect(text).toContain(
-    `task-failed ${coreReasons['task-failed'].text} Disk full. after 2 failed tries task t-7 1 min 30 s`,
+    `task-failed ${coreReasons['task-failed'].text} Disk full. after 2 failed attempts task t-7 1 min 30 s`,
   );
   expect(text).toContain('b.example b pending');
 });
@@ -180,13 +180,15 @@ test('a run can be ended at once when nobody works on it, or when it was cancell
   world = await startWorld();
   await remember(world.records, aRun(), [aTarget('a')]);
   const offers = async () =>
-    [...(await look(pathOf())).html.matchAll(/>(Cancel this run|End it at once)</g)].map(([, word]) => word);
+    [...(await look(pathOf())).html.matchAll(/>(Cancel this run|Force-end this run)</g)].map(
+      ([, word]) => word,
+    );
 
-  expect(await offers()).toEqual(['Cancel this run', 'End it at once']);
+  expect(await offers()).toEqual(['Cancel this run', 'Force-end this run']);
   await showDaemon(world.records, ['worker']);
   expect(await offers()).toEqual(['Cancel this run']);
   await world.records.runs.end(aRun(), 'cancelled', 'By hand.');
-  expect(await offers()).toEqual(['End it at once']);
+  expect(await offers()).toEqual(['Force-end this run']);
 });
 
 test('targets come a hundred a page, and those that failed can be seen alone', async () => {
@@ -223,7 +225,7 @@ test('targets are found by what is known of them, and looking for them has its b
   expect((await found('?search=s5100&from=5000')).ids).toEqual(['s5100']);
   expect((await found('?search=disk+full&outcome=failed')).ids).toEqual(['s100', 's2600']);
   expect((await found('?search=rejected&from=101')).ids).toEqual(['s2600', 's5100']);
-  expect((await found('?search=nowhere&from=5000')).text).toContain('No target of this run is like that.');
+  expect((await found('?search=nowhere&from=5000')).text).toContain('No target of this run matches.');
 });
 
 test('what was left out of a plan is counted whole, and the first hundred are listed', async () => {
@@ -297,10 +299,10 @@ test('the overview answers the morning question: what failed, why, and what was 
   await world.records.runs.move(old, 'failed', { at: now - 25 * 3_600_000 });
 
   const { html } = await look('/');
-  const day = textOf(html.slice(html.indexOf('id="day"'), html.indexOf('id="under-way"')));
+  const day = textOf(html.slice(html.indexOf('id="day"'), html.indexOf('id="active"')));
 
   expect(day).toContain('2 runs: 1 partial, 1 skipped. 1 target succeeded, 2 failed, 1 skipped.');
-  expect(day).toMatch(/Runs that did not go through .* 1 skipped weekly .* Another run was under way\./);
+  expect(day).toMatch(/Unsuccessful runs .* 1 skipped weekly .* Another run was under way\./);
   expect(day).toContain(`2 failed task-failed ${coreReasons['task-failed'].text} nightly-sync: 2`);
   expect(day).toContain(`1 skipped daily-limit ${coreReasons['daily-limit'].text} nightly-sync: 1`);
   expect(day).not.toContain('timeout');
@@ -349,7 +351,7 @@ test('a run that came to nothing says why before it says anything else', async (
     /failed Nothing succeeded: 1 of 1 targets failed\. 1 failed : rejected The service refused/,
   );
   expect((await look('/runs')).text).not.toContain('nothing yet');
-  expect((await look(pathOf('failed'))).text).not.toContain('failed try');
+  expect((await look(pathOf('failed'))).text).not.toContain('failed attempt');
 });
 
 test('every page says who is not at work, and whose service does not answer', async () => {
@@ -367,7 +369,7 @@ test('every page says who is not at work, and whose service does not answer', as
   ]) {
     const { text } = await look(path);
     expect(text).toContain('No worker is running: runs wait until a daemon with the worker role starts');
-    expect(text).toContain('No daemon with the scheduler role is here');
+    expect(text).toContain('No scheduler is running: policies do not run on schedule');
     expect(text).toContain('The service does not respond for the account default');
   }
 
@@ -377,7 +379,7 @@ test('every page says who is not at work, and whose service does not answer', as
   expect(text).not.toContain('No worker is running');
   expect(text).toContain('The runs of the account default have no leader');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
-  expect(text).toMatch(/does not answer since .* 150 of 200 requests left 1 none/);
+  expect(text).toMatch(/no answer since .* 150 of 200 requests left 1 none/);
 });
 
 test('what the service says is shown as text, never as part of the page', async () => {
@@ -436,7 +438,7 @@ test('a run that is not there is said to be gone, and so is a page', async () =>
   const page = await look('/nowhere');
 
   expect([run.answer.status, page.answer.status]).toEqual([404, 404]);
-  expect(run.text).toContain('There is no such run, or it is older than what is kept.');
+  expect(run.text).toContain('There is no such run, or it is older than the retention period.');
 });
 
 test('bull-board can be looked at, and nothing can be changed in it', async () => {

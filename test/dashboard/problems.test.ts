@@ -49,7 +49,7 @@ test('whatever cannot be had is a page with the menu and what stands in the way,
     const html = await answer.text();
     expect({ path, status: answer.status }).toEqual({ path, status: 404 });
     expect(html).toContain('<nav aria-label="Main">');
-    expect(html).toContain('No daemon with the scheduler role is here');
+    expect(html).toContain('No scheduler is running: policies do not run on schedule');
   }
 });
 
@@ -75,7 +75,7 @@ test('a page that fails is still a page, and its stack stays in the log', async 
   const html = await answer.text();
 
   expect(answer.status).toBe(500);
-  expect(html).toContain('Something went wrong here; the log of the daemon says what.');
+  expect(html).toContain('The page failed; the log of the daemon has the error.');
   expect(html).toContain('<nav aria-label="Main">');
   expect(html).not.toContain('No such luck');
 });

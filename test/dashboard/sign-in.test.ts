@@ -82,7 +82,7 @@ test('a wrong password opens nothing, and its author is told so', async () => {
 
   expect(answer.status).toBe(401);
   expect(sessionOf(answer)).toBe('');
-  expect(await answer.text()).toContain('That is not the password.');
+  expect(await answer.text()).toContain('Wrong password.');
   expect(world.log.lines.join()).toContain('a sign-in to the dashboard failed');
   expect(world.log.lines.join()).not.toContain('wrong');
 });

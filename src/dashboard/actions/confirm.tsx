@@ -1,25 +1,25 @@
-/** Asks once more before something is changed: a page with one form, which works without any script. */
+/** The page that asks for confirmation before a change: one form, which works without a script. */
 import type { Child } from 'hono/jsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
-interface Question {
+interface Confirmation {
   title: string;
   /** What will happen, in a sentence or two. */
-  says: Child;
-  /** The words on the button. */
+  text: Child;
+  /** The text of the button. */
   button: string;
-  /** Where a change of mind leads back to. */
+  /** The address of the link that changes nothing. */
   back: string;
-  /** Further fields of the form. */
+  /** More fields of the form. */
   fields?: Child;
 }
 
-/** The page; its form is sent to the address it was asked for at. */
-export const ask = (
+/** Sends the page. Its form is sent to the address of the page. */
+export const showConfirmation = (
   c: Exchange,
   context: DashboardContext,
-  { title, says, button, back, fields }: Question,
+  { title, text, button, back, fields }: Confirmation,
 ) =>
   showPage(
     c,
@@ -27,7 +27,7 @@ export const ask = (
     { title },
     <section class="narrow card">
       <h1>{title}</h1>
-      <p>{says}</p>
+      <p>{text}</p>
       <form method="post" action={new URL(c.req.url).pathname}>
         {fields}
         <p class="actions">

@@ -1,15 +1,15 @@
-/** What people do to a policy here, as the commands do it: run it now, pause it, resume it. */
+/** Changes to a policy: run it now, pause it, resume it. They do what the commands do. */
 import type { Policy } from '../../policy/policy.ts';
 import { parseDuration } from '../../yaml/duration.ts';
 import { policyPath, runPath } from '../components/components.tsx';
 import type { DashboardContext, Exchange, Handler } from '../http/context.ts';
 import { policyIn } from '../pages/policy.tsx';
 import { sendProblem } from '../pages/problem.tsx';
-import { ask } from './confirm.tsx';
+import { showConfirmation } from './confirm.tsx';
 
 type PolicyHandler = (c: Exchange, context: DashboardContext, policy: Policy) => Response | Promise<Response>;
 
-/** The handler, asked only about policies that are active. */
+/** The handler, called only for active policies. */
 const withPolicy =
   (handle: PolicyHandler): Handler =>
   (c, context) => {
@@ -20,12 +20,12 @@ const withPolicy =
   };
 
 export const askToRun = withPolicy((c, context, { name, job, account }) =>
-  ask(c, context, {
+  showConfirmation(c, context, {
     title: `Run ${name} now?`,
-    says: (
+    text: (
       <>
-        It does its job, <b>{job}</b>, on every target it selects in the account <b>{account}</b>.{' '}
-        <code>caretaker plan {name}</code> shows beforehand which those are.
+        The job <b>{job}</b> works on every target that the policy selects in the account <b>{account}</b>.{' '}
+        <code>caretaker plan {name}</code> shows these targets first.
       </>
     ),
     button: 'Run it now',
@@ -33,12 +33,12 @@ export const askToRun = withPolicy((c, context, { name, job, account }) =>
   }),
 );
 
-/** Fires the policy as `run --detach` does: only when somebody is there to do the work. */
+/** Fires the policy as `run --detach` does: only while a worker is running. */
 export const runNow = withPolicy(async (c, context, policy) => {
   const { reader, clock, engine, log } = context;
   context.needAccount(policy.account);
-  const here = await reader.presence(clock.now());
-  if (!here.some(({ roles }) => roles.includes('worker'))) {
+  const processes = await reader.presence(clock.now());
+  if (!processes.some(({ roles }) => roles.includes('worker'))) {
     return sendProblem(
       c,
       context,
@@ -52,19 +52,19 @@ export const runNow = withPolicy(async (c, context, policy) => {
 });
 
 export const askToPause = withPolicy((c, context, { name }) =>
-  ask(c, context, {
+  showConfirmation(c, context, {
     title: `Pause ${name}?`,
-    says: 'It has no scheduled runs until then, even after a restart. Active runs continue.',
+    text: 'It has no scheduled runs until it is resumed, even after a restart. Active runs continue.',
     button: 'Pause it',
     back: policyPath(name),
     fields: (
       <>
         <label>
-          Why (shown to everybody)
+          Reason (shown to everybody)
           <input name="reason" maxlength={200} autocomplete="off" autofocus />
         </label>
         <label>
-          For how long, such as 3d or 1h30m (empty: until it is resumed)
+          Duration, such as 3d or 1h30m (empty: until it is resumed)
           <input name="for" maxlength={20} autocomplete="off" />
         </label>
       </>
@@ -82,7 +82,7 @@ export const pause = withPolicy(async (c, context, { name }) => {
       c,
       context,
       400,
-      `“${text('for')}” is no duration: write 3d, 12h or 1h30m. Nothing was changed.`,
+      `“${text('for')}” is not a duration: write 3d, 12h or 1h30m. Nothing was changed.`,
     );
   }
   await pausing.pause(name, {
@@ -94,10 +94,10 @@ export const pause = withPolicy(async (c, context, { name }) => {
 });
 
 export const askToResume = withPolicy((c, context, { name, schedule }) =>
-  ask(c, context, {
+  showConfirmation(c, context, {
     title: `Resume ${name}?`,
-    says: schedule?.disabled
-      ? 'Its pause ends. It still does not fire by itself: its file disables its schedule (schedule.enabled: false).'
+    text: schedule?.disabled
+      ? 'Its pause ends. It still has no scheduled runs: its file disables the schedule (schedule.enabled: false).'
       : 'Its scheduled runs start again. Runs that were due during the pause are not caught up.',
     button: 'Resume it',
     back: policyPath(name),

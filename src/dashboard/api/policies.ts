@@ -3,12 +3,12 @@ import { type PolicyReport, toPolicyReport } from '../../schedule/policy-report.
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { refuse, sendJson } from './json.ts';
 
-/** The policies active: the objects of `policies --json`. */
+/** The active policies: the objects of `policies --json`. */
 export async function sendPolicies(c: Exchange, context: DashboardContext): Promise<Response> {
   return sendJson(c, { policies: await reportsOf(context, context.policies()) });
 }
 
-/** One policy active. */
+/** One active policy. */
 export async function sendPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
   const found = context.policies().filter(({ name }) => name === c.req.param('name'));
   const [report] = await reportsOf(context, found);

@@ -13,9 +13,8 @@ const Query = z.strictObject({
 });
 
 /**
- * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from`
- * of the page after it, null at the end; with a filter a page may be shorter than asked for and yet have a
- * next one.
+ * A page of a run's targets in the order of the plan: `?outcome=&search=&from=&limit=`. `next` is the `from` of
+ * the next page, null at the end. With a filter, a page shorter than `limit` may still have a next one.
  */
 export async function sendTargets(c: Exchange, { reader }: DashboardContext): Promise<Response> {
   const query = Query.safeParse(c.req.query());
@@ -29,11 +28,11 @@ export async function sendTargets(c: Exchange, { reader }: DashboardContext): Pr
   return sendJson(c, { targets: targets.map(toTargetReport), next: more ? next : null });
 }
 
-/** What became of one target in its last runs, the newest first. */
+/** The results of one target in its last runs, newest first. */
 export async function sendTarget(c: Exchange, { reader }: DashboardContext): Promise<Response> {
-  const visits = await reader.visits(c.req.param('account') ?? '', c.req.param('id') ?? '');
+  const targetRuns = await reader.runsOfTarget(c.req.param('account') ?? '', c.req.param('id') ?? '');
   return sendJson(c, {
-    runs: visits.map(({ run, target }) => ({
+    runs: targetRuns.map(({ run, target }) => ({
       run: run.id,
       policy: run.policy,
       status: run.status,

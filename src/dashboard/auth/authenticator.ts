@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * What opens the dashboard: the password, or, when none is set, the key in a one-time link.
+ * Checks the password, or, when none is set, the key of a one-time link.
  *
- * There is one key at a time. It signs one browser in; whoever needs another asks for it on the sign-in page,
- * and it is written to the log, which only the people of this machine read.
+ * There is one key at a time, and it signs one browser in. The sign-in page can make a new one, which is
+ * written to the log: only people with access to this machine can read it.
  */
 export class Authenticator {
   private readonly password: string | undefined;
@@ -24,19 +24,19 @@ export class Authenticator {
     return this.password !== undefined && isSame(text, this.password);
   }
 
-  /** Whether this is the key; if so, it was good for this one time. */
+  /** Whether this is the key. A key works once. */
   useKey(text: string): boolean {
     if (this.key === undefined || !isSame(text, this.key)) return false;
     this.key = undefined;
     return true;
   }
 
-  /** Makes a new key; the one before it, if it was not used, opens nothing any more. */
+  /** Makes a new key. The previous one stops working. */
   renewKey(): void {
     this.key = randomBytes(24).toString('base64url');
   }
 
-  /** The link that holds the key. One that was used up is replaced by this. */
+  /** The link with the key. Makes a new key when the last one was used. */
   linkAt(url: string): string {
     if (this.key === undefined) this.renewKey();
     return `${url}/sign-in?key=${this.key}`;

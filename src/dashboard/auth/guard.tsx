@@ -1,4 +1,4 @@
-/** Who may ask for what. */
+/** Access control: who may request which address. */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { createMiddleware } from 'hono/factory';
 import { asPage } from '../components/layout.tsx';
@@ -6,10 +6,10 @@ import type { DashboardContext, Env, Exchange } from '../http/context.ts';
 import { isSignedIn } from './cookie.ts';
 import { localPath } from './origin.ts';
 
-/** `open`: everybody. `person`: who is signed in. `program`: also who sends the password with the request. */
+/** `open`: everybody. `person`: who is signed in. `program`: also requests that carry the password. */
 export type Access = 'open' | 'person' | 'program';
 
-/** Lets through those who may; the others are asked to sign in, each in the way it understands. */
+/** Lets through requests with access. Asks others to sign in: browsers by a page, programs by a 401. */
 export const guard = (access: Access, context: DashboardContext) =>
   createMiddleware<Env>(async (c, next) => {
     if (access === 'open' || isSignedIn(c, context)) return next();
@@ -17,10 +17,10 @@ export const guard = (access: Access, context: DashboardContext) =>
     return askPerson(c);
   });
 
-/** The address of the caller as the system tells it; what headers claim is not believed. */
+/** The address of the caller from the connection; headers could be forged. */
 export const addressOf = (c: Exchange): string => getConnInfo(c).remote.address ?? '';
 
-/** The answer to one that has failed too often; nothing when it may try. */
+/** The 429 for an address with too many failed attempts; nothing when it may try. */
 export function refuseGuessing(c: Exchange, { loginThrottle }: DashboardContext): Response | undefined {
   const waitMs = loginThrottle.waitMs(addressOf(c));
   if (waitMs === 0) return undefined;
@@ -28,11 +28,11 @@ export function refuseGuessing(c: Exchange, { loginThrottle }: DashboardContext)
   return c.text('Too many failed attempts to sign in. Wait a minute.\n', 429);
 }
 
-/** Counts a failed attempt; gives the answer to it when too many failed lately, wherever they came from. */
+/** Counts a failed attempt; gives a 429 when too many failed recently, from any address. */
 export const countFailed = (c: Exchange, context: DashboardContext): Response | undefined =>
   context.loginThrottle.count(addressOf(c)) ? refuseGuessing(c, context) : undefined;
 
-/** Nothing when the request carries the password. */
+/** Gives nothing when the request carries the password, else a 401 or 429. */
 function admitProgram(c: Exchange, context: DashboardContext): Response | undefined {
   const sent = passwordIn(c.req.header('authorization') ?? '');
   if (sent !== undefined) {
@@ -50,7 +50,7 @@ function admitProgram(c: Exchange, context: DashboardContext): Response | undefi
   return c.json({ error: { code: 'sign_in', message } }, 401);
 }
 
-/** The password in an `Authorization` header, as a bearer or behind any user's name. */
+/** The password in an `Authorization` header: a bearer token, or HTTP Basic with any user name. */
 function passwordIn(authorization: string): string | undefined {
   const [, scheme = '', value = ''] = /^(\w+) +(.+)$/.exec(authorization) ?? [];
   // Node reads headers as Latin-1; what programs send is UTF-8.
@@ -69,8 +69,8 @@ function askPerson(c: Exchange): Response | Promise<Response> {
 }
 
 /**
- * Has the browser ask once more, from a page of ours: a link followed from elsewhere (a chat, a mail) comes
- * without the session's cookie, which is meant for our own pages only.
+ * A page that requests the same address again. A link from another site (a chat, a mail) is opened without the
+ * session's cookie (`SameSite=Strict`); a request from our own page has it.
  */
 export const reloadSameSite = (c: Exchange, to: string): Response | Promise<Response> =>
   asPage(
@@ -81,7 +81,7 @@ export const reloadSameSite = (c: Exchange, to: string): Response | Promise<Resp
         <title>Caretaker</title>
       </head>
       <body>
-        <a href={to}>Go on</a>
+        <a href={to}>Continue</a>
       </body>
     </html>,
   );

@@ -1,18 +1,15 @@
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../../clock.ts';
 
-/**
- * Failed attempts to sign in per minute and address; what comes beyond is refused unread, even the right
- * password.
- */
+/** Failed sign-ins per minute and address. Further attempts are refused unread, even with the right password. */
 export const MAX_FAILED = 10;
 /**
- * Failed attempts per minute from all addresses. Beyond, each address has one a minute: many addresses guess
- * no faster.
+ * Failed sign-ins per minute from all addresses. Beyond that each address has one attempt a minute, so many
+ * addresses guess no faster than a few.
  */
 export const MAX_FAILED_OVERALL = 20;
 const WINDOW_MS = 60_000;
-/** Addresses remembered; beyond, the one that began first is forgotten. */
+/** Addresses that are remembered. Beyond that the oldest window is dropped. */
 const MAX_ADDRESSES = 10_000;
 
 interface Window {
@@ -21,8 +18,8 @@ interface Window {
 }
 
 /**
- * Slows down whoever guesses the password, from one address or from many. The first attempt of an address in
- * a minute is always read: the right password cannot be locked out from another address.
+ * Slows down guessing of the password, from one address or many. The first attempt of an address in a minute is
+ * always read, so other addresses cannot lock anybody out.
  */
 export class LoginThrottle {
   private readonly windows = new Map<string, Window>();
@@ -38,17 +35,14 @@ export class LoginThrottle {
     return Math.max(0, window.endsAt - now);
   }
 
-  /**
-   * Counts a failed attempt. True when so many failed everywhere that its author is told to wait, not only
-   * that it failed.
-   */
+  /** Counts a failed attempt. True when so many failed from all addresses that the caller has to wait. */
   count(address: string): boolean {
     const now = this.clock.now();
     const flooded = this.isFlooded(now);
     this.overall = addTo(this.overall, now);
     const source = sourceOf(address);
     const window = addTo(this.windows.get(source), now);
-    // A window that begins goes to the end.
+    // Windows are kept in the order in which they began.
     if (window.failed === 1) this.windows.delete(source);
     const [oldest] = this.windows.keys();
     if (window.failed === 1 && oldest !== undefined && this.windows.size >= MAX_ADDRESSES)

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 
 export const SESSION_MS = 86_400_000;
-/** More people than that are not signed in at once; beyond, the oldest is signed out. */
+/** Beyond that number the oldest session ends. */
 const MAX_SESSIONS = 1_000;
 
-/** Who is signed in, by random ids, in memory: a restart signs everybody out. */
+/** Sessions, by random ids, in memory: a restart signs everybody out. */
 export class Sessions {
   private readonly endsAt = new Map<string, number>();
 

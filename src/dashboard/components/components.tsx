@@ -1,4 +1,4 @@
-/** How statuses, moments and spans are shown, the same on every page. */
+/** How statuses, times, durations, runs and tables are shown on every page. */
 
 import type { Child } from 'hono/jsx';
 import { createContext, useContext } from 'hono/jsx';
@@ -11,7 +11,7 @@ import { relativeTime } from '../client/relative-time.ts';
 /** A status or an outcome as a small coloured word; the colour is in the style sheet. */
 export const Badge = ({ word }: { word: string }) => <span class={`badge is-${word}`}>{word}</span>;
 
-/** A moment, and how long ago or ahead it is. In UTC; `client/live.ts` turns it into the reader's own time. */
+/** A time with how long ago or ahead it is. In UTC; `client/live.ts` shows it in the reader's time zone. */
 export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
   at === undefined ? (
     <span class="dim">–</span>
@@ -24,13 +24,10 @@ export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
     </span>
   );
 
-/** A time as other rooms write it into their sentences, in UTC. */
+/** A time in UTC, as other rooms write it into sentences. */
 const WRITTEN_TIME = /(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
 
-/**
- * A sentence as it was recorded, with its times marked as such: `client/live.ts` shows them in the reader's zone, as
- * all others.
- */
+/** A recorded sentence. Its times are marked, so that `client/live.ts` shows them in the reader's time zone. */
 export const Sentence = ({ text }: { text: string }) => (
   <>
     {text.split(WRITTEN_TIME).map((part) => {
@@ -42,9 +39,7 @@ export const Sentence = ({ text }: { text: string }) => (
 
 const utcMinute = (at: number): string => `${isoTime(at).slice(0, 16).replace('T', ' ')} UTC`;
 
-/**
- * A moment in a time zone of somebody else's choice, with the zone's name: `Sun 22 Nov, 02:04 Europe/Berlin`.
- */
+/** A time in a given time zone, with its name: `Sun 22 Nov, 02:04 Europe/Berlin`. */
 export function timeIn(at: number, timeZone: string): string {
   const form = {
     weekday: 'short',
@@ -56,25 +51,25 @@ export function timeIn(at: number, timeZone: string): string {
   return `${new Date(at).toLocaleString('en-GB', { ...form, timeZone })} ${timeZone}`;
 }
 
-/** A span in its two largest units: `1 h 4 min`. */
+/** A duration in its two largest units: `1 h 4 min`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  const context = [
+  const units = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3600) % 24, 'h'],
     [Math.floor(seconds / 60) % 60, 'min'],
     [seconds % 60, 's'],
   ] as const;
-  const first = context.findIndex(([count]) => count > 0);
+  const first = units.findIndex(([count]) => count > 0);
   if (first < 0) return '0 s';
-  return context
+  return units
     .slice(first, first + 2)
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ');
 }
 
-/** How long a run has taken, or is taking. */
+/** How long a run took, or has taken so far. */
 export const lengthOf = (run: Run, now: number): string =>
   run.startedAt === undefined ? '–' : span((run.finishedAt ?? now) - run.startedAt);
 
@@ -82,15 +77,15 @@ export const number = (count: number): string => count.toLocaleString('en-US');
 
 const shown = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 
-/** `3 succeeded, 1 failed`: only what there is. */
+/** `3 succeeded, 1 failed`, without zeros. */
 export function countsLine(counts: Counts): string {
-  const context = shown
+  const parts = shown
     .filter((outcome) => counts[outcome] > 0)
     .map((outcome) => `${number(counts[outcome])} ${outcome}`);
-  return context.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
+  return parts.join(', ') || (counts.planned > 0 ? 'none has ended yet' : 'no targets');
 }
 
-/** Why a run is as it is, where that is not plain from its counts: the sentence to read first. */
+/** The sentence to read first: why a run has its status, where its counts do not show it. */
 export function whyOf({ status, detail, counts, planComplete }: Run): string | undefined {
   if (detail !== undefined) return detail;
   if (status === 'queued') return 'It waits for its turn, or for a worker to plan it.';
@@ -105,7 +100,7 @@ export function whyOf({ status, detail, counts, planComplete }: Run): string | u
   return undefined;
 }
 
-/** The sentence to read first, as a paragraph of its own. */
+/** `whyOf` as a paragraph. */
 export const WhyLine = ({ run }: { run: Run }) => {
   const why = whyOf(run);
   return why === undefined ? null : (
@@ -115,7 +110,7 @@ export const WhyLine = ({ run }: { run: Run }) => {
   );
 };
 
-/** Why targets may have ended; `showPage` fills it. */
+/** The reasons with their sentences; `showPage` provides them. */
 export const ReasonsContext = createContext<Reasons>(new Map());
 
 /** A reason code with its sentence. */
@@ -130,7 +125,7 @@ export const policyPath = (name: string, more = ''): string => `/policies/${enco
 export const targetPath = (account: string, target: string): string =>
   `/targets/${encodeURIComponent(account)}/${encodeURIComponent(target)}`;
 
-/** A table with its heads; `name` tells what it is to those who cannot see it. */
+/** A table with its heads. `name` is its caption, for screen readers only. */
 export const Table = ({
   name,
   heads,
@@ -158,10 +153,7 @@ export const Table = ({
   </table>
 );
 
-/**
- * A link that looks like a button. `of` is added to its name for those who do not see the row that it stands
- * in.
- */
+/** A link that looks like a button. `of` is added to its name for screen readers. */
 export const Action = ({ to, children, of }: { to: string; children: Child; of?: string }) => (
   <a class="action" href={to}>
     {children}
@@ -169,7 +161,7 @@ export const Action = ({ to, children, of }: { to: string; children: Child; of?:
   </a>
 );
 
-/** One row of a list of runs: when, of which policy, what became of it and why. */
+/** One row of a list of runs: time, policy, outcome and why. */
 export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPolicy: boolean }) => (
   <tr data-key={run.id}>
     <td data-label="Run">
@@ -191,7 +183,7 @@ export const RunRow = ({ run, now, withPolicy }: { run: Run; now: number; withPo
   </tr>
 );
 
-/** The heads that go with `RunRow`. */
+/** A table of runs. */
 export const RunTable = ({
   name,
   runs,
@@ -214,9 +206,7 @@ export const RunTable = ({
   </Table>
 );
 
-/**
- * The outcomes of a run as one bar. Its widths are attributes of a drawing: inline style is not allowed here.
- */
+/** The outcomes of a run as one bar. Its widths are SVG attributes, since inline styles are not allowed. */
 export function Bar({ counts }: { counts: Counts }) {
   const width = Math.max(1, counts.planned);
   let x = 0;
@@ -240,7 +230,7 @@ export function Bar({ counts }: { counts: Counts }) {
 const barLabel = (counts: Counts): string =>
   `${number(endedCount(counts))} of ${number(counts.planned)} targets have ended: ${countsLine(counts)}`;
 
-/** The progress of a run under way in words. */
+/** The progress of an active run in words. */
 export const progressOf = ({ counts, planComplete }: Run): string =>
   planComplete
     ? `${number(endedCount(counts))} of ${number(counts.planned)}: ${countsLine(counts)}`

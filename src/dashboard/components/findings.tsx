@@ -1,18 +1,15 @@
 import type { Finding, Target } from '../../run/run.ts';
 
-/** So many lines tell enough at a glance; a row of a hundred would bury the targets below it. */
-const AT_A_GLANCE = 5;
+/** More lines can be opened: a hundred in one row would hide the targets below it. */
+const MAX_LINES = 5;
 
-/**
- * What there is to say of a target besides how it ended; what is only for information, and what is much, can
- * be folded out.
- */
+/** The findings of a target. Those for information only, and all beyond the limit, can be opened. */
 export const Findings = ({ target: { findings = [], detail } }: { target: Target }) => {
-  // What the detail says already is not said again.
-  const told = findings.filter(({ says }) => says !== detail);
-  const graver = told.filter(({ severity }) => severity !== 'info');
-  const shown = graver.slice(0, AT_A_GLANCE);
-  const rest = [...graver.slice(AT_A_GLANCE), ...told.filter(({ severity }) => severity === 'info')];
+  // The detail is shown already.
+  const unshown = findings.filter(({ says }) => says !== detail);
+  const serious = unshown.filter(({ severity }) => severity !== 'info');
+  const shown = serious.slice(0, MAX_LINES);
+  const rest = [...serious.slice(MAX_LINES), ...unshown.filter(({ severity }) => severity === 'info')];
   return (
     <>
       <Lines findings={shown} />

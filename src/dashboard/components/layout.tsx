@@ -1,4 +1,4 @@
-/** What every page has around it. Text given to JSX is escaped; nothing here writes HTML by hand. */
+/** The parts that all pages share. JSX escapes every text; no HTML is written as a string. */
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -9,23 +9,21 @@ import { ReasonsContext, Sentence, Time } from './components.tsx';
 
 interface PageProps {
   title: string;
-  /** The page of the menu that this is, or belongs to. */
+  /** The entry of the menu that the page belongs to. */
   here?: string;
-  /** What `client/live.ts` looks for in events before it reads the page again: a run's id, or `*` for all. */
+  /** The run whose events make `client/live.ts` read the page again, or `*` for any run. */
   live?: string;
 }
 
 interface LayoutProps extends PageProps {
-  /** Pages for those who have not signed in lead nowhere else. */
+  /** Without a session, a page has no menu and no script. */
   signedIn?: boolean;
-  /** The moment the page was made, for what it says of moments. */
+  /** When the page was made; relative times count from it. */
   now?: number;
   children: Child;
 }
 
-/**
- * A whole page. Parts of it with an `id` and `data-live` are read again when something changed.
- */
+/** A whole page. Its parts with `data-live` and an `id` are updated when something changed. */
 export const Layout = ({ title, signedIn = true, here, live, now, children }: LayoutProps) => (
   <html lang="en">
     <head>
@@ -85,40 +83,40 @@ const Header = ({ here }: { here: string | undefined }) => (
   </>
 );
 
-/** So many notices are on a page; the others can be opened. */
-const NOTICES = 3;
-/** Of a broken file, so many errors and policies are shown. */
-const MISTAKES = 20;
-const KEPT = 100;
+/** At most so many notices are shown; the others can be opened. */
+const MAX_NOTICES = 3;
+/** At most so many errors and policies of a broken file are shown. */
+const MAX_ERRORS = 20;
+const MAX_KEPT = 100;
 
 /**
- * What stands in the way, at the lower edge of every page, where it moves nothing when it comes or goes; said
- * aloud when it changes.
+ * The notices, at the lower edge of every page: there nothing moves when one appears. Screen readers announce
+ * changes.
  */
-const Obstacles = ({ obstacles, now }: { obstacles: readonly Alert[]; now: number }) => (
+const Notices = ({ alerts, now }: { alerts: readonly Alert[]; now: number }) => (
   <div id="warnings" data-live aria-live="polite">
-    {obstacles.slice(0, NOTICES).map((obstacle) => (
-      <Notice obstacle={obstacle} now={now} />
+    {alerts.slice(0, MAX_NOTICES).map((alert) => (
+      <Notice alert={alert} now={now} />
     ))}
-    {obstacles.length > NOTICES && (
+    {alerts.length > MAX_NOTICES && (
       <details class="note more" data-key="more">
         <summary>
           <span class="says">
-            {obstacles.length === NOTICES + 1
+            {alerts.length === MAX_NOTICES + 1
               ? '1 more notice'
-              : `${obstacles.length - NOTICES} more notices`}
+              : `${alerts.length - MAX_NOTICES} more notices`}
           </span>
         </summary>
-        {obstacles.slice(NOTICES).map((obstacle) => (
-          <Notice obstacle={obstacle} now={now} />
+        {alerts.slice(MAX_NOTICES).map((alert) => (
+          <Notice alert={alert} now={now} />
         ))}
       </details>
     )}
   </div>
 );
 
-/** One notice: a line or two, which can be opened when they do not show all of it. */
-const Notice = ({ obstacle: { is, sentence, since, file }, now }: { obstacle: Alert; now: number }) => (
+/** One notice. It has one or two lines until it is opened. */
+const Notice = ({ alert: { is, sentence, since, file }, now }: { alert: Alert; now: number }) => (
   <details class={`note is-${is}`} data-key={file?.file ?? sentence}>
     <summary>
       <span class="says">
@@ -130,13 +128,13 @@ const Notice = ({ obstacle: { is, sentence, since, file }, now }: { obstacle: Al
         )}
       </span>
     </summary>
-    {file && <Mistakes file={file} now={now} />}
+    {file && <FileErrors file={file} now={now} />}
   </details>
 );
 
-const Mistakes = ({ file: { mistakes, kept }, now }: { file: BrokenFile; now: number }) => (
+const FileErrors = ({ file: { errors, kept }, now }: { file: BrokenFile; now: number }) => (
   <>
-    {mistakes.slice(0, MISTAKES).map(({ place, message, suggestion, frame }) => (
+    {errors.slice(0, MAX_ERRORS).map(({ place, message, suggestion, frame }) => (
       <>
         <p>
           <code>{place}</code> {message} {suggestion}
@@ -144,21 +142,21 @@ const Mistakes = ({ file: { mistakes, kept }, now }: { file: BrokenFile; now: nu
         {frame && <pre tabindex={0}>{frame}</pre>}
       </>
     ))}
-    {mistakes.length > MISTAKES && (
+    {errors.length > MAX_ERRORS && (
       <p>
-        And {mistakes.length - MISTAKES} more: <code>caretaker validate</code> shows all.
+        And {errors.length - MAX_ERRORS} more: <code>caretaker validate</code> shows all.
       </p>
     )}
     {kept.length > 0 && (
       <>
-        <p>Active as they were before:</p>
+        <p>Active in their previous version:</p>
         <ul>
-          {kept.slice(0, KEPT).map(({ name, readAt }) => (
+          {kept.slice(0, MAX_KEPT).map(({ name, readAt }) => (
             <li>
               {name}, read <Time at={readAt} now={now} />
             </li>
           ))}
-          {kept.length > KEPT && <li>and {kept.length - KEPT} more</li>}
+          {kept.length > MAX_KEPT && <li>and {kept.length - MAX_KEPT} more</li>}
         </ul>
       </>
     )}
@@ -177,7 +175,7 @@ export const asPage = (
   status: ContentfulStatusCode = 200,
 ): Response | Promise<Response> => c.html(html`<!doctype html>${page}`, status);
 
-/** Sends a page of somebody who is signed in, with what stands in the way, whatever the page is about. */
+/** Sends a page to somebody who is signed in, with the notices. */
 export async function showPage(
   c: Exchange,
   context: DashboardContext,
@@ -191,7 +189,7 @@ export async function showPage(
     <ReasonsContext.Provider value={context.reasons}>
       <Layout {...props} now={now}>
         {content}
-        <Obstacles obstacles={alertsOf(systemStatus)} now={now} />
+        <Notices alerts={alertsOf(systemStatus)} now={now} />
       </Layout>
     </ReasonsContext.Provider>,
     status,

@@ -1,14 +1,14 @@
 import type { CaretakerEvent } from '../../records/events.ts';
 import type { Records } from '../../records/records.ts';
 
-/** The events of every process on this Redis, heard once and passed on to whoever listens here. */
+/** The events of every process on this Redis: one subscription, passed on to every listener. */
 export interface EventBus {
-  /** Passes events on until what it gives back is called. */
+  /** Calls the listener for each event, until the returned function is called. */
   on(listener: (event: CaretakerEvent) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Begins to listen. */
+/** Subscribes. */
 export async function openEventBus(records: Pick<Records, 'listen'>): Promise<EventBus> {
   const listeners = new Set<(event: CaretakerEvent) => void>();
   const stop = await records.listen((event) => {

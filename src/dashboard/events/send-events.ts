@@ -3,28 +3,25 @@ import { isSignedIn, sessionIn } from '../auth/cookie.ts';
 import { addressOf } from '../auth/guard.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
-/**
- * What changed since the last message of a stream: the names of things to look at again, not what became of
- * them.
- */
+/** What changed since the last message of a stream: names only. Readers request the new state themselves. */
 interface Changes {
   runs: Set<string>;
   policies: Set<string>;
 }
 
-/** A page looks again at most this often, however fast a run goes. */
-const PAUSE_MS = 1_000;
-/** Something is sent at least this often, so that proxies keep the connection and lost ones are found. */
-const QUIET_MS = 20_000;
+/** A stream has at most one message in this time, however fast a run goes. */
+const MESSAGE_INTERVAL_MS = 1_000;
+/** A comment is sent after so much silence: proxies keep the connection, and lost ones are noticed. */
+const KEEPALIVE_INTERVAL_MS = 20_000;
 const MAX_STREAMS = 200;
-/** Of one session, or of one address for programs: nobody takes all of them from the others. */
+/** Of one session, or of one address for programs, so that one reader cannot use up all streams. */
 const MAX_STREAMS_OF_ONE = 20;
-/** Open streams by who has them. */
+/** The number of open streams by owner. */
 const streamsOf = new WeakMap<DashboardContext, Map<string, number>>();
 
 /**
- * Tells a page or a program which runs and policies changed (server-sent events). Whoever reads slowly gets
- * fewer and larger messages, never a backlog.
+ * Streams which runs and policies changed (server-sent events). A slow reader gets fewer and larger messages,
+ * never a backlog.
  */
 export function sendEvents(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const open = streamsOf.get(context) ?? new Map<string, number>();
@@ -39,10 +36,10 @@ export function sendEvents(c: Exchange, context: DashboardContext): Response | P
   open.set(owner, own + 1);
   return streamSSE(c, async (stream) => {
     const ended = endOf(stream, context.closing);
-    // Who came with a session is told until it ends; a program has shown the password.
+    // A stream ends with its session. A program has sent the password.
     const isAdmitted = signedIn ? () => isSignedIn(c, context) : () => true;
     try {
-      await tell(stream, isAdmitted, context, ended);
+      await streamChanges(stream, isAdmitted, context, ended);
     } finally {
       const left = (open.get(owner) ?? 1) - 1;
       if (left === 0) open.delete(owner);
@@ -51,7 +48,7 @@ export function sendEvents(c: Exchange, context: DashboardContext): Response | P
   });
 }
 
-async function tell(
+async function streamChanges(
   stream: SSEStreamingApi,
   isAdmitted: () => boolean,
   context: DashboardContext,
@@ -69,7 +66,7 @@ async function tell(
   try {
     await stream.writeSSE({ event: 'hello', data: '{}' });
     while (!ended.aborted && isAdmitted()) {
-      await context.clock.sleep(QUIET_MS, AbortSignal.any([wake.signal, ended]));
+      await context.clock.sleep(KEEPALIVE_INTERVAL_MS, AbortSignal.any([wake.signal, ended]));
       const { runs, policies } = changes;
       changes = { runs: new Set(), policies: new Set() };
       wake = new AbortController();
@@ -79,7 +76,7 @@ async function tell(
           event: 'changed',
           data: JSON.stringify({ runs: [...runs], policies: [...policies] }),
         });
-      await context.clock.sleep(PAUSE_MS, ended);
+      await context.clock.sleep(MESSAGE_INTERVAL_MS, ended);
     }
   } finally {
     stop();

@@ -1,4 +1,4 @@
-/** The hono app: what holds for every request, then the routes of the table, then bull-board. */
+/** The hono app: the middleware for every request, then the table of routes, then bull-board. */
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { HTTPException } from 'hono/http-exception';
@@ -14,14 +14,14 @@ import type { DashboardContext, Env } from './context.ts';
 import { safeHeaders } from './headers.ts';
 import { routes } from './routes.ts';
 
-/** A form of ours is far smaller. */
-const LARGEST_BODY = 16_384;
-/** While Redis is away its commands wait; whoever looks at a page does not. */
+/** Forms of the dashboard are far smaller. */
+const MAX_BODY_BYTES = 16_384;
+/** Commands wait while Redis is away. A page does not wait longer than this. */
 const RECORDS_TIMEOUT_MS = 5_000;
 
 export function createApp(context: DashboardContext): Hono<Env> {
   const app = new Hono<Env>();
-  app.use(safeHeaders, ownHostOnly(context.host), sameOriginOnly, bodyLimit(LARGEST_BODY));
+  app.use(safeHeaders, ownHostOnly(context.host), sameOriginOnly, bodyLimit(MAX_BODY_BYTES));
   app.use(timeout(RECORDS_TIMEOUT_MS, () => new HTTPException(503, { message: 'Redis does not answer.' })));
   app.use('/client/*', etag());
   for (const { method, path, access, handle } of routes) {
@@ -34,10 +34,10 @@ export function createApp(context: DashboardContext): Hono<Env> {
   app.all('*', guard('person', context), (c) => sendProblem(c, context, 404, 'There is no such page.'));
   app.onError((error, c) => {
     if (error instanceof HTTPException) return sendProblem(c, context, error.status, error.message);
-    // A sentence for people: what was asked for cannot be done as things are.
+    // Its message is a sentence for people: the request cannot be carried out now.
     if (error instanceof CaretakerError) return sendProblem(c, context, 409, error.message);
     context.log.error({ err: error, path: c.req.path }, 'a page of the dashboard failed');
-    return sendProblem(c, context, 500, 'Something went wrong here; the log of the daemon says what.');
+    return sendProblem(c, context, 500, 'The page failed; the log of the daemon has the error.');
   });
   return app;
 }

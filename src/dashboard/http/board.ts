@@ -7,10 +7,7 @@ import type { Env } from './context.ts';
 /** Where bull-board is. */
 export const BOARD_PATH = '/queues';
 
-/**
- * bull-board, loaded when somebody first looks: that takes nearly as long as to start all the rest of the
- * dashboard.
- */
+/** bull-board, loaded at the first request: that takes nearly as long as to start the rest of the dashboard. */
 export function openBoard(queues: Queues): Handler<Env> {
   let board: Promise<Hono> | undefined;
   return async (c) => {
@@ -19,9 +16,7 @@ export function openBoard(queues: Queues): Handler<Env> {
   };
 }
 
-/**
- * BullMQ's own view of the queues: for looking, never for changing, since the records would not know of it.
- */
+/** A read-only view of the queues: the records would not know of a change made there. */
 async function makeBoard(queues: Queues): Promise<Hono> {
   const [{ createBullBoard }, { BullMQAdapter }, { HonoAdapter }, { serveStatic }] = await Promise.all([
     import('@bull-board/api'),
@@ -43,20 +38,20 @@ async function makeBoard(queues: Queues): Promise<Hono> {
   return new Hono().route(BOARD_PATH, server.registerPlugin());
 }
 
-/** The way back to our pages. */
-const WAY_BACK = '<a id="way-back" href="/">← Back to Caretaker</a>';
+/** The link back to our pages. */
+const BACK_LINK = '<a id="way-back" href="/">← Back to Caretaker</a>';
 const STYLE = '<link href="/client/board.css" rel="stylesheet">';
 
 /**
- * Makes the board's page one of ours: nothing of it is loaded from elsewhere, nothing in it carries a style
- * of its own (our content policy refuses both, and the browser would complain), and it leads back.
+ * Changes bull-board's page on its way: without files from other servers and without inline styles, which our
+ * content policy refuses, and with a link back.
  */
 export const ownBoardPage = createMiddleware<Env>(async (c, next) => {
   await next();
   if (!c.res.headers.get('content-type')?.startsWith('text/html')) return;
   const page = (await c.res.text())
     .replace(/<link[^>]+href="https?:\/\/[^>]*>/g, '')
-    .replace(/<div id="root">[\s\S]*?(?=<script defer)/, `${WAY_BACK}<div id="root">Loading …</div>`)
+    .replace(/<div id="root">[\s\S]*?(?=<script defer)/, `${BACK_LINK}<div id="root">Loading …</div>`)
     .replace('</head>', `${STYLE}</head>`);
   c.res = new Response(page, c.res);
 });

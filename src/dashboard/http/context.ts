@@ -1,4 +1,4 @@
-/** What handlers work with. */
+/** What handlers receive. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -15,7 +15,7 @@ type Given = Pick<
 >;
 
 export interface DashboardContext extends Given {
-  /** The address it listens on, as the settings have it. */
+  /** The address to listen on, from the settings. */
   host: string;
   port: number;
   url: string;
@@ -23,18 +23,18 @@ export interface DashboardContext extends Given {
   sessions: Sessions;
   loginThrottle: LoginThrottle;
   reader: Reader;
-  /** Pauses and resumes a policy; the one thing that is changed in the records without the engine. */
+  /** Pauses and resumes a policy; the only change to the records that bypasses the engine. */
   pausing: Pausing;
   meters: Meters;
   eventBus: EventBus;
-  /** Aborts when the dashboard closes: what stays open ends itself then. */
+  /** Aborts when the dashboard closes; live streams end then. */
   closing: AbortSignal;
 }
 
 export interface Pausing {
   /**
-   * Until it is resumed, or, where `until` is given, until then. The reason of an earlier pause stays when
-   * none is given.
+   * Pauses until `until`, or else until the policy is resumed. Without a new reason, that of an earlier pause
+   * stays.
    */
   pause(policy: string, why: { reason?: string; until?: number }): Promise<void>;
   /** False when it was not paused. */

@@ -1,16 +1,13 @@
-/**
- * Every address of the dashboard, who may ask for it, and the file that answers. bull-board has its own
- * (`board.ts`).
- */
+/** Every address of the dashboard, who may request it, and its handler. Those of bull-board are in `board.ts`. */
 
 import { askToPause, askToResume, askToRun, pause, resume, runNow } from '../actions/policy.tsx';
 import {
   askToCancel,
-  askToEnd,
+  askToForceEnd,
   askToRelease,
   askToRetry,
   cancel,
-  endAtOnce,
+  forceEnd,
   release,
   retry,
 } from '../actions/run.tsx';
@@ -24,7 +21,7 @@ import { showOverview } from '../pages/overview.tsx';
 import { showPolicy } from '../pages/policy.tsx';
 import { showRun } from '../pages/run.tsx';
 import { showRuns } from '../pages/runs.tsx';
-import { leave, printLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
+import { endSession, logNewLink, showSignIn, trySignIn } from '../pages/sign-in.tsx';
 import { showSystem } from '../pages/system.tsx';
 import { showTarget } from '../pages/target.tsx';
 import { sendClientFile } from './client-files.ts';
@@ -43,9 +40,9 @@ export const routes: readonly Route[] = [
 
   { method: 'GET', path: '/sign-in', access: 'open', handle: showSignIn },
   { method: 'POST', path: '/sign-in', access: 'open', handle: trySignIn },
-  { method: 'POST', path: '/sign-in/link', access: 'open', handle: printLink },
+  { method: 'POST', path: '/sign-in/link', access: 'open', handle: logNewLink },
   { method: 'GET', path: '/client/style.css', access: 'open', handle: sendClientFile },
-  { method: 'POST', path: '/sign-out', access: 'person', handle: leave },
+  { method: 'POST', path: '/sign-out', access: 'person', handle: endSession },
 
   { method: 'GET', path: '/', access: 'person', handle: showOverview },
   { method: 'GET', path: '/system', access: 'person', handle: showSystem },
@@ -56,7 +53,7 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/client/:file', access: 'person', handle: sendClientFile },
   { method: 'GET', path: '/events', access: 'person', handle: sendEvents },
 
-  // A GET asks once more and changes nothing; the POST of the same address does it.
+  // A GET asks for confirmation and changes nothing; the POST to the same address makes the change.
   { method: 'GET', path: '/policies/:name/run', access: 'person', handle: askToRun },
   { method: 'POST', path: '/policies/:name/run', access: 'person', handle: runNow },
   { method: 'GET', path: '/policies/:name/pause', access: 'person', handle: askToPause },
@@ -65,8 +62,8 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/policies/:name/resume', access: 'person', handle: resume },
   { method: 'GET', path: '/runs/:id/cancel', access: 'person', handle: askToCancel },
   { method: 'POST', path: '/runs/:id/cancel', access: 'person', handle: cancel },
-  { method: 'GET', path: '/runs/:id/end', access: 'person', handle: askToEnd },
-  { method: 'POST', path: '/runs/:id/end', access: 'person', handle: endAtOnce },
+  { method: 'GET', path: '/runs/:id/end', access: 'person', handle: askToForceEnd },
+  { method: 'POST', path: '/runs/:id/end', access: 'person', handle: forceEnd },
   { method: 'GET', path: '/runs/:id/release', access: 'person', handle: askToRelease },
   { method: 'POST', path: '/runs/:id/release', access: 'person', handle: release },
   { method: 'GET', path: '/runs/:id/retry', access: 'person', handle: askToRetry },

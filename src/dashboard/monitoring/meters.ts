@@ -67,14 +67,14 @@ function readOnce(read: () => Promise<SystemStatus>): Measurement {
   };
 }
 
-function addProcess(source: MetersSource, standing: Measurement, registry: Registry): void {
+function addProcess(source: MetersSource, status: Measurement, registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: 'caretaker_up',
     help: '1 when Redis answers, takes writes and has no paused queue, and every role of this process is running, else 0.',
     registers,
     async collect() {
-      const { redis, waiting, troubles } = (await standing.get()).health;
+      const { redis, waiting, troubles } = (await status.get()).health;
       const stands = waiting.length > 0 || troubles.some(({ stops }) => stops);
       this.set(redis === 'up' && !stands ? 1 : 0);
     },
@@ -85,7 +85,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
     labelNames: ['role'],
     registers,
     async collect() {
-      const { processes } = await standing.get();
+      const { processes } = await status.get();
       for (const role of roles) {
         this.set({ role }, processes.filter((process) => process.roles.includes(role)).length);
       }
@@ -104,7 +104,7 @@ function addProcess(source: MetersSource, standing: Measurement, registry: Regis
     help: 'Policy files with errors; their previous version stays active.',
     registers,
     async collect() {
-      this.set((await standing.get()).health.brokenFiles.length);
+      this.set((await status.get()).health.brokenFiles.length);
     },
   });
   new Counter({
@@ -143,7 +143,7 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
 }
 
-function addAccounts(standing: Measurement, registry: Registry): void {
+function addAccounts(status: Measurement, registry: Registry): void {
   const gauge = (
     name: string,
     help: string,
@@ -156,7 +156,7 @@ function addAccounts(standing: Measurement, registry: Registry): void {
       registers: [registry],
       async collect() {
         this.reset();
-        const { accounts, now } = await standing.get();
+        const { accounts, now } = await status.get();
         for (const account of accounts) {
           const found = value(account, now);
           if (found !== undefined) this.set({ account: account.account }, found);
@@ -201,7 +201,7 @@ function addAccounts(standing: Measurement, registry: Registry): void {
     registers: [registry],
     async collect() {
       this.reset();
-      for (const { account, requests } of (await standing.get()).accounts) {
+      for (const { account, requests } of (await status.get()).accounts) {
         for (const [name, count] of Object.entries(requests)) this.inc({ account, class: name }, count);
       }
     },

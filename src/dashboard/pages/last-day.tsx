@@ -1,55 +1,55 @@
 import type { Child } from 'hono/jsx';
 import { Badge, number, policyPath, runPath, Table, Time, Why, WhyLine } from '../components/components.tsx';
-import type { Day, Group, OfPolicy, Trouble } from '../queries/last-day.ts';
+import type { Day, Group, OfPolicy, UnsuccessfulRuns } from '../queries/last-day.ts';
 
-const MAX_TROUBLED_SHOWN = 10;
+const MAX_UNSUCCESSFUL = 10;
 const POLICIES_A_GROUP = 3;
-/** What is folded out is bounded too; the counts before it are not. */
+/** Lists that can be opened are bounded too; the counts above them are not. */
 const MAX_FOLDED = 200;
 
-/** What happened in the last day, in one sentence, and what went wrong in it, in groups. */
+/** The runs of the last day in one sentence, then what was not successful, in groups. */
 export const LastDay = ({ day, now }: { day: Day; now: number }) => (
   <section id="day" data-live>
     <h2>The last 24 hours</h2>
     {day.statuses.length === 0 ? (
-      <p class="dim">Nothing ran. A policy fires by its schedule, or now by “Run now” beside it.</p>
+      <p class="dim">No runs. A policy runs on its schedule, or now with “Run now” beside it.</p>
     ) : (
       <>
         <p class="lead">{headline(day)}</p>
         <p class="dim">
-          Runs that ended since <Time at={day.since} now={now} />, and those under way.
+          Runs that ended since <Time at={day.since} now={now} />, and active runs.
         </p>
       </>
     )}
-    <Troubles troubled={day.troubled} now={now} />
+    <Unsuccessful all={day.unsuccessful} now={now} />
     <Groups name="Failed" groups={day.failed} />
-    <Groups name="Skipped" groups={day.leftUndone} />
+    <Groups name="Skipped" groups={day.skipped} />
   </section>
 );
 
 /** `7 runs: 5 succeeded, 2 partial. 12 targets succeeded, 3 failed, 4 skipped.` */
-function headline({ statuses, succeeded, failed, leftUndone }: Day): string {
+function headline({ statuses, succeeded, failed, skipped }: Day): string {
   const sum = (counted: readonly { count: number }[]) =>
     counted.reduce((total, { count }) => total + count, 0);
   const runs = sum(statuses);
-  const context = statuses.map(({ status, count }) => `${number(count)} ${status}`);
-  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${context.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(leftUndone))} skipped.`;
+  const byStatus = statuses.map(({ status, count }) => `${number(count)} ${status}`);
+  return `${number(runs)} ${runs === 1 ? 'run' : 'runs'}: ${byStatus.join(', ')}. ${number(succeeded)} ${succeeded === 1 ? 'target' : 'targets'} succeeded, ${number(sum(failed))} failed, ${number(sum(skipped))} skipped.`;
 }
 
-const Troubles = ({ troubled, now }: { troubled: readonly Trouble[]; now: number }) =>
-  troubled.length === 0 ? null : (
+const Unsuccessful = ({ all, now }: { all: readonly UnsuccessfulRuns[]; now: number }) =>
+  all.length === 0 ? null : (
     <>
-      <h3>Runs that did not go through</h3>
+      <h3>Unsuccessful runs</h3>
       <Table
-        name="Runs that did not go through, by policy"
-        heads={['Runs', 'Policy', 'The latest of them']}
+        name="Unsuccessful runs, by policy"
+        heads={['Runs', 'Policy', 'Latest']}
         widths={['w-count', 'w-name', '']}
       >
-        {troubled.slice(0, MAX_TROUBLED_SHOWN).map((trouble) => (
-          <TroubleRow trouble={trouble} now={now} />
+        {all.slice(0, MAX_UNSUCCESSFUL).map((runs) => (
+          <UnsuccessfulRow runs={runs} now={now} />
         ))}
       </Table>
-      <Folded rest={troubled.slice(MAX_TROUBLED_SHOWN)}>
+      <Folded rest={all.slice(MAX_UNSUCCESSFUL)}>
         {({ policy, status, count }) => (
           <>
             <a href={policyPath(policy)}>{policy}</a>: {number(count)} {status}
@@ -59,8 +59,8 @@ const Troubles = ({ troubled, now }: { troubled: readonly Trouble[]; now: number
     </>
   );
 
-const TroubleRow = ({ trouble, now }: { trouble: Trouble; now: number }) => {
-  const { policy, status, count, run } = trouble;
+const UnsuccessfulRow = ({ runs, now }: { runs: UnsuccessfulRuns; now: number }) => {
+  const { policy, status, count, run } = runs;
   return (
     <tr data-key={`${status} ${policy}`}>
       <td data-label="Runs">
@@ -69,7 +69,7 @@ const TroubleRow = ({ trouble, now }: { trouble: Trouble; now: number }) => {
       <td data-label="Policy">
         <a href={policyPath(policy)}>{policy}</a>
       </td>
-      <td data-label="The latest">
+      <td data-label="Latest">
         {run ? (
           <>
             <a href={runPath(run.id)}>
@@ -78,7 +78,7 @@ const TroubleRow = ({ trouble, now }: { trouble: Trouble; now: number }) => {
             <WhyLine run={run} />
           </>
         ) : (
-          <span class="dim">no longer kept</span>
+          <span class="dim">no longer stored</span>
         )}
       </td>
     </tr>
@@ -89,7 +89,11 @@ const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
   groups.length === 0 ? null : (
     <>
       <h3>{name}, by reason</h3>
-      <Table name={`${name}, by reason`} heads={['Targets', 'Why', 'In']} widths={['w-count', '', 'w-in']}>
+      <Table
+        name={`${name}, by reason`}
+        heads={['Targets', 'Why', 'Policies']}
+        widths={['w-count', '', 'w-in']}
+      >
         {groups.map((group) => (
           <tr data-key={`${group.outcome} ${group.reason}`}>
             <td data-label="Targets">
@@ -98,7 +102,7 @@ const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
             <td data-label="Why">
               <Why reason={group.reason} />
             </td>
-            <td data-label="In">
+            <td data-label="Policies">
               {group.policies.slice(0, POLICIES_A_GROUP).map((ofPolicy) => (
                 <p>
                   <InPolicy group={group} ofPolicy={ofPolicy} />
@@ -114,10 +118,7 @@ const Groups = ({ name, groups }: { name: string; groups: readonly Group[] }) =>
     </>
   );
 
-/**
- * How many targets of one policy there are in a group, with the run that they are in, or the latest of
- * several.
- */
+/** The number of targets of one policy in a group, with a link to their run, or to the latest of several. */
 const InPolicy = ({ group, ofPolicy }: { group: Group; ofPolicy: OfPolicy }) => {
   const { policy, count, runs, latest } = ofPolicy;
   const path = runPath(latest, `?outcome=${group.outcome}&search=${group.reason}`);
@@ -136,7 +137,7 @@ const InPolicy = ({ group, ofPolicy }: { group: Group; ofPolicy: OfPolicy }) => 
   );
 };
 
-/** The policies that there is no room for, as a list to fold out. */
+/** The remaining policies, as a list that can be opened. */
 function Folded<T>({ rest, children }: { rest: readonly T[]; children: (one: T) => Child }) {
   if (rest.length === 0) return null;
   const more = rest.length - MAX_FOLDED;

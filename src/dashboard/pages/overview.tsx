@@ -27,7 +27,7 @@ const POLICIES_A_PAGE = 50;
 const MAX_ACTIVE = 50;
 const MAX_PAUSED = 10;
 
-/** A policy as its row shows it. */
+/** What the row of a policy shows. */
 interface PolicyRow {
   policy: Policy;
   pause: Pause | undefined;
@@ -35,7 +35,7 @@ interface PolicyRow {
   lastRun: Run | undefined;
 }
 
-/** The first page answers the morning question: what failed, why, what was left undone; then what comes. */
+/** The first page: what failed in the last day and why, what was skipped, what is active, and what runs next. */
 export async function showOverview(c: Exchange, context: DashboardContext): Promise<Response> {
   const { reader, clock } = context;
   const now = clock.now();
@@ -60,7 +60,7 @@ export async function showOverview(c: Exchange, context: DashboardContext): Prom
       <h1 class="unseen">Overview</h1>
       <LastDay day={day} now={now} />
       <Paused paused={paused} now={now} />
-      <UnderWay runs={day.active} now={now} />
+      <ActiveRuns runs={day.active} now={now} />
       <Policies rows={rows} page={page} total={policies.length} now={now} />
       <Latest runs={latest} now={now} />
     </>,
@@ -81,10 +81,7 @@ async function rowsOf(
   });
 }
 
-/**
- * The policies that make no scheduled runs until somebody resumes them, or their pause is over: on whatever
- * page they are.
- */
+/** The paused policies, whatever page of the list they are on. */
 const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause }[]; now: number }) => (
   <section id="paused" data-live>
     {paused.length > 0 && (
@@ -101,7 +98,7 @@ const Paused = ({ paused, now }: { paused: readonly { name: string; pause: Pause
           ))}
         </ul>
         {paused.length > MAX_PAUSED && (
-          <p class="dim">And {number(paused.length - MAX_PAUSED)} more; the list of policies shows all.</p>
+          <p class="dim">And {number(paused.length - MAX_PAUSED)} more: see the list of policies.</p>
         )}
       </>
     )}
@@ -120,10 +117,10 @@ const PausedBy = ({ pause, now }: { pause: Pause; now: number }) => (
   </>
 );
 
-const UnderWay = ({ runs, now }: { runs: Run[]; now: number }) => (
-  <section id="under-way" data-live>
+const ActiveRuns = ({ runs, now }: { runs: Run[]; now: number }) => (
+  <section id="active" data-live>
     <h2>Active runs</h2>
-    {runs.length === 0 && <p class="dim">Nothing is running.</p>}
+    {runs.length === 0 && <p class="dim">None.</p>}
     <div class="cards">
       {runs.slice(0, MAX_ACTIVE).map((run) => (
         <a class="card" href={runPath(run.id)} data-key={run.id}>
@@ -170,7 +167,7 @@ const Policies = ({
     ) : (
       <Table
         name="Policies"
-        heads={['Policy', 'Schedule', 'Next run', 'Last run', 'Do']}
+        heads={['Policy', 'Schedule', 'Next run', 'Last run', 'Actions']}
         widths={['', 'w-name', 'w-run', 'w-run', 'w-do']}
       >
         {rows.map((row) => (
@@ -180,7 +177,7 @@ const Policies = ({
     )}
     {total > POLICIES_A_PAGE && (
       <nav class="pager" aria-label="Pages of policies">
-        {page > 1 && <a href={`/?page=${page - 1}`}>Before</a>}
+        {page > 1 && <a href={`/?page=${page - 1}`}>Previous</a>}
         <span>
           Page {page} of {Math.ceil(total / POLICIES_A_PAGE)}
         </span>
@@ -214,13 +211,13 @@ const PolicyLine = ({ row: { policy, pause, nextAt, lastRun }, now }: { row: Pol
         <span class="dim">none yet</span>
       )}
     </td>
-    <td data-label="Do">
+    <td data-label="Actions">
       <PolicyActions name={policy.name} paused={pause !== undefined} />
     </td>
   </tr>
 );
 
-/** What keeps a policy from firing until somebody changes it. */
+/** Why a policy does not run on schedule: it is paused, or its file disables the schedule. */
 export const PolicyBadges = ({ policy, pause }: { policy: Policy; pause: Pause | undefined }) => (
   <>
     {pause && <Badge word="paused" />}
@@ -242,7 +239,7 @@ export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
     <span class="dim">manual</span>
   );
 
-/** When it fires next, in the zone of whoever looks and in the policy's own; or why it does not. */
+/** The next scheduled time, in the reader's time zone and in the policy's own; or why there is none. */
 export const NextFiring = ({
   policy: { schedule },
   pause,
@@ -264,14 +261,14 @@ export const NextFiring = ({
       <>
         {paused}
         <p>
-          never: its file disables it (<code>schedule.enabled: false</code>)
+          never: its file disables the schedule (<code>schedule.enabled: false</code>)
         </p>
       </>
     );
   }
   if (paused && nextAt === undefined) return paused;
   if (!schedule) return <span class="dim">manual only</span>;
-  if (nextAt === undefined) return <span>never: its schedule has no more times</span>;
+  if (nextAt === undefined) return <span>never: its schedule has no more scheduled times</span>;
   return (
     <>
       {paused}
@@ -302,7 +299,7 @@ const Latest = ({ runs, now }: { runs: Run[]; now: number }) => (
   <section id="latest" data-live>
     <h2>Latest runs</h2>
     {runs.length === 0 ? (
-      <p class="dim">None yet. “Run now” beside a policy makes the first.</p>
+      <p class="dim">None yet. “Run now” beside a policy starts one.</p>
     ) : (
       <>
         <RunTable name="Latest runs" runs={runs} now={now} />

@@ -12,17 +12,17 @@ import { NextFiring, PolicyActions, PolicyBadges, ScheduleLines } from './overvi
 import { sendProblem } from './problem.tsx';
 
 const LATEST = 20;
-const COMING = 5;
+const UPCOMING = 5;
 
-/** Schedule history, those included that made no run. */
+/** The latest scheduled times, with their runs or why there was none. */
 const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
-  <section id="moments" data-live>
+  <section id="schedule-history" data-live>
     <details>
       <summary>Schedule history</summary>
       <ul>
         {records.map((record) => (
           <li>
-            <Time at={record.moment} now={now} /> <BecameOf record={record} />
+            <Time at={record.moment} now={now} /> <Result record={record} />
           </li>
         ))}
       </ul>
@@ -38,7 +38,7 @@ function whySkipped({ why, note, into }: FiringRecord): string {
     : `: ${formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }
 
-const BecameOf = ({ record }: { record: FiringRecord }) => (
+const Result = ({ record }: { record: FiringRecord }) => (
   <>
     {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
     <Sentence text={whySkipped(record)} />
@@ -51,24 +51,24 @@ const BecameOf = ({ record }: { record: FiringRecord }) => (
   </>
 );
 
-/** The policy called by the address, if it is active. */
+/** The active policy that the address names. */
 export const policyIn = (c: Exchange, { policies }: DashboardContext): Policy | undefined =>
   policies().find(({ name }) => name === c.req.param('name'));
 
-/** One policy: what it does, when it fires, and what became of its runs. */
+/** One policy: its job, its schedule and its latest runs. */
 export async function showPolicy(c: Exchange, context: DashboardContext): Promise<Response> {
   const policy = policyIn(c, context);
   if (!policy) return sendProblem(c, context, 404, 'No active policy has this name.');
   const { name } = policy;
   const now = context.clock.now();
-  const [states, runs, moments] = await Promise.all([
+  const [states, runs, history] = await Promise.all([
     context.reader.policyStates([name]),
     context.reader.runs({ policy: name, limit: LATEST }),
     context.reader.ledger(name, LATEST),
   ]);
   const state = states.get(name);
   const pause = pauseAt(state, now);
-  const firings = firingsAhead(policy, state, now, COMING);
+  const firings = firingsAhead(policy, state, now, UPCOMING);
   const nextAt = firings[0]?.at;
   return showPage(
     c,
@@ -137,16 +137,16 @@ export async function showPolicy(c: Exchange, context: DashboardContext): Promis
           </details>
         )}
       </section>
-      {moments.length > 0 && <ScheduleHistory records={moments} now={now} />}
+      {history.length > 0 && <ScheduleHistory records={history} now={now} />}
       <section id="runs" data-live>
-        <h2>Its runs</h2>
+        <h2>Latest runs</h2>
         {runs.length === 0 ? (
-          <p class="dim">No run of it is kept.</p>
+          <p class="dim">No stored runs.</p>
         ) : (
           <>
             <RunTable name={`Runs of ${name}`} runs={runs} now={now} withPolicy={false} />
             <p>
-              <a href={`/runs?policy=${encodeURIComponent(name)}`}>All its runs</a>
+              <a href={`/runs?policy=${encodeURIComponent(name)}`}>All runs of this policy</a>
             </p>
           </>
         )}

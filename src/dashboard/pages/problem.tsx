@@ -5,16 +5,13 @@ import { Sentence } from '../components/components.tsx';
 import { asPage, Layout, showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
-/** Addresses that programs read; all others are looked at by people. */
+/** Addresses for programs; all others are pages for people. */
 const forPrograms = /^\/(api|metrics|healthz|readyz|events)(\/|$)/;
 
-/** A problem does not wait longer than that for what else is to be said. */
+/** The page of a problem waits so long for the notices, and is then sent without them. */
 const RECORDS_TIMEOUT_MS = 1_000;
 
-/**
- * What was asked for cannot be had: one sentence, as a page with the menu and what stands in the way, or as
- * JSON.
- */
+/** Says why a request failed: one sentence, on a page with the menu and the notices, or as JSON for programs. */
 export async function sendProblem(
   c: Exchange,
   context: DashboardContext,
@@ -37,7 +34,7 @@ export async function sendProblem(
   const bare = (signedIn: boolean) =>
     asPage(c, <Layout title={title} signedIn={signedIn} children={content} />, code);
   if (!isSignedIn(c, context)) return bare(false);
-  // Whatever failed may fail or hold up the banner too, and then the sentence matters more.
+  // What failed may make the notices fail or wait too. The sentence must be shown in any case.
   return Promise.race([
     showPage(c, context, { title, status: code }, content).catch(() => bare(true)),
     after(RECORDS_TIMEOUT_MS, undefined, { ref: false }).then(() => bare(true)),

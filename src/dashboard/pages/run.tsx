@@ -31,36 +31,37 @@ import { isAttended } from '../queries/system-status.ts';
 import { sendProblem } from './problem.tsx';
 
 const PAGE = 100;
-const MAX_LEFT_OUT = 100;
+const MAX_EXCLUDED = 100;
 const filters = [...outcomes, 'open'] as const;
 type Filter = (typeof filters)[number];
 
 /** Which targets the page shows. */
-interface Look {
+interface TargetView {
   filter: Filter | undefined;
   search: string;
   from: number;
 }
 
-/** One run: what it is, how far it is, why it stands still, and its targets by the page. */
+/** One run: its status and progress, what blocks it, and its targets by the page. */
 export async function showRun(c: Exchange, context: DashboardContext): Promise<Response> {
   const { reader, clock } = context;
   const run = await reader.run(c.req.param('id') ?? '');
-  if (!run) return sendProblem(c, context, 404, 'There is no such run, or it is older than what is kept.');
-  const look: Look = {
+  if (!run)
+    return sendProblem(c, context, 404, 'There is no such run, or it is older than the retention period.');
+  const view: TargetView = {
     filter: filters.find((one) => one === c.req.query('outcome')),
     search: (c.req.query('search') ?? '').trim().slice(0, 200),
     from: Math.max(0, Math.trunc(Number(c.req.query('from') ?? 0)) || 0),
   };
   const query: TargetQuery = {
-    from: look.from,
+    from: view.from,
     limit: PAGE,
-    ...(look.filter ? { outcome: look.filter } : {}),
-    ...(look.search ? { search: look.search } : {}),
+    ...(view.filter ? { outcome: view.filter } : {}),
+    ...(view.search ? { search: view.search } : {}),
   };
   const [page, leftOut, leftOutCount, reasons, attended] = await Promise.all([
     reader.targets(run.id, query),
-    reader.leftOut(run.id, MAX_LEFT_OUT),
+    reader.leftOut(run.id, MAX_EXCLUDED),
     reader.countLeftOut(run.id),
     reader.reasons([run.id]),
     isAttended(context, run.account),
@@ -72,7 +73,7 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
     { title: run.id, here: '/runs', ...(isFinal(run.status) ? {} : { live: run.id }) },
     <>
       <Summary run={run} reasons={reasons.get(run.id) ?? []} attended={attended} now={now} />
-      <Targets run={run} look={look} page={page} now={now} />
+      <Targets run={run} view={view} page={page} now={now} />
       <NotInPlan leftOut={leftOut} total={leftOutCount} />
     </>,
   );
@@ -81,7 +82,7 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
 interface SummaryProps {
   run: Run;
   reasons: readonly ReasonCount[];
-  /** Whether anybody is at work on it. */
+  /** Whether any process works on it. */
   attended: boolean;
   now: number;
 }
@@ -105,7 +106,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       .sort((a, b) => rank(a) - rank(b) || b.count - a.count)
       .map(({ outcome, reason, count }) => (
         <p>
-          <a href={lookPath(run, { filter: outcome, search: reason, from: 0 })}>
+          <a href={viewPath(run, { filter: outcome, search: reason, from: 0 })}>
             {number(count)} {outcome}
           </a>
           : <Why reason={reason} />
@@ -120,7 +121,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       <Fact name="Trigger">
         {run.trigger} {run.retryOf && <a href={runPath(run.retryOf)}>of {run.retryOf}</a>}
       </Fact>
-      <Fact name="For">
+      <Fact name="Scheduled for">
         <Time at={run.scheduledFor} now={now} />
       </Fact>
       {run.spread && (
@@ -140,7 +141,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
   </section>
 );
 
-/** What failed comes before what was skipped, and that before what was cancelled. */
+/** Failed before skipped, skipped before cancelled. */
 const rank = ({ outcome }: ReasonCount): number => ['failed', 'skipped', 'cancelled'].indexOf(outcome);
 
 const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
@@ -149,7 +150,7 @@ const RunActions = ({ run, reasons, attended }: Omit<SummaryProps, 'now'>) => {
       <p class="actions">
         {run.held && !run.ending && <Action to={runPath(run.id, '/release')}>Release this run</Action>}
         {!run.ending && <Action to={runPath(run.id, '/cancel')}>Cancel this run</Action>}
-        {(run.ending || !attended) && <Action to={runPath(run.id, '/end')}>End it at once</Action>}
+        {(run.ending || !attended) && <Action to={runPath(run.id, '/end')}>Force-end this run</Action>}
       </p>
     );
   }
@@ -179,17 +180,17 @@ const requestsOf = ({ requests, counts }: Run): string =>
     ? number(requests)
     : `${number(requests)} (${(requests / counts.planned).toFixed(1)} a target)`;
 
-const Targets = ({ run, look, page, now }: { run: Run; look: Look; page: TargetPage; now: number }) => (
+const Targets = ({ run, view, page, now }: { run: Run; view: TargetView; page: TargetPage; now: number }) => (
   <section>
     <h2>Targets</h2>
     <nav class="filters" id="filters" data-live aria-label="Targets by outcome">
-      <FilterLink run={run} look={look} filter={undefined} count={run.counts.planned} />
+      <FilterLink run={run} view={view} filter={undefined} count={run.counts.planned} />
       {filters.map((filter) => (
-        <FilterLink run={run} look={look} filter={filter} count={countOf(run, filter)} />
+        <FilterLink run={run} view={view} filter={filter} count={countOf(run, filter)} />
       ))}
     </nav>
     <form class="search" method="get" action={runPath(run.id)}>
-      {look.filter && <input type="hidden" name="outcome" value={look.filter} />}
+      {view.filter && <input type="hidden" name="outcome" value={view.filter} />}
       <label class="unseen" for="search">
         Find targets by id, name, reason or detail
       </label>
@@ -197,14 +198,14 @@ const Targets = ({ run, look, page, now }: { run: Run; look: Look; page: TargetP
         id="search"
         type="search"
         name="search"
-        value={look.search}
+        value={view.search}
         placeholder="Find by id, name, reason, detail"
       />
       <button type="submit">Find</button>
     </form>
     <div id="targets" data-live>
       {page.targets.length === 0 ? (
-        <p class="dim">{nothingFound(run, look, page)}</p>
+        <p class="dim">{nothingFound(run, view, page)}</p>
       ) : (
         <Table
           name="Targets"
@@ -216,16 +217,16 @@ const Targets = ({ run, look, page, now }: { run: Run; look: Look; page: TargetP
           ))}
         </Table>
       )}
-      <Pager run={run} look={look} page={page} />
+      <Pager run={run} view={view} page={page} />
     </div>
   </section>
 );
 
-function nothingFound(run: Run, { filter, search, from }: Look, { next }: TargetPage): string {
+function nothingFound(run: Run, { filter, search, from }: TargetView, { next }: TargetPage): string {
   if (next !== undefined) {
-    return `None among the ${number(MAX_READ)} targets from place ${number(from + 1)} on; “Next” looks further.`;
+    return `No match among the ${number(MAX_READ)} targets from number ${number(from + 1)} on; “Next” continues the search.`;
   }
-  if (filter || search) return 'No target of this run is like that.';
+  if (filter || search) return 'No target of this run matches.';
   return isFinal(run.status) ? 'This run had no targets.' : 'Its targets are not known yet.';
 }
 
@@ -235,12 +236,12 @@ export const TargetRow = ({ run, target, now }: { run: Run; target: Target; now:
       <a href={`${targetPath(run.account, target.id)}?run=${encodeURIComponent(run.id)}`}>{target.label}</a>{' '}
       <span class="dim id">{target.id}</span>
     </td>
-    <EndCells target={target} now={now} />
+    <ResultCells target={target} now={now} />
   </tr>
 );
 
-/** The cells of a table that tell what became of a target: its outcome, why, and how long it took. */
-export const EndCells = ({ target, now }: { target: Target; now: number }) => (
+/** The cells for the result of a target: its outcome, why, and how long it took. */
+export const ResultCells = ({ target, now }: { target: Target; now: number }) => (
   <>
     <td data-label="Outcome">
       <Badge word={target.outcome ?? target.state} />
@@ -254,7 +255,7 @@ export const EndCells = ({ target, now }: { target: Target; now: number }) => (
   </>
 );
 
-/** What became of a target and why; tries that failed are told only where there were any. */
+/** Why a target has its outcome, with the number of failed attempts if there were any. */
 const TargetWhy = ({ target }: { target: Target }) => (
   <>
     {target.reason && <Why reason={target.reason} />}
@@ -265,7 +266,9 @@ const TargetWhy = ({ target }: { target: Target }) => (
     )}
     <Findings target={target} />
     {target.attempts > 0 && (
-      <p class="dim">after {target.attempts === 1 ? 'a failed try' : `${target.attempts} failed tries`}</p>
+      <p class="dim">
+        after {target.attempts} failed {target.attempts === 1 ? 'attempt' : 'attempts'}
+      </p>
     )}
     {target.taskId && <p class="dim id">task {target.taskId}</p>}
   </>
@@ -273,43 +276,44 @@ const TargetWhy = ({ target }: { target: Target }) => (
 
 const FilterLink = ({
   run,
-  look,
+  view,
   filter,
   count,
 }: {
   run: Run;
-  look: Look;
+  view: TargetView;
   filter: Filter | undefined;
   count: number;
 }) => (
   <a
-    href={lookPath(run, { filter, search: look.search, from: 0 })}
-    {...(look.filter === filter ? { 'aria-current': 'page' } : {})}
+    href={viewPath(run, { filter, search: view.search, from: 0 })}
+    {...(view.filter === filter ? { 'aria-current': 'page' } : {})}
   >
     {filter ?? 'all'} <b>{number(count)}</b>
   </a>
 );
 
-const Pager = ({ run, look, page }: { run: Run; look: Look; page: TargetPage }) => {
-  // The last page of a plan may be full: there is a next one only if there are targets left.
+const Pager = ({ run, view, page }: { run: Run; view: TargetView; page: TargetPage }) => {
+  // The last page of a plan may be full, so the number of targets decides whether there is a next one.
   const next = page.next !== undefined && page.next < run.counts.planned ? page.next : undefined;
-  if (look.from === 0 && next === undefined) return null;
-  const sought = look.filter !== undefined || look.search !== '';
+  if (view.from === 0 && next === undefined) return null;
+  const filtered = view.filter !== undefined || view.search !== '';
   return (
     <nav class="pager" aria-label="Pages of targets">
-      {look.from > 0 && <a href={lookPath(run, { ...look, from: 0 })}>First</a>}
-      {look.from > 0 && !sought && (
-        <a href={lookPath(run, { ...look, from: Math.max(0, look.from - PAGE) })}>Before</a>
+      {view.from > 0 && <a href={viewPath(run, { ...view, from: 0 })}>First</a>}
+      {view.from > 0 && !filtered && (
+        <a href={viewPath(run, { ...view, from: Math.max(0, view.from - PAGE) })}>Previous</a>
       )}
       <span>
-        Places {number(look.from + 1)} to {number(next ?? run.counts.planned)} of {number(run.counts.planned)}
+        Targets {number(view.from + 1)} to {number(next ?? run.counts.planned)} of{' '}
+        {number(run.counts.planned)}
       </span>
-      {next !== undefined && <a href={lookPath(run, { ...look, from: next })}>Next</a>}
+      {next !== undefined && <a href={viewPath(run, { ...view, from: next })}>Next</a>}
     </nav>
   );
 };
 
-const lookPath = (run: Run, { filter, search, from }: Look): string => {
+const viewPath = (run: Run, { filter, search, from }: TargetView): string => {
   const query = new URLSearchParams({
     ...(filter === undefined ? {} : { outcome: filter }),
     ...(search === '' ? {} : { search }),

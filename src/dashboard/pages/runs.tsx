@@ -6,7 +6,7 @@ import { nextRunPage } from '../queries/paging.ts';
 
 const PAGE = 50;
 
-/** Every run that is remembered, newest first, by policy and status where asked. */
+/** All stored runs, newest first, filtered by policy and status on request. */
 export async function showRuns(c: Exchange, context: DashboardContext): Promise<Response> {
   const policy = c.req.query('policy') || undefined;
   const status = runStatuses.find((one) => one === c.req.query('status'));
@@ -54,8 +54,8 @@ export async function showRuns(c: Exchange, context: DashboardContext): Promise<
         {runs.length === 0 ? (
           <p class="dim">
             {policy || status || before
-              ? 'No run is like that.'
-              : 'None yet. “Run now” on the overview makes the first.'}
+              ? 'No run matches.'
+              : 'None yet. “Run now” on the overview starts one.'}
           </p>
         ) : (
           <RunTable name="Runs" runs={runs} now={now} />

@@ -1,11 +1,11 @@
-/** Coming in and leaving: the only pages that need no session. */
+/** Signing in and out: the only pages that need no session. */
 import { isSignedIn, signIn, signOut } from '../auth/cookie.ts';
 import { addressOf, countFailed, refuseGuessing, reloadSameSite } from '../auth/guard.tsx';
 import { localPath } from '../auth/origin.ts';
 import { asPage, Layout } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 
-/** The sign-in page; with `?key=` of a one-time link, the way in itself. */
+/** The sign-in page. With the `?key=` of a one-time link it signs in. */
 export function showSignIn(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   const to = localPath(c.req.query('to') ?? '/');
   if (isSignedIn(c, context)) return c.redirect(to);
@@ -15,7 +15,7 @@ export function showSignIn(c: Exchange, context: DashboardContext): Response | P
   if (refused) return refused;
   if (context.authenticator.useKey(key)) {
     signIn(c, context);
-    // A link followed from a page elsewhere would lose the new cookie on a redirect.
+    // When the link was on a page of another site, the browser would not send the new cookie after a redirect.
     return c.req.header('sec-fetch-site') === 'cross-site' ? reloadSameSite(c, '/') : c.redirect('/');
   }
   const slowedDown = countFailed(c, context);
@@ -25,13 +25,13 @@ export function showSignIn(c: Exchange, context: DashboardContext): Response | P
     <SignInPage
       context={context}
       to={to}
-      problem="This link has been used, or another has taken its place."
+      problem="This link was used already, or a newer link replaced it."
     />,
     401,
   );
 }
 
-/** Signs in by the password of the form. */
+/** Signs in with the password of the form. */
 export async function trySignIn(c: Exchange, context: DashboardContext): Promise<Response> {
   const refused = refuseGuessing(c, context);
   if (refused) return refused;
@@ -44,11 +44,11 @@ export async function trySignIn(c: Exchange, context: DashboardContext): Promise
   context.log.warn({ address: addressOf(c) }, 'a sign-in to the dashboard failed');
   const slowedDown = countFailed(c, context);
   if (slowedDown) return slowedDown;
-  return asPage(c, <SignInPage context={context} to={to} problem="That is not the password." />, 401);
+  return asPage(c, <SignInPage context={context} to={to} problem="Wrong password." />, 401);
 }
 
-/** Writes a new one-time link to the log, where whoever runs this machine finds it. */
-export function printLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
+/** Writes a new one-time link to the log. */
+export function logNewLink(c: Exchange, context: DashboardContext): Response | Promise<Response> {
   if (context.authenticator.hasPassword) return c.redirect('/sign-in', 303);
   const refused = refuseGuessing(c, context);
   if (refused) return refused;
@@ -60,7 +60,7 @@ export function printLink(c: Exchange, context: DashboardContext): Response | Pr
 }
 
 /** Ends the session. */
-export function leave(c: Exchange, context: DashboardContext): Response {
+export function endSession(c: Exchange, context: DashboardContext): Response {
   signOut(c, context);
   return c.redirect('/sign-in', 303);
 }
@@ -101,9 +101,9 @@ const PasswordForm = ({ to }: { to: string }) => (
 const LinkForm = () => (
   <form method="post" action="/sign-in/link">
     <p>
-      No password is set, so this machine's own people sign in by a link. A daemon started at a terminal
-      printed one; it is good for one browser. Any other writes one to its log when asked.
+      No password is set, so people on this machine sign in with a link. A daemon started in a terminal has
+      printed one, which works for one browser. Any daemon writes a new link to its log on request.
     </p>
-    <button type="submit">Print a new link in the log</button>
+    <button type="submit">Write a new link to the log</button>
   </form>
 );

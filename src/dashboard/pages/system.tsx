@@ -2,12 +2,9 @@ import type { Presence } from '../../records/presence-store.ts';
 import { number, Sentence, span, Table, Time } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
-import { type AccountStanding, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
+import { type AccountStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
-/**
- * Who is at work: the processes, and of each account who looks after it, what it has left, and how it
- * answers.
- */
+/** The running processes, and for each account its leader, its budget and whether the service answers. */
 export async function showSystem(c: Exchange, context: DashboardContext): Promise<Response> {
   const [{ processes, accounts, now }, queues] = await Promise.all([
     systemStatusOf(context),
@@ -28,7 +25,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
         ) : (
           <Table
             name="Daemons"
-            heads={['Process', 'Roles', 'Started', 'Seen']}
+            heads={['Process', 'Roles', 'Started', 'Last seen']}
             widths={['', '', 'w-run', 'w-run']}
           >
             {processes.map((process) => (
@@ -41,7 +38,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
         <h2>Accounts</h2>
         <Table
           name="Accounts"
-          heads={['Account', 'The service', 'Budget of this minute', 'Active runs', 'Leader']}
+          heads={['Account', 'Service', 'Budget of this minute', 'Active runs', 'Leader']}
           widths={['', '', '', 'w-word', 'w-run']}
         >
           {accounts.map((account) => (
@@ -59,7 +56,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
           ))}
         </ul>
         <p class="dim">
-          <a href="/queues">BullMQ’s own view</a> shows the entries; <a href="/metrics">/metrics</a> is for
+          <a href="/queues">bull-board</a> shows the entries; <a href="/metrics">/metrics</a> is for
           Prometheus.
         </p>
       </section>
@@ -82,37 +79,37 @@ const ProcessRow = ({
     <td data-label="Started">
       <Time at={startedAt} now={now} />
     </td>
-    <td data-label="Seen">
+    <td data-label="Last seen">
       <Time at={seenAt} now={now} />
     </td>
   </tr>
 );
 
 const AccountRow = ({
-  account: standing,
+  account: status,
   processes,
   now,
 }: {
-  account: AccountStanding;
+  account: AccountStatus;
   processes: readonly Presence[];
   now: number;
 }) => {
-  const { account, blocked, failingSince, limit, left, activeRuns, supervisor } = standing;
+  const { account, blocked, failingSince, limit, left, activeRuns, supervisor } = status;
   const holder = processes.find(({ id }) => id === supervisor);
-  const lag = supervisorLagMs(standing, now);
+  const lag = supervisorLagMs(status, now);
   return (
     <tr data-key={account}>
       <td data-label="Account">{account}</td>
-      <td data-label="The service">
+      <td data-label="Service">
         {blocked ? (
           <>
             refuses us since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
           </>
         ) : failingSince === undefined ? (
-          'no failures seen'
+          'no failures'
         ) : (
           <>
-            does not answer since <Time at={failingSince} now={now} />
+            no answer since <Time at={failingSince} now={now} />
           </>
         )}
       </td>
@@ -129,7 +126,7 @@ const AccountRow = ({
           )
         ) : (
           <>
-            by {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
+            {holder ? `${holder.host}, process ${holder.pid}` : 'a command'}
             {lag !== undefined && activeRuns > 0 && <p class="dim">{span(lag)} ago</p>}
           </>
         )}

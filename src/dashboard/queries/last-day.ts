@@ -1,7 +1,6 @@
 /**
- * The morning question: what ran in the last 24 hours, what failed and why, and what was skipped. Answered
- * from the totals that are kept while runs end, so that it is complete at any number of runs; to them come
- * the runs that are under way.
+ * What ran in the last 24 hours, what failed and why, and what was skipped. It is read from totals that are
+ * updated while runs end, so that it is complete for any number of runs; active runs are added.
  */
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Total, Totals } from '../../records/totals-store.ts';
@@ -10,10 +9,10 @@ import { type Outcome, type Run, type RunStatus, runStatuses } from '../../run/r
 import type { Reader } from './reader.ts';
 
 const DAY_MS = 86_400_000;
-/** Of so many troubles the latest run is read; of the others only the counts are shown. */
+/** For so many groups of runs the latest run is read; for the others only the counts are shown. */
 const MAX_READ = 10;
 
-/** What several runs of a policy have in common, those under way included. */
+/** The sum over several runs of a policy, active ones included. */
 export interface OfPolicy extends Total {
   policy: string;
 }
@@ -27,17 +26,17 @@ export interface Group {
   policies: OfPolicy[];
 }
 
-/** Runs of a policy that did not go through as a whole. */
-export interface Trouble extends OfPolicy {
+/** Unsuccessful runs of a policy with the same status. */
+export interface UnsuccessfulRuns extends OfPolicy {
   status: RunStatus;
-  /** The latest of them, where it was read and is still kept. */
+  /** The latest of them, if it was read and is still stored. */
   run?: Run;
 }
 
 export interface Day {
-  /** The full hour that is counted from. */
+  /** The full hour at which counting begins. */
   since: number;
-  /** How many runs ended, or are under way, in each status. */
+  /** How many runs ended, or are active, in each status. */
   statuses: { status: RunStatus; count: number }[];
   /** The runs that have not ended, oldest first. */
   active: Run[];
@@ -46,26 +45,23 @@ export interface Day {
   /** What failed, most frequent first. */
   failed: Group[];
   /** What was skipped or cancelled, most frequent first. */
-  leftUndone: Group[];
+  skipped: Group[];
   /** Runs that failed, were stopped, blocked, cancelled or skipped, in this order. */
-  troubled: Trouble[];
+  unsuccessful: UnsuccessfulRuns[];
 }
 
-/** Of skipped targets, those with these reasons lack nothing: there was nothing to do. */
-const nothingToDo: readonly Reason[] = ['already-done', 'gone'];
-/** What keeps a run from going through, the worst first. */
-const troubles: readonly RunStatus[] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
+/** Skipped targets with these reasons needed no action, so they are not shown. */
+const noActionNeeded: readonly Reason[] = ['already-done', 'gone'];
+/** The statuses of unsuccessful runs, the worst first. */
+const unsuccessfulStatuses: readonly RunStatus[] = ['failed', 'stopped', 'blocked', 'cancelled', 'skipped'];
 
-/**
- * Reads the totals of the last day and the runs under way; no target, and of the runs that ended only those
- * it shows.
- */
+/** Reads the totals of the last day and the active runs; no target, and of the ended runs only those shown. */
 export async function readLastDay(reader: Reader, now: number): Promise<Day> {
   const ended = await reader.totals(now - DAY_MS, now);
   const active = (await reader.runsOf(ended.active)).sort((a, b) => a.createdAt - b.createdAt);
   const { runs, targets } = withActive(ended, active, await reader.reasons(active.map(({ id }) => id)));
   const groups = groupsOf(targets);
-  const troubled = troubles.flatMap((status) =>
+  const unsuccessful = unsuccessfulStatuses.flatMap((status) =>
     runs.filter((one) => one.status === status).sort((a, b) => b.count - a.count),
   );
   return {
@@ -77,11 +73,11 @@ export async function readLastDay(reader: Reader, now: number): Promise<Day> {
     active,
     succeeded: sum(targets.filter(({ outcome }) => outcome === 'succeeded')),
     failed: groups.filter(({ outcome }) => outcome === 'failed'),
-    leftUndone: groups.filter(
+    skipped: groups.filter(
       ({ outcome, reason }) =>
-        (outcome === 'skipped' || outcome === 'cancelled') && !nothingToDo.includes(reason),
+        (outcome === 'skipped' || outcome === 'cancelled') && !noActionNeeded.includes(reason),
     ),
-    troubled: await withLatest(reader, troubled),
+    unsuccessful: await withLatest(reader, unsuccessful),
   };
 }
 
@@ -102,16 +98,16 @@ function withActive(
     (reasons.get(id) ?? []).map((one) => ({ ...one, policy, runs: 1, latest: id })),
   );
   return {
-    runs: together([...ended.runs, ...runs], ({ status, policy }) => `${status} ${policy}`),
-    targets: together(
+    runs: addUp([...ended.runs, ...runs], ({ status, policy }) => `${status} ${policy}`),
+    targets: addUp(
       [...ended.targets, ...targets],
       ({ outcome, reason, policy }) => `${outcome} ${reason} ${policy}`,
     ),
   };
 }
 
-/** Adds up what has the same name; the last one has the latest run. What succeeded has no policy. */
-function together<T extends Total & { policy?: string }>(
+/** Adds up totals with the same name; the last one has the latest run. Totals of successes have no policy. */
+function addUp<T extends Total & { policy?: string }>(
   totals: readonly T[],
   nameOf: (total: T) => string,
 ): (T & { policy: string })[] {
@@ -142,10 +138,10 @@ function groupsOf(targets: readonly TargetTotal[]): Group[] {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-async function withLatest(reader: Reader, troubled: readonly RunTotal[]): Promise<Trouble[]> {
-  const latest = await reader.runsOf(troubled.slice(0, MAX_READ).map(({ latest: id }) => id));
-  return troubled.map((trouble) => {
-    const run = latest.find(({ id }) => id === trouble.latest);
-    return run ? { ...trouble, run } : trouble;
+async function withLatest(reader: Reader, totals: readonly RunTotal[]): Promise<UnsuccessfulRuns[]> {
+  const latest = await reader.runsOf(totals.slice(0, MAX_READ).map(({ latest: id }) => id));
+  return totals.map((total) => {
+    const run = latest.find(({ id }) => id === total.latest);
+    return run ? { ...total, run } : total;
   });
 }

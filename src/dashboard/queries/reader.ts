@@ -1,6 +1,6 @@
 /**
- * What pages and JSON read of the records. Texts were redacted when they were recorded; here they are
- * redacted again, so that no handler has to.
+ * All that pages and JSON read from the records. Texts were redacted when they were recorded, and are redacted
+ * again here, so that no handler has to.
  */
 
 import { supervisorLease } from '../../engine/supervise/lease.ts';
@@ -18,20 +18,20 @@ import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
 import { readTargetPage, type TargetPage, type TargetQuery } from './paging.ts';
 
-/** What is known of an account besides its budget. */
+/** The state of an account besides its budget. */
 export interface AccountFacts {
   blocked?: Blocked;
   /** Runs that have not ended. */
   activeRuns: number;
-  /** Those of them that are held until a person releases them. */
+  /** Those of them that are held until a person releases or cancels them. */
   heldRuns: readonly string[];
-  /** Who looks after them at this moment. */
+  /** The process that supervises them now. */
   supervisor?: string;
-  /** When somebody last did. */
+  /** When a process last supervised them. */
   attendedAt?: number;
 }
 
-/** What became of a target in one run. */
+/** A target with the run that worked on it. */
 export interface TargetRun {
   run: Run;
   target: Target;
@@ -41,28 +41,28 @@ export interface Reader {
   run(id: string): Promise<Run | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<Run[]>;
-  /** Those of these runs that are kept. */
+  /** Those of these runs that are still stored. */
   runsOf(ids: readonly string[]): Promise<Run[]>;
-  /** What ended from the full hour before `from` on, and which runs have not ended. */
+  /** The totals of what ended since the full hour before `from`, and the active runs. */
   totals(from: number, now: number): Promise<Totals>;
-  /** How many runs are remembered in each status. */
+  /** How many stored runs have each status. */
   runsByStatus(): Promise<Map<RunStatus, number>>;
-  /** Of each of these runs, how many targets ended for which reason. */
+  /** For each of these runs, how many targets ended for which reason. */
   reasons(runs: readonly string[]): Promise<Map<string, ReasonCount[]>>;
   /** A page of a run's targets, in the order of the plan; its cost is bounded (`paging.ts`). */
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
   leftOut(run: string, limit: number): Promise<LeftOut[]>;
   countLeftOut(run: string): Promise<number>;
-  /** What became of a target in its last twenty runs, the newest first; in the run `also` in any case. */
-  visits(account: string, target: string, also?: string): Promise<TargetRun[]>;
+  /** The target in its last twenty runs, newest first, and in the run `also` in any case. */
+  runsOfTarget(account: string, target: string, also?: string): Promise<TargetRun[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
-  /** What became of the latest moments of a policy, the newest first. */
+  /** The latest scheduled times of a policy, newest first. */
   ledger(policy: string, limit: number): Promise<FiringRecord[]>;
   account(name: string): Promise<AccountFacts>;
-  /** The freeze that holds for all policies. */
+  /** The active freeze, if there is one. */
   freeze(now: number): Promise<Freeze | undefined>;
-  /** The processes at work. */
+  /** The running processes. */
   presence(now: number): Promise<Presence[]>;
 }
 
@@ -81,16 +81,16 @@ export function openReader(records: Records): Reader {
     allTargets,
     countLeftOut: (run) => records.targets.countLeftOut(run),
     leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
-    async visits(account, id, also) {
+    async runsOfTarget(account, id, also) {
       const known = await records.targets.runsOf(account, id);
       const runs = also === undefined || known.includes(also) ? known : [also, ...known];
-      const visits = await Promise.all(
+      const targetRuns = await Promise.all(
         runs.map(async (runId): Promise<TargetRun | undefined> => {
           const [run, target] = await Promise.all([records.runs.get(runId), records.targets.get(runId, id)]);
           return run?.account === account && target ? { run, target } : undefined;
         }),
       );
-      return clean(visits.filter((visit) => visit !== undefined));
+      return clean(targetRuns.filter((targetRun) => targetRun !== undefined));
     },
     ledger: async (policy, limit) => clean(await records.ledger.latest(policy, limit)),
     policyStates: async (names) => {

@@ -1,23 +1,23 @@
-/** Is anybody at work? What every page says at its top, and the page about it in full. */
+/** Which processes are running, how the accounts are, and what blocks work: for every page and for the page "System". */
 import { isoMinute } from '../../clock.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { AccountView, BrokenFile, DashboardOptions, Health } from '../options.ts';
 import type { AccountFacts, Reader } from './reader.ts';
 
-export type AccountStanding = AccountView & AccountFacts;
+export type AccountStatus = AccountView & AccountFacts;
 
 export interface SystemStatus {
   now: number;
   health: Health;
   processes: Presence[];
-  accounts: AccountStanding[];
+  accounts: AccountStatus[];
   freeze?: Freeze | undefined;
 }
 
-/** One thing that stands in the way, in one sentence. */
+/** One problem, in one sentence. */
 export interface Alert {
-  /** How bad: nothing moves, some of it waits, or only something to look at. */
+  /** `failed`: all work stops. `blocked`: some work waits. `partial`: work continues. */
   is: 'failed' | 'blocked' | 'partial';
   sentence: string;
   /** Since when. */
@@ -25,13 +25,10 @@ export interface Alert {
   file?: BrokenFile;
 }
 
-/**
- * An account with runs that nobody has looked after for so long stands still: a supervisor does so every
- * second.
- */
+/** After so long without a supervisor the runs of an account have stopped: it acts every second. */
 const LEADERLESS_TIMEOUT_MS = 30_000;
-/** A service that gives no answer for less than that is not worth a sentence yet. */
-const PRESENCE_TIMEOUT_MS = 15_000;
+/** A service that does not answer is shown after this time. */
+const SERVICE_FAILING_AFTER_MS = 15_000;
 
 export async function systemStatusOf(
   context: Pick<DashboardOptions, 'clock' | 'health' | 'accounts'> & { reader: Reader },
@@ -50,34 +47,34 @@ export async function systemStatusOf(
   return { now, health, processes, accounts, freeze };
 }
 
-/** Whether any process sees to it that a run of this account goes on. */
+/** Whether any process works on the runs of this account. */
 export async function isAttended(
   { reader, clock }: Pick<DashboardOptions, 'clock'> & { reader: Reader },
   account: string,
 ): Promise<boolean> {
   const now = clock.now();
   const [processes, facts] = await Promise.all([reader.presence(now), reader.account(account)]);
-  return processes.some(({ roles }) => roles.includes('worker')) || isTended(facts, now);
+  return processes.some(({ roles }) => roles.includes('worker')) || isSupervised(facts, now);
 }
 
-/** How long ago somebody looked after the runs of an account, in ms; 0 while there are none to look after. */
+/** The time since a process last supervised the runs of an account, in ms; 0 while it has no active runs. */
 export const supervisorLagMs = ({ activeRuns, attendedAt }: AccountFacts, now: number): number | undefined =>
   activeRuns === 0 ? 0 : attendedAt === undefined ? undefined : Math.max(0, now - attendedAt);
 
-/** What stands in the way, the worst first. */
-export function alertsOf(standing: SystemStatus): Alert[] {
-  const { health, now } = standing;
+/** All problems, the worst first. */
+export function alertsOf(status: SystemStatus): Alert[] {
+  const { health, now } = status;
   if (health.redis === 'down') {
-    return [{ is: 'failed', sentence: 'Redis does not answer: nothing moves until it does.' }];
+    return [{ is: 'failed', sentence: 'Redis does not answer: all work waits until it does.' }];
   }
   const found = [
     ...health.troubles.map(
       ({ stops, says }): Alert => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(says) }),
     ),
-    ...frozen(standing),
-    // No process can show that it is there while Redis refuses to write.
-    ...(health.troubles.some(({ refuses }) => refuses) ? [] : nobody(standing)),
-    ...standing.accounts.flatMap((account) => ofAccount(account, now, someoneWorks(standing))),
+    ...frozen(status),
+    // Processes cannot report their presence while Redis refuses to write.
+    ...(health.troubles.some(({ refuses }) => refuses) ? [] : missingRoles(status)),
+    ...status.accounts.flatMap((account) => ofAccount(account, now, hasWorker(status))),
     ...health.waiting.map(
       (role): Alert => ({ is: 'blocked', sentence: `The ${role} of this process is not running.` }),
     ),
@@ -91,10 +88,10 @@ export function alertsOf(standing: SystemStatus): Alert[] {
 
 const worstFirst: readonly Alert['is'][] = ['failed', 'blocked', 'partial'];
 
-/** So many differing policies are named. */
+/** At most so many differences are listed. */
 const MAX_DIFFERENCES = 5;
 
-/** A sentence with its beginning and its end. */
+/** Adds the capital letter and the full stop. */
 const sentenceOf = (says: string): string => `${says[0]?.toUpperCase()}${says.slice(1)}.`;
 
 function differing(differences: readonly string[]): Alert[] {
@@ -112,17 +109,18 @@ function frozen({ freeze }: SystemStatus): Alert[] {
   return [{ is: 'blocked', sentence, since: freeze.at }];
 }
 
-/** Whether runs go on: a daemon is here, or a command like `caretaker run` looks after them. */
-const someoneWorks = ({ processes, accounts, now }: SystemStatus): boolean =>
-  processes.some(({ roles }) => roles.includes('worker')) || accounts.some((facts) => isTended(facts, now));
+/** Whether a daemon works on runs, or a command such as `caretaker run` supervises them. */
+const hasWorker = ({ processes, accounts, now }: SystemStatus): boolean =>
+  processes.some(({ roles }) => roles.includes('worker')) ||
+  accounts.some((facts) => isSupervised(facts, now));
 
-const isTended = ({ supervisor, attendedAt }: AccountFacts, now: number): boolean =>
+const isSupervised = ({ supervisor, attendedAt }: AccountFacts, now: number): boolean =>
   supervisor !== undefined && now - (attendedAt ?? 0) <= LEADERLESS_TIMEOUT_MS;
 
-function nobody(standing: SystemStatus): Alert[] {
-  const hasScheduler = standing.processes.some(({ roles }) => roles.includes('scheduler'));
+function missingRoles(status: SystemStatus): Alert[] {
+  const hasScheduler = status.processes.some(({ roles }) => roles.includes('scheduler'));
   const missing: Alert[] = [];
-  if (!someoneWorks(standing)) {
+  if (!hasWorker(status)) {
     missing.push({
       is: 'failed',
       sentence:
@@ -132,18 +130,19 @@ function nobody(standing: SystemStatus): Alert[] {
   if (!hasScheduler) {
     missing.push({
       is: 'blocked',
-      sentence: 'No daemon with the scheduler role is here: policies do not fire by themselves.',
+      sentence:
+        'No scheduler is running: policies do not run on schedule until a daemon with the scheduler role starts.',
     });
   }
   return missing;
 }
 
-function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean): Alert[] {
+function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Alert[] {
   const { account: name, blocked, failingSince, activeRuns, attendedAt, heldRuns } = account;
   const held = heldRuns.map(
     (run): Alert => ({
       is: 'blocked',
-      sentence: `The run ${run} is held, since Redis was put back to an older state: release it or cancel it.`,
+      sentence: `The run ${run} is held because Redis was put back to an older state: release it or cancel it.`,
     }),
   );
   if (blocked) {
@@ -151,33 +150,33 @@ function ofAccount(account: AccountStanding, now: number, anyoneWorks: boolean):
     return [{ is: 'blocked', sentence, since: blocked.since }, ...held];
   }
   const found: Alert[] = held;
-  if (failingSince !== undefined && now - failingSince > PRESENCE_TIMEOUT_MS) {
+  if (failingSince !== undefined && now - failingSince > SERVICE_FAILING_AFTER_MS) {
     const sentence = `The service does not respond for the account ${name}; its runs continue when it does.`;
     found.push({ is: 'blocked', sentence, since: failingSince });
   }
-  if (anyoneWorks && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
+  if (anyWorker && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
     const sentence = `The runs of the account ${name} have no leader: no running process knows the account, or the leader hangs.`;
     found.push({ is: 'blocked', sentence, ...(attendedAt === undefined ? {} : { since: attendedAt }) });
   }
   return found;
 }
 
-/** So many policies of a broken file are named in its sentence. */
+/** At most so many policies of a broken file are named in its sentence. */
 const MAX_NAMED = 3;
 
-function activeOf(inForce: BrokenFile['inForce'], kept: BrokenFile['kept']): string {
-  if (inForce.length === 0) return 'no policy of it is active';
+function activeOf(active: BrokenFile['active'], kept: BrokenFile['kept']): string {
+  if (active.length === 0) return 'no policy of it is active';
   if (kept.length === 0) {
-    return inForce.length > MAX_NAMED
-      ? `${inForce.length} policies of it are active`
-      : `active: ${inForce.join(', ')}`;
+    return active.length > MAX_NAMED
+      ? `${active.length} policies of it are active`
+      : `active: ${active.join(', ')}`;
   }
   if (kept.length > MAX_NAMED) return `${kept.length} policies of it stay active as they were before`;
   const as = kept.map(({ name, readAt }) => `${name} (read ${isoMinute(readAt)})`).join(', ');
   return `active as before: ${as}`;
 }
 
-const brokenSentence = ({ file, mistakes, inForce, kept }: BrokenFile): string => {
-  const count = mistakes.length === 1 ? 'an error' : `${mistakes.length} errors`;
-  return `${file} has ${count}; ${activeOf(inForce, kept)}.`;
+const brokenSentence = ({ file, errors, active, kept }: BrokenFile): string => {
+  const count = errors.length === 1 ? 'an error' : `${errors.length} errors`;
+  return `${file} has ${count}; ${activeOf(active, kept)}.`;
 };
