@@ -87,7 +87,7 @@ test('a policy whose schedule is disabled shows no next time on any page', async
   }
   await world.records.policies.pause('switched-off', { at: 1, by: 'kim' });
   expect((await look('/')).text).toContain(never);
-  expect((await look('/policies/switched-off/resume')).text).toContain('It still does not fire by itself');
+  expect((await look('/policies/switched-off/resume')).text).toContain('It still has no scheduled runs');
   const bearer = { headers: { authorization: `Bearer ${PASSWORD}` } };
   expect(await (await world.ask('/api/v1/policies/switched-off', bearer)).json()).toMatchObject({
     enabled: false,
