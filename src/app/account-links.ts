@@ -1,4 +1,4 @@
-/** The links to the accounts: what the service is asked through, and what its answers deviated in. */
+/** The links to the accounts: client and budget of each, and the deviations found in answers. */
 import { openBudget } from '../budget/budget.ts';
 import { openClient } from '../client/client.ts';
 import type { AccountLink } from '../engine/deps.ts';
@@ -7,19 +7,19 @@ import type { Settings } from '../settings/settings.ts';
 import type { OpenRecords } from './open-records.ts';
 
 export interface AccountLinks {
-  /** The link to an account, opened when first asked for. Throws when the account is not set up here. */
+  /** The link to an account, opened at the first call. Throws when the settings lack the account. */
   link(account: string): AccountLink;
-  /** Where links were opened: the accounts that this process has to do with. */
+  /** The accounts whose links were opened in this process. */
   linked(): string[];
-  /** Answers that deviated from the contract, by operation and field, since opening. */
+  /** The number of answers that deviated from the contract, by operation and field, since opening. */
   readonly drift: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-/** Different deviations that are remembered; a service that invents new ones without end is only counted. */
+/** The limit of different deviations; further ones are dropped, so that the memory is bounded. */
 const MAX_DRIFT = 200;
 
-/** Asks nothing of the service yet. */
+/** Sends no request yet. */
 export function openAccountLinks(
   settings: Settings,
   { redis, clock, log, owner }: Pick<OpenRecords, 'redis' | 'clock' | 'log' | 'owner'>,

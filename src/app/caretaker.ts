@@ -1,6 +1,6 @@
 /**
- * The rooms put together: one opened Caretaker is a connection to Redis with records, queues, engine and
- * accounts on it. Commands and daemon alike work through it.
+ * Puts the rooms together: an opened Caretaker is a connection to Redis with records, queues, engine and
+ * accounts. The daemon and the commands use it.
  */
 import type { Clock } from '../clock.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
@@ -17,12 +17,9 @@ import { loadJobs } from './jobs.ts';
 import { connectRecords, type OpenRecords } from './open-records.ts';
 
 export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
-  /** Those it was opened with, with what was taken over since. */
+  /** The settings it was opened with, with the changes that `take` received. */
   readonly settings: Settings;
-  /**
-   * Takes over what can be changed while at work: who is told, which days are left out, how long things are
-   * kept.
-   */
+  /** Applies the settings that can change while it runs: notifications, calendars and retention. */
   take(changed: Pick<Settings, 'notifications' | 'calendars' | 'retention'>): void;
   readonly queues: Queues;
   readonly engine: Engine;
@@ -32,56 +29,57 @@ export interface Caretaker extends OpenRecords, Omit<AccountLinks, 'close'> {
 export interface CaretakerOptions {
   settings: Settings;
   log: Log;
-  /** Default: the machine's, set right by Redis's. A test hands in its own. */
+  /** Default: the machine's clock, corrected by Redis's. Tests pass their own. */
   clock?: Clock;
   /**
-   * Called when the records no longer have the version of this release: another process has migrated them.
-   * Default: this process ends at once, as if it was killed, since whatever it writes from here on may damage
-   * them.
+   * Called when another process has migrated the records to another version. Default: the process exits
+   * immediately, since anything that it writes now may damage them.
    */
   onOtherVersion?: (error: RecordsVersionError) => void;
 }
 
-/** How long the queues are given to end well. */
+/** The queues have so long to close. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Opens Caretaker on the Redis of the settings. Nothing is asked of the service yet.
+ * Opens Caretaker on the Redis of the settings. Sends no request to the service yet.
  *
  * @throws {RedisUnreachableError} {RedisMissingError} {RecordsVersionError}
  */
 export async function openCaretaker({
   settings,
-  log: whole,
+  log: unfilteredLog,
   clock: given,
   onOtherVersion = (error) => {
-    whole.error(error.message);
+    unfilteredLog.error(error.message);
     process.exit(1);
   },
 }: CaretakerOptions): Promise<Caretaker> {
-  const log = withoutRefusals(whole);
-  const [remembered, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
-  const { records, clock, owner, redis } = remembered;
-  // Before anything of it is worked on: what Redis holds may be older than what was done.
+  const log = withoutRefusals(unfilteredLog);
+  const [opened, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
+  const { records, clock, owner, redis } = opened;
+  // Before any work: Redis may have been put back to a state that is older than what was done.
   const prepare = () =>
-    remembered.prepare().catch((error: unknown) => {
+    opened.prepare().catch((error: unknown) => {
       if (error instanceof RecordsVersionError) onOtherVersion(error);
       throw error;
     });
   const continuity = await openContinuity({ records, prepare, dataDir: settings.dataDir, clock, log });
-  const back = () =>
-    continuity.look().catch((error: unknown) => log.debug({ err: error }, 'Redis was away again at once'));
-  redis.store.on('ready', back);
+  const onReconnect = () =>
+    continuity
+      .look()
+      .catch((error: unknown) => log.debug({ err: error }, 'Redis was lost again immediately'));
+  redis.store.on('ready', onReconnect);
   const queues = openQueues(redis.store, log);
-  const links = openAccountLinks(settings, remembered);
+  const links = openAccountLinks(settings, opened);
 
   const serves = (name: string): boolean => {
     const known = settings.accounts[name];
     return known?.baseUrl !== undefined && known.token !== undefined;
   };
 
-  // Told beside the work, which must not wait for a slow receiver; waited for when closing.
-  const tellings = new Set<Promise<void>>();
+  // Sent beside the work, which must not wait for a slow receiver. Closing waits for them.
+  const notifications = new Set<Promise<void>>();
   let current = settings;
   const receivers = {
     get notifications() {
@@ -89,9 +87,9 @@ export async function openCaretaker({
     },
   };
   const notifier = createNotifier({ settings: receivers, clock, log });
-  const keep = (telling: Promise<void>) => {
-    const kept = telling.finally(() => tellings.delete(kept));
-    tellings.add(kept);
+  const track = (sending: Promise<void>) => {
+    const tracked = sending.finally(() => notifications.delete(tracked));
+    notifications.add(tracked);
   };
   const engine = createEngine({
     records,
@@ -102,12 +100,12 @@ export async function openCaretaker({
     link: links.link,
     serves,
     owner,
-    onRunEnded: (run, policy) => keep(notifier.runEnded(run, policy)),
-    onPolicyPaused: (run, policy, pause) => keep(notifier.policyPaused(run, policy, pause)),
+    onRunEnded: (run, policy) => track(notifier.runEnded(run, policy)),
+    onPolicyPaused: (run, policy, pause) => track(notifier.policyPaused(run, policy, pause)),
   });
 
   return {
-    ...remembered,
+    ...opened,
     ...links,
     get settings() {
       return current;
@@ -119,13 +117,13 @@ export async function openCaretaker({
     engine,
     registry,
     async close() {
-      await Promise.all(tellings);
-      redis.store.off('ready', back);
+      await Promise.all(notifications);
+      redis.store.off('ready', onReconnect);
       await continuity.close();
       await links.close();
-      // Whatever a queue still waits for in a Redis that is away, the connection is hung up.
+      // A queue may wait for a Redis that is away, so the connection is closed after a while in any case.
       await Promise.race([queues.close(), new Promise((done) => setTimeout(done, CLOSE_TIMEOUT_MS).unref())]);
-      await remembered.close();
+      await opened.close();
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The long-running process: fires policies, works, serves the dashboard, in whatever roles it was given. */
+/** The long-running process. Its roles: fire policies, work on targets, serve the dashboard. */
 import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
@@ -11,7 +11,7 @@ import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-ag
 import { startScheduler } from '../schedule/scheduler.ts';
 import type { Caretaker } from './caretaker.ts';
 import { overview } from './overview.ts';
-import { tellBeginnings } from './run-log.ts';
+import { logRunStarts } from './run-log.ts';
 
 export const roles = ['scheduler', 'worker', 'dashboard'] as const;
 export type Role = (typeof roles)[number];
@@ -19,31 +19,29 @@ export type Role = (typeof roles)[number];
 export interface Daemon {
   /** The dashboard, when this process serves it. */
   dashboard?: Pick<Dashboard, 'url' | 'signInLink'>;
-  /** Takes nothing new, ends what is under way, and leaves. */
+  /** Starts nothing new, completes active work, and stops the roles. */
   stop(): Promise<void>;
 }
 
-/** Another daemon on the same Redis has the port of the dashboard. */
+/** Another daemon on this Redis uses the port of the dashboard. */
 export class DaemonRunsError extends CaretakerError {
   readonly code = 'DAEMON_RUNS';
 }
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
-/** A role whose part of the process was not seen to go on for so long is not at work. */
-const STILL_AFTER_MS = 30_000;
+/** A role without a sign of life for so long is not running. */
+const ROLE_TIMEOUT_MS = 30_000;
 
 /**
- * Starts the roles in order: work before what makes work, the dashboard when there is something to see.
+ * Starts the roles in order: the worker before the scheduler, the dashboard last.
  *
  * @throws {DaemonRunsError} {DashboardError} when the dashboard cannot be served.
  */
 export async function startDaemon(options: {
   caretaker: Caretaker;
   roles: readonly Role[];
-  /**
-   * Where the settings come from, so that their changes are noticed. Default: they are not looked at again.
-   */
+  /** The source of the settings, watched for changes. Default: none. */
   config?: ConfigWatch;
 }): Promise<Daemon> {
   const { caretaker, roles: given } = options;
@@ -51,28 +49,26 @@ export async function startDaemon(options: {
   const book = openPolicyBook({ settings: () => caretaker.settings, registry, clock, log });
   const fires = given.includes('scheduler');
   const agreement = openPolicyAgreement({ book, fires, owner: caretaker.owner, records, clock, log });
-  const house = { caretaker, given, book, agreement, startedAt: clock.now() };
+  const state = { caretaker, given, book, agreement, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
-  const waiting = () => given.filter((role) => isStill(beats.get(role)?.(), role, clock.now()));
+  const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const watch = watchRedis({ store: caretaker.redis.store, queues: caretaker.queues, clock, log });
   const stops: (() => Promise<void>)[] = [() => book.close(), () => watch.close()];
   const stop = async () => {
     for (const end of stops.reverse()) {
-      await end().catch((error: unknown) =>
-        log.warn({ err: error }, 'a part of the daemon did not stop well'),
-      );
+      await end().catch((error: unknown) => log.warn({ err: error }, 'a part of the daemon failed to stop'));
     }
   };
   try {
     if (given.includes('worker')) {
-      stops.push(tellBeginnings(caretaker));
+      stops.push(logRunStarts(caretaker));
       const working = engine.work(settings.daemon.concurrency);
       beats.set('worker', () => working.beatAt());
       stops.push(() => working.stop());
     }
     if (fires) {
-      // Before anything fires, the daemons know of each other what they have read.
-      await showPresence(house);
+      // Before anything fires, the daemons have to know each other's policies.
+      await showPresence(state);
       await agreement.look();
       const scheduler = startScheduler({
         policies: agreement.active,
@@ -90,7 +86,7 @@ export async function startDaemon(options: {
       stops.push(watchConfig(config, { started: settings, take: caretaker.take, clock, log }));
     }
     if (!given.includes('dashboard')) {
-      stops.push(heartbeat(house));
+      stops.push(heartbeat(state));
       return { stop };
     }
     const dashboard = await startDashboard({
@@ -109,7 +105,7 @@ export async function startDaemon(options: {
       throw (await runningAlready(error, caretaker)) ?? error;
     });
     stops.push(() => dashboard.close());
-    stops.push(heartbeat({ ...house, dashboardPort: Number(new URL(dashboard.url).port) }));
+    stops.push(heartbeat({ ...state, dashboardPort: Number(new URL(dashboard.url).port) }));
     return { dashboard, stop };
   } catch (error) {
     await stop();
@@ -117,20 +113,17 @@ export async function startDaemon(options: {
   }
 }
 
-/** Whether a role is not at work. The dashboard that is asked is. */
-const isStill = (beatAt: number | undefined, role: Role, now: number): boolean =>
-  role !== 'dashboard' && (beatAt === undefined || now - beatAt > STILL_AFTER_MS);
+/** Whether a role is not running. The dashboard is, since it is asking. */
+const isStopped = (beatAt: number | undefined, role: Role, now: number): boolean =>
+  role !== 'dashboard' && (beatAt === undefined || now - beatAt > ROLE_TIMEOUT_MS);
 
-/**
- * Whether the port is taken by a daemon that shares our work, which is another matter than a stranger's
- * program.
- */
+/** The error for a port that is used by another daemon on this Redis; nothing when another program uses it. */
 async function runningAlready(error: unknown, caretaker: Caretaker): Promise<DaemonRunsError | undefined> {
   if (systemCodeOf(error) !== 'EADDRINUSE') return undefined;
   const { settings, records, clock } = caretaker;
   const { port } = settings.dashboard;
-  const here = await records.presence.here(clock.now());
-  const other = here.find((one) => one.host === hostname() && one.dashboardPort === port);
+  const processes = await records.presence.here(clock.now());
+  const other = processes.find((one) => one.host === hostname() && one.dashboardPort === port);
   if (!other) return undefined;
   const started = `process ${other.pid}, since ${isoMinute(other.startedAt)}`;
   return new DaemonRunsError(
@@ -139,7 +132,7 @@ async function runningAlready(error: unknown, caretaker: Caretaker): Promise<Dae
   );
 }
 
-interface House {
+interface DaemonState {
   caretaker: Caretaker;
   given: readonly Role[];
   book: PolicyBook;
@@ -148,8 +141,15 @@ interface House {
   dashboardPort?: number;
 }
 
-/** Shows that this process is here, and what it has read. */
-function showPresence({ caretaker, given, book, agreement, startedAt, dashboardPort }: House): Promise<void> {
+/** Records that this process is running, with which roles and policies. */
+function showPresence({
+  caretaker,
+  given,
+  book,
+  agreement,
+  startedAt,
+  dashboardPort,
+}: DaemonState): Promise<void> {
   return caretaker.records.presence.show({
     id: caretaker.owner,
     pid: process.pid,
@@ -163,40 +163,42 @@ function showPresence({ caretaker, given, book, agreement, startedAt, dashboardP
   });
 }
 
-/** Shows that this process is here, and forgets runs that are older than they need be. */
-function heartbeat(house: House): () => Promise<void> {
-  const { caretaker, given, agreement } = house;
+/** Repeats at an interval: records presence, logs freezes, compares policies, deletes old runs. */
+function heartbeat(state: DaemonState): () => Promise<void> {
+  const { caretaker, given, agreement } = state;
   const { records, clock, log, owner } = caretaker;
-  const leaving = new AbortController();
+  const stopping = new AbortController();
   let prunedAt = Number.NEGATIVE_INFINITY;
   let frozen: string | undefined;
   const round = async () => {
     const seenAt = clock.now();
     const freeze = await records.freeze.at(seenAt);
-    const words = freeze && formatFreeze(freeze);
-    if (words !== frozen) {
-      if (words === undefined) log.info('no longer frozen: policies fire again');
-      else log.warn(`everything is ${words}: no run starts`);
+    const description = freeze && formatFreeze(freeze);
+    if (description !== frozen) {
+      if (description === undefined) log.info('no longer frozen: policies fire again');
+      else log.warn(`everything is ${description}: no run starts`);
     }
-    frozen = words;
-    await showPresence(house);
+    frozen = description;
+    await showPresence(state);
     await agreement.look();
     if (given.includes('scheduler') && seenAt - prunedAt >= PRUNE_INTERVAL_MS) {
       prunedAt = seenAt;
       const before = seenAt - caretaker.settings.retention.runsMs;
       await records.ledger.prune(before);
       const removed = await records.runs.prune(before);
-      if (removed > 0) log.info({ runs: removed }, 'old runs forgotten (retention)');
+      if (removed > 0) log.info({ runs: removed }, 'old runs deleted (retention)');
     }
   };
   const rounds = (async () => {
-    while (!leaving.signal.aborted) {
-      await round().catch((error: unknown) => log.warn({ err: error }, 'housekeeping had to wait'));
-      await clock.sleep(HEARTBEAT_INTERVAL_MS, leaving.signal);
+    while (!stopping.signal.aborted) {
+      await round().catch((error: unknown) =>
+        log.warn({ err: error }, 'housekeeping failed; it is tried again'),
+      );
+      await clock.sleep(HEARTBEAT_INTERVAL_MS, stopping.signal);
     }
   })();
   return async () => {
-    leaving.abort();
+    stopping.abort();
     await rounds;
     await records.presence.leave(owner);
   };

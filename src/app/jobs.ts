@@ -8,7 +8,7 @@ const folder = new URL('../../jobs/', import.meta.url);
 
 let loading: Promise<Registry> | undefined;
 
-/** The jobs of this program; read once. */
+/** All jobs; loaded once. */
 export function loadJobs(): Promise<Registry> {
   loading ??= load();
   return loading;

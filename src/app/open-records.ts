@@ -1,6 +1,6 @@
 /**
- * The records and the clock on the Redis of the settings: all that is needed to look things up, or to note
- * what others are to do. Knows neither queues nor engine nor accounts, so that it opens at once.
+ * The records and the clock on the Redis of the settings: for commands that only read, or that record a request
+ * for the daemon. It opens fast, since it has no queues, engine or accounts.
  */
 import { type Clock, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -17,10 +17,10 @@ export interface OpenRecords {
   readonly log: Log;
   /** Unique for this process and this opening. */
   readonly owner: string;
-  /** Where Redis is, safe to show. */
+  /** The connection to Redis, and its address without secrets. */
   readonly redis: Connected;
   /**
-   * Looks whether the records still have the version of this release, and migrates older ones. Costs one
+   * Checks that the records have the version of this release, and migrates older ones. The check costs one
    * round trip.
    *
    * @throws {RecordsVersionError}
@@ -30,7 +30,7 @@ export interface OpenRecords {
 }
 
 /**
- * Opens them. `clock` is a test's own; by default it is the machine's, set right by Redis's.
+ * Opens them. By default the clock is the machine's, corrected by Redis's; tests pass their own.
  *
  * @throws {RedisUnreachableError} {RedisMissingError} {RecordsVersionError}
  */
@@ -41,7 +41,7 @@ export async function connectRecords(
 ): Promise<OpenRecords> {
   const redis = await connectRedis(where, dataDir, log);
   const shared = clock ? undefined : await redisClock(redis.store, steadyClock);
-  const letClockBe = shared && keepInSync(shared, log);
+  const stopClockSync = shared && keepInSync(shared, log);
   const owner = processId();
   const opened: OpenRecords = {
     records: openRecords(redis.store),
@@ -51,7 +51,7 @@ export async function connectRecords(
     redis,
     prepare: () => prepareRecords({ store: redis.store, owner, clock: opened.clock, log }),
     async close() {
-      letClockBe?.();
+      stopClockSync?.();
       await redis.close();
     },
   };

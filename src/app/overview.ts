@@ -1,6 +1,4 @@
-/**
- * How the daemon is, for its dashboard: what it was started for, what of that works, how its accounts are.
- */
+/** The state of the daemon for its dashboard: its roles and whether they run, its policies and its accounts. */
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
 import type { PolicyBook } from '../policy/policy-watcher.ts';
@@ -17,16 +15,16 @@ export type Overview = Pick<
 /** Redis counts as down when it does not answer a ping within this time. */
 const PING_TIMEOUT_MS = 1_000;
 
-/** What the dashboard is told; `waiting` gives the roles that are not at work. */
+/** The options of the dashboard that describe the daemon; `waiting` gives the roles that are not running. */
 export function overview(
   caretaker: Caretaker,
   book: PolicyBook,
   process: {
     roles: readonly string[];
     waiting: () => readonly string[];
-    /** What differs between the policies of the daemons. */
+    /** The differences between the policies of the daemons. */
     differences: () => readonly string[];
-    /** What is wrong with a Redis that answers. */
+    /** The problems of a Redis that answers. */
     troubles: () => readonly RedisTrouble[];
   },
 ): Overview {
@@ -70,7 +68,7 @@ export function overview(
   };
 }
 
-/** The policy files with errors, each with the policies that stay active as it last held them. */
+/** The policy files with errors, each with its policies that stay active in their previous version. */
 function brokenFilesOf(book: PolicyBook): BrokenFile[] {
   const findings = book.findings();
   const files = [...new Set(findings.map(({ file }) => file))];

@@ -1,4 +1,4 @@
-/** What a kind of channel has to provide: one function that sends a notice once. */
+/** The interface of a kind of channel: one function that sends a notice once. */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Receiver } from '../settings/channels.ts';
@@ -14,9 +14,7 @@ export interface Notice {
   message: Message;
 }
 
-/**
- * Sends once. Never rejects: what went wrong is in the delivery, and says whether another attempt may help.
- */
+/** Sends once. Never rejects: the delivery has the error, and whether a retry may help. */
 export type Send<K extends Kind> = (
   notice: Notice,
   settings: SettingsOf<K>,

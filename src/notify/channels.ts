@@ -1,7 +1,4 @@
-/**
- * Every kind of channel with the function that sends through it; `src/settings/channels.ts` says what each
- * takes.
- */
+/** Every kind of channel with the function that sends through it; `src/settings/channels.ts` has their settings. */
 import type { Receiver } from '../settings/channels.ts';
 import type { Kind, Notice, Send } from './channel.ts';
 import { sendToWebhook } from './channels/webhook.ts';
@@ -18,7 +15,7 @@ export function send(
   tools: Parameters<Send<Kind>>[2],
 ): Promise<Delivery> {
   const kind = (Object.keys(channels) as Kind[]).find((name) => name in receiver) as Kind;
-  // The settings are those of this kind: TypeScript cannot follow that through the table.
+  // The settings are of this kind, which TypeScript cannot see through the table.
   const settings = (receiver as Record<string, unknown>)[kind] as never;
   return channels[kind](notice, settings, tools);
 }

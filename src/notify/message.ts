@@ -1,25 +1,25 @@
-/** What a receiver is told about a run: the run as everybody outside sees it, and one sentence for people. */
+/** The message about a run: its summary, as the command line and the API show it, and one sentence for people. */
 import { isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
 import { type RunSummary, toSummary } from '../run/report.ts';
 import type { Counts, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
 
-/** The body of a notification. Receivers made for people, such as Slack's, show `text` alone. */
+/** The body of a notification. Chat services such as Slack show only `text`. */
 export interface Message extends RunSummary {
   text: string;
 }
 
-/** The message about a run, with no secret of ours in it. */
+/** The message about a run, without secrets. */
 export const messageAbout = (run: Run): Message =>
   redact({ text: sentenceAbout(run), ...toSummary(run) }) as Message;
 
-/** The body of a notification that a policy was paused; the run is the one after which it was. */
+/** The body of the notification that a policy was paused. The run is the one after which it was paused. */
 export interface PauseMessage extends Message {
   paused: { at: string; by: string; reason: string | null };
 }
 
-/** The message that a policy was paused after `run`, with no secret of ours in it. */
+/** The message that a policy was paused after `run`, without secrets. */
 export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMessage =>
   redact({
     text: `${run.policy} was paused by ${by}${reason === undefined ? '' : `: ${reason}`}. No scheduled run starts until it is resumed: caretaker policies resume ${run.policy}.`,
@@ -30,7 +30,7 @@ export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMes
 const verbs: Record<RunStatus, string> = {
   queued: 'is waiting',
   planning: 'is being planned',
-  running: 'is under way',
+  running: 'is running',
   blocked: 'is blocked because the account refuses us',
   succeeded: 'succeeded',
   partial: 'ended with failures',
@@ -43,8 +43,8 @@ const verbs: Record<RunStatus, string> = {
 /** What happened, in one sentence: "nightly-sync failed: of 12 targets, 10 failed and 2 were skipped." */
 export function sentenceAbout({ policy, status, counts, detail }: Run): string {
   const tally = tallyOf(counts);
-  const said = `${policy} ${verbs[status]}${tally === '' ? '' : `: ${tally}`}`;
-  return detail === undefined ? `${said}.` : `${said} (${detail.replace(/\.$/, '')}).`;
+  const result = `${policy} ${verbs[status]}${tally === '' ? '' : `: ${tally}`}`;
+  return detail === undefined ? `${result}.` : `${result} (${detail.replace(/\.$/, '')}).`;
 }
 
 function tallyOf(counts: Counts): string {

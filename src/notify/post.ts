@@ -1,24 +1,24 @@
-/** One delivery of a body by HTTP POST over undici: how long we wait, and what the answer means. */
+/** One delivery by HTTP POST over undici: its time limits, and what the answer means. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { messageOf, systemCodeOf } from '../errors.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
-/** The whole delivery, a body that trickles in included. */
+/** The whole delivery, with the answer's body. */
 const DELIVERY_TIMEOUT_MS = 20_000;
-/** Only the status counts; so much of a body is let pass before the connection is cut. */
+/** Only the status matters. After so much of a body the connection is closed. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** What became of a delivery. Trying again helps with one that `failed`, not with one that was `refused`. */
-export type Delivery = { is: 'taken' } | { is: 'refused'; why: string } | { is: 'failed'; why: string };
+/** The result of a delivery. A retry may help when it `failed`, not when it was `rejected`. */
+export type Delivery = { is: 'delivered' } | { is: 'rejected'; why: string } | { is: 'failed'; why: string };
 
-export interface Letter {
+export interface PostRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** Connections to receivers: a run that ended is news of the moment, so none is kept open. */
+/** Connections to receivers. None is kept open, since messages are rare. */
 export const openConnections = (): Dispatcher =>
   new Agent({
     pipelining: 0,
@@ -27,27 +27,27 @@ export const openConnections = (): Dispatcher =>
     bodyTimeout: RESPONSE_TIMEOUT_MS,
   });
 
-/** Posts a letter once. Never rejects, follows no redirect, and is over within 20 s. */
-export async function post({ url, headers, body }: Letter, dispatcher: Dispatcher): Promise<Delivery> {
+/** Sends once. Never rejects, follows no redirect, and ends within 20 s. */
+export async function post({ url, headers, body }: PostRequest, dispatcher: Dispatcher): Promise<Delivery> {
   try {
     const signal = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
-    // What follows the status changes nothing any more, even when it is cut or far too long.
+    // The body does not matter, even when it is cut or too long.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     return meaningOf(answer.statusCode);
   } catch (error) {
-    return { is: 'failed', why: plainly(error) };
+    return { is: 'failed', why: whyNoAnswer(error) };
   }
 }
 
 function meaningOf(status: number): Delivery {
-  if (status >= 200 && status < 300) return { is: 'taken' };
-  const passing = status >= 500 || status === 429 || status === 408;
-  return { is: passing ? 'failed' : 'refused', why: `it answered with HTTP ${status}` };
+  if (status >= 200 && status < 300) return { is: 'delivered' };
+  const isTemporary = status >= 500 || status === 429 || status === 408;
+  return { is: isTemporary ? 'failed' : 'rejected', why: `it answered with HTTP ${status}` };
 }
 
-/** Why no answer came, without the address: it may be a secret. */
-function plainly(error: unknown): string {
+/** Why there was no answer, without the address: it may contain a secret. */
+function whyNoAnswer(error: unknown): string {
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there (connection refused)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its host name is not known';

@@ -1,9 +1,8 @@
 /**
- * BullMQ and nothing but: the one room that says `Queue`, `Worker` and `Job`, and hands out entries.
+ * The BullMQ queues. Only this file uses `Queue`, `Worker` and `Job`; all others use entries.
  *
- * An entry is a short piece of work that names records; what it means and whether it is still wanted is read
- * there. BullMQ delivers at least once, so whoever works on an entry claims it first. Ended entries leave
- * nothing behind: the records are the history.
+ * An entry names a record, and the record says whether the work is still needed. BullMQ delivers at least once,
+ * so a worker claims the target in the records first. Ended entries are removed: the records are the history.
  */
 import { createRequire } from 'node:module';
 import type { ConnectionOptions, Queue } from 'bullmq';
@@ -12,7 +11,7 @@ import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 
-/** Plan a run, or act on one target of it; `step` says which handing-out of the target this is. */
+/** Plan a run, or act on one target of it; `step` is the fence of the target when it was released. */
 const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), run: z.string() }),
   z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), step: z.number() }),
@@ -25,51 +24,48 @@ export interface Handlers {
 }
 
 export interface Working {
-  /** Takes no more entries and resolves when those under way are done. */
+  /** Takes no more entries; resolves when the active ones are done. */
   stop(): Promise<void>;
 }
 
 export interface Queues {
-  /** Puts entries; one that is already there is not put twice. */
+  /** Adds entries; one that waits or is active already is not added again. */
   put(entries: readonly Entry[]): Promise<void>;
-  /**
-   * Takes away every entry of a run that no worker has at the moment. Reads through all that wait, a page at
-   * a time.
-   */
+  /** Removes every entry of a run that no worker has taken. Reads all waiting entries, a page at a time. */
   drop(run: string): Promise<void>;
   /** Works on entries, at most `concurrency` actions and twenty plans at the same time. */
   work(handlers: Handlers, concurrency: number): Working;
-  /** How many entries wait and are being worked on, by queue name. */
+  /** How many entries wait and are active, by queue name. */
   counts(): Promise<Record<string, { waiting: number; active: number }>>;
-  /** The names of the queues that somebody has paused: no entry of them is handed to any worker. */
+  /** The names of paused queues, of which no worker gets entries. */
   paused(): Promise<string[]>;
-  /** Lets every queue go on that is paused; gives their names. */
+  /** Resumes every paused queue; gives their names. */
   resume(): Promise<string[]>;
-  /** BullMQ's own queues, for bull-board alone. */
+  /** BullMQ's own queues, only for bull-board. */
   boards(): Queue[];
   close(): Promise<void>;
 }
 
 /**
- * BullMQ is loaded when the queues are first used, since most commands never do, and by `require`, which
- * takes half the time of its 170 modules.
+ * BullMQ is loaded when the queues are first used, since most commands never use them. `require` takes half
+ * the time of `import` for its 170 modules.
  */
 const require = createRequire(import.meta.url);
 const bullmq = () => require('bullmq') as typeof import('bullmq');
 
-/** The tag of the records, so that everything of Caretaker is in one slot of a Cluster. */
+/** With the hash tag of the records, so that all keys of Caretaker are in one slot of a Redis Cluster. */
 const PREFIX = '{caretaker}:queue';
-/** Short locks, so that the entries of a process that died are found soon (DEPENDENCIES 9.2). */
+/** Short locks, so that the entries of a dead process are found soon. */
 const LOCKS = { lockDuration: 15_000, stalledInterval: 5_000, maxStalledCount: 10 };
-/** An entry of a plan only begins it. */
+/** Many at once, since such an entry only starts the planning. */
 const PLANS_AT_ONCE = 20;
 const PAGE = 500;
-/** Where entries are that have not ended; `active` ones may belong to a worker that died. */
+/** The states of entries that have not ended; `active` ones may belong to a worker that died. */
 const OPEN = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /**
- * The queues over a connection that retries for ever (BullMQ demands it), opened when they are first used;
- * the connection stays the caller's to close.
+ * The queues, opened when they are first used. The connection has to retry without limit, as BullMQ requires,
+ * and the caller closes it.
  */
 export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   const defaults = {
@@ -77,12 +73,11 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
     streams: { events: { maxLen: 1000 } },
   };
-  // That Redis is away is told once, by whoever opened the connection; here each queue and worker would tell
-  // it again.
-  const complain = (error: Error & { syscall?: string }) =>
+  // A lost connection is logged once, where it was opened. Here each queue and worker would log it again.
+  const logError = (error: Error & { syscall?: string }) =>
     error.syscall === undefined
-      ? log.warn({ err: error }, 'a queue could not work for a moment')
-      : log.debug({ err: error }, 'a queue lost Redis for a moment');
+      ? log.warn({ err: error }, 'a queue had an error')
+      : log.debug({ err: error }, 'a queue lost its connection to Redis');
   let opened: Record<Entry['kind'], Queue> | undefined;
   const open = () => {
     const { Queue } = bullmq();
@@ -90,7 +85,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
       plan: new Queue('plans', { connection, ...defaults }),
       act: new Queue('actions', { connection, ...defaults }),
     };
-    for (const queue of Object.values(queues)) queue.on('error', complain);
+    for (const queue of Object.values(queues)) queue.on('error', logError);
     return queues;
   };
   const queues = () => {
@@ -115,7 +110,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
           for (const job of page) if (Entry.safeParse(job?.data).data?.run === run) found.push(job.id ?? '');
           if (page.length === 0) break;
         }
-        // One that a worker has is left to it: it finds its target ended, and leaves nothing behind.
+        // An entry that a worker has taken cannot be removed. The worker finds the target ended, and removes it.
         await Promise.all(found.map((id) => queue.remove(id).catch(() => 0)));
       }
     },
@@ -131,7 +126,7 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
           removeOnComplete: { count: 0 },
           removeOnFail: { count: 0 },
         });
-        worker.on('error', complain);
+        worker.on('error', logError);
         worker.on('failed', (job, error) => log.error({ err: error, entry: job?.data }, 'an entry failed'));
         return worker;
       };
@@ -174,14 +169,14 @@ export function openQueues(connection: ConnectionOptions, log: Log): Queues {
   };
 }
 
-/** An error as it may be stored: BullMQ writes its message and stack into Redis. */
+/** The error without secrets: BullMQ writes its message and stack to Redis. */
 function storable(error: unknown): Error {
   const clean = new Error(scrub(messageOf(error)));
   if (error instanceof Error) clean.stack = scrub(error.stack ?? '');
   return clean;
 }
 
-/** The same entry has the same id, so putting it again changes nothing. BullMQ allows no `:` in it. */
+/** Equal entries have equal ids, so adding one again has no effect. BullMQ allows no `:` in ids. */
 function idOf(entry: Entry): string {
   if (entry.kind === 'plan') return `plan.${entry.run}`;
   const target = /^[\w.-]+$/.test(entry.target)
