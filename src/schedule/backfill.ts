@@ -1,43 +1,38 @@
-/**
- * Past scheduled times of a policy that are run because a person asks for it: which of them, and why
- * the others are not.
- */
+/** Which past scheduled times of a policy a backfill runs, and why not the others. */
 import { CaretakerError } from '../errors.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
 import type { Records } from '../records/records.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { blackoutOn, formatBlackout, scheduledTimesBetween } from './calendar.ts';
-import { formatSkipCause } from './skip-cause-text.ts';
+import { blackoutOn, formatBlackout } from './blackout.ts';
+import { scheduledTimesBetween } from './cron-times.ts';
+import { formatSkipCause } from './skip-cause.ts';
 import type { Span } from './wall-time.ts';
 
 export const reprocessings = ['none', 'failed', 'all'] as const;
-/**
- * Which scheduled times that have had their run get another: none, those whose run did not succeed, or all.
- */
+/** Which scheduled times that had a run get another: none, those whose run did not succeed, or all. */
 export type Reprocess = (typeof reprocessings)[number];
 
 export interface BackfillTime {
-  moment: number;
+  scheduledFor: number;
   fires: boolean;
-  /** What is known of the scheduled time, in a few words. */
+  /** Why it fires or does not, in a few words. */
   because: string;
   /** Its number among the backfills of this scheduled time, from 1. */
   attempt: number;
 }
 
-/** The range cannot be backfilled as asked. */
+/** The range cannot be backfilled. */
 export class BackfillError extends CaretakerError {
   readonly code = 'BACKFILL';
 }
 
-/** So many runs are put in line at once at most. */
+/** The most runs that one backfill queues. */
 const MAX_BACKFILL_TIMES = 500;
 
 /**
- * Decides about each scheduled time of the policy in the span, oldest first; those to come are none of it.
- * Changes nothing.
+ * Decides about each past scheduled time of the policy in the span, oldest first. Changes nothing.
  *
  * @throws {BackfillError} when the policy has no schedule, or the span names more than 500 scheduled times.
  */
@@ -50,8 +45,8 @@ export async function planBackfill(
 ): Promise<BackfillTime[]> {
   if (!schedule)
     throw new BackfillError(`${name} has no schedule: there are no scheduled times to backfill.`);
-  const moments = scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
-  if (moments.length > MAX_BACKFILL_TIMES)
+  const times = scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
+  if (times.length > MAX_BACKFILL_TIMES)
     throw new BackfillError(
       `${name} has more than ${MAX_BACKFILL_TIMES} scheduled times in that range. Backfill a shorter range at a time.`,
     );
@@ -62,26 +57,26 @@ export async function planBackfill(
     ]),
   );
   return Promise.all(
-    moments.map(async (moment) => {
-      const record = known.get(moment);
+    times.map(async (scheduledFor) => {
+      const record = known.get(scheduledFor);
       const id = latestRun(record);
       const run = id === undefined ? undefined : await records?.runs.get(id);
       return {
-        moment,
+        scheduledFor,
         attempt: attemptAfter(record),
-        ...judge({ schedule, moment, record, id, run, reprocess }),
+        ...evaluate({ schedule, scheduledFor, record, id, run, reprocess }),
       };
     }),
   );
 }
 
-/** The policy as its backfills run: one after the other, unless its runs may overlap. */
-export const inLine = (policy: Policy): Policy =>
+/** The policy for its backfills: they run one after the other, unless its runs may overlap. */
+export const queued = (policy: Policy): Policy =>
   policy.schedule && policy.schedule.overlap !== 'allow'
     ? { ...policy, schedule: { ...policy.schedule, overlap: 'queue-all' } }
     : policy;
 
-/** The run that last worked for a moment; one that was only recorded as skipped did not. */
+/** The latest run of a scheduled time; a run that was only recorded as skipped does not count. */
 const latestRun = (record: FiringRecord | undefined): string | undefined =>
   record?.backfill ?? (record?.is === 'ran' ? record.run : undefined);
 
@@ -92,33 +87,32 @@ function attemptAfter(record: FiringRecord | undefined): number {
 
 interface Known {
   schedule: Schedule;
-  moment: number;
+  scheduledFor: number;
   record: FiringRecord | undefined;
   id: string | undefined;
   run: Run | undefined;
   reprocess: Reprocess;
 }
 
-function judge({
+function evaluate({
   schedule,
-  moment,
+  scheduledFor,
   record,
   id,
   run,
   reprocess,
 }: Known): Pick<BackfillTime, 'fires' | 'because'> {
-  const blackout = blackoutOn(schedule, moment);
+  const blackout = blackoutOn(schedule, scheduledFor);
   if (blackout) return { fires: false, because: `blackout: ${formatBlackout(blackout)}` };
-  if (id === undefined)
-    return { fires: true, because: record ? formatRecord(record) : 'there is no record of it' };
+  if (id === undefined) return { fires: true, because: record ? formatRecord(record) : 'it has no record' };
   if (run && !isFinal(run.status)) return { fires: false, because: `${id} is ${run.status}` };
-  const because = run ? `${id} ${run.status}` : `${id}, which is no longer kept`;
+  const because = run ? `${id} ${run.status}` : `${id}, which is no longer stored`;
   const failed = run !== undefined && run.status !== 'succeeded';
   return { fires: reprocess === 'all' || (reprocess === 'failed' && failed), because };
 }
 
 function formatRecord({ is, why, note }: FiringRecord): string {
-  if (is === 'merged') return 'missed, and caught up by one run for several';
+  if (is === 'merged') return 'missed, and caught up by the run of a later time';
   if (is !== 'skipped' || why === undefined) return 'missed';
   return `skipped: ${why === 'overlap' ? 'overlap' : formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }

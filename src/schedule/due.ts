@@ -1,9 +1,8 @@
 /**
- * What is to be done about the scheduled times of a policy that have come: a decision without clock, records
- * or engine.
+ * What to do about the scheduled times of a policy that are due: a decision without clock, records or engine.
  *
- * The cursor is the scheduled time up to which a policy's scheduled times have been dealt with. It never
- * passes one whose firing is still ahead because of its jitter.
+ * The cursor is the scheduled time up to which all scheduled times of a policy have been processed. It never
+ * passes one that is not due yet because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
 import {
@@ -12,113 +11,121 @@ import {
   MAX_SCHEDULED_TIMES,
   nextScheduledTimes,
   previousScheduledTime,
-} from './calendar.ts';
+} from './cron-times.ts';
 import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
-/** A firing that is late by no more than this is on time: a tick was late, or another daemon took over. */
+/** A firing that is at most so late is on time: a tick was late, or another daemon took over. */
 export const ON_TIME_MS = 90_000;
 
-/** An edited schedule has been active since it was read: a tick and a reload ago at the earliest. */
+/** An edited schedule is noticed within this time: one reload and one tick. */
 const NOTICED_WITHIN_MS = 10_000;
 
 export type Decision =
-  /** `inTurn`: only once no other run of the policy is under way, and nothing after it before. */
-  | { is: 'fire'; moment: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
-  | ({ is: 'skip'; moment: number } & SkipCause)
-  | { is: 'missed'; moment: number }
-  /** It is caught up by one run for several, that of the scheduled time `into`. */
-  | { is: 'merged'; moment: number; into: number };
+  /** `inTurn`: starts only when no other run of the policy is active, and later ones wait for it. */
+  | { is: 'fire'; scheduledFor: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
+  | ({ is: 'skip'; scheduledFor: number } & SkipCause)
+  | { is: 'missed'; scheduledFor: number }
+  /** The run of the scheduled time `into` serves for this one, too. */
+  | { is: 'merged'; scheduledFor: number; into: number };
 
 export interface Due {
-  /** One for each scheduled time that has come, oldest first; of very many, the oldest. */
+  /** One for each scheduled time that is due, oldest first; of very many, the oldest. */
   decisions: Decision[];
-  /** Where the cursor belongs once the decisions have been carried out. */
+  /** The cursor after the decisions have been carried out. */
   cursor: number;
-  /** Nothing is due before; nothing at all when missing. */
+  /** When the next scheduled time is due; absent when there is none. */
   nextDueAt?: number;
 }
 
 export interface ScheduleState extends SkipFacts {
-  /** Missing for a policy that is seen for the first time: it starts now, and nothing is caught up. */
+  /** Absent for a new policy: it starts now, and nothing is caught up. */
   cursor?: number | undefined;
   now: number;
-  /** Scheduled times from here on are within `catchup`, however long ago they are by now. */
+  /** Scheduled times from here on count as within `catchup`, however late they are now. */
   owedFrom?: number | undefined;
 }
 
 /**
  * Decides about every scheduled time between the cursor and now.
  *
- * A scheduled time fires when it is due or late by no more than 90 s. Later, but within `catchup`, the latest
- * fires for all that were missed, unless one that is on time does; or each fires in its turn. A skip cause of
- * the policy skips them.
+ * A scheduled time fires when it is due, at most 90 s late. Of those that are later, but within `catchup`,
+ * the latest fires for all, unless one is on time; or each fires in turn. A skip cause of the policy skips
+ * them.
  */
-export function whatIsDue(policyName: string, schedule: Schedule, standing: ScheduleState): Due {
-  const { cursor: known, now } = standing;
+export function whatIsDue(policyName: string, schedule: Schedule, state: ScheduleState): Due {
+  const { cursor: known, now } = state;
   const start = known ?? now;
-  // Two are enough as a rule: what is due, and what is next.
-  let moments = nextScheduledTimes(schedule, start, 2);
-  if (isPast(moments.at(-1), now)) moments = nextScheduledTimes(schedule, start, MAX_AT_ONCE);
-  const several = moments.length === MAX_AT_ONCE && isPast(moments.at(-1), now);
-  const decide = (moment: number, following?: number): Decision | undefined => {
-    const at = dueAt(policyName, schedule, moment, following);
-    return at > now ? undefined : judge(schedule, standing, moment, at);
+  // Two are usually enough: the one that is due, and the next.
+  let times = nextScheduledTimes(schedule, start, 2);
+  if (isPast(times.at(-1), now)) times = nextScheduledTimes(schedule, start, MAX_AT_ONCE);
+  const isBacklog = times.length === MAX_AT_ONCE && isPast(times.at(-1), now);
+  const decide = (scheduledFor: number, following?: number): Decision | undefined => {
+    const at = dueAt(policyName, schedule, scheduledFor, following);
+    return at > now ? undefined : evaluate({ schedule, state, scheduledFor, dueAt: at });
   };
-  const judged = moments.flatMap((moment, index) =>
-    moment > now ? [] : (decide(moment, moments[index + 1]) ?? []),
+  const evaluated = times.flatMap((scheduledFor, index) =>
+    scheduledFor > now ? [] : (decide(scheduledFor, times[index + 1]) ?? []),
   );
   const decisions = schedule.catchesAll
-    ? inTurn(judged, standing.owedFrom !== undefined)
-    : merged(schedule, judged, several ? lastFiring(schedule, start, now, decide) : undefined);
-  // Jitter keeps the order of scheduled times, so the first of those left is due next.
-  const [next, following] = moments.slice(decisions.length);
-  const nextDueAt = several ? now : next && dueAt(policyName, schedule, next, following);
+    ? inTurn(evaluated, state.owedFrom !== undefined)
+    : merged(schedule, evaluated, isBacklog ? lastFiring(schedule, start, now, decide) : undefined);
+  // Jitter keeps the order of scheduled times, so the first that remains is due next.
+  const [next, following] = times.slice(decisions.length);
+  const nextDueAt = isBacklog ? now : next && dueAt(policyName, schedule, next, following);
   return {
     decisions,
-    cursor: decisions.at(-1)?.moment ?? start,
+    cursor: decisions.at(-1)?.scheduledFor ?? start,
     ...(nextDueAt === undefined ? {} : { nextDueAt }),
   };
 }
 
-/** Of a long standstill, so many scheduled times are decided together; some tens of milliseconds. */
+/** After a long downtime, so many scheduled times are decided together; it takes some tens of milliseconds. */
 const MAX_AT_ONCE = 500;
 
-const isPast = (moment: number | undefined, now: number): boolean => moment !== undefined && moment <= now;
+const isPast = (scheduledFor: number | undefined, now: number): boolean =>
+  scheduledFor !== undefined && scheduledFor <= now;
 
-/** The latest scheduled time that fires, looked for from now backwards. */
+/** The latest scheduled time that fires, searched from now backwards. */
 function lastFiring(
   schedule: Schedule,
   start: number,
   now: number,
-  decide: (moment: number) => Decision | undefined,
+  decide: (scheduledFor: number) => Decision | undefined,
 ): number | undefined {
-  let moment = previousScheduledTime(schedule, now + 1);
-  for (let tries = 0; tries < MAX_SCHEDULED_TIMES && moment !== undefined && moment > start; tries += 1) {
-    const is = decide(moment)?.is;
-    if (is === 'fire') return moment;
+  let scheduledFor = previousScheduledTime(schedule, now + 1);
+  for (
+    let tries = 0;
+    tries < MAX_SCHEDULED_TIMES && scheduledFor !== undefined && scheduledFor > start;
+    tries += 1
+  ) {
+    const is = decide(scheduledFor)?.is;
+    if (is === 'fire') return scheduledFor;
     if (is === 'missed') return undefined;
-    moment = previousScheduledTime(schedule, moment);
+    scheduledFor = previousScheduledTime(schedule, scheduledFor);
   }
   return undefined;
 }
 
-function judge(schedule: Schedule, standing: ScheduleState, moment: number, at: number): Decision {
-  const { now, owedFrom = now } = standing;
-  const late = now - at;
-  const onTime = late <= ON_TIME_MS;
-  const skipCause = skipCauseOf(schedule, standing, { moment, dueAt: at });
-  if (skipCause) return { is: 'skip', moment, ...skipCause };
-  if (!onTime && at < Math.min(now - schedule.catchupMs, owedFrom)) return { is: 'missed', moment };
-  const since = skipCauseOf(schedule, standing, { moment, dueAt: at, now });
-  if (since) return { is: 'skip', moment, ...since };
-  const trigger = onTime ? 'schedule' : 'catch-up';
-  return { is: 'fire', moment, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
+interface DueTime {
+  schedule: Schedule;
+  state: ScheduleState;
+  scheduledFor: number;
+  dueAt: number;
 }
 
-/**
- * Of several that fire together, each waits for its turn; so do those behind a backlog that is caught up in
- * turn.
- */
+function evaluate({ schedule, state, scheduledFor, dueAt }: DueTime): Decision {
+  const { now, owedFrom = now } = state;
+  const onTime = now - dueAt <= ON_TIME_MS;
+  const skipCause = skipCauseOf(schedule, state, { scheduledFor, dueAt });
+  if (skipCause) return { is: 'skip', scheduledFor, ...skipCause };
+  if (!onTime && dueAt < Math.min(now - schedule.catchupMs, owedFrom)) return { is: 'missed', scheduledFor };
+  const causeNow = skipCauseOf(schedule, state, { scheduledFor, dueAt, now });
+  if (causeNow) return { is: 'skip', scheduledFor, ...causeNow };
+  const trigger = onTime ? 'schedule' : 'catch-up';
+  return { is: 'fire', scheduledFor, trigger, ...(schedule.catchesAll && !onTime ? { inTurn: true } : {}) };
+}
+
+/** Several that fire together run in turn; so do those after a backlog that is caught up in turn. */
 function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
   let waits = owed || decisions.filter(({ is }) => is === 'fire').length > 1;
   return decisions.map((one) => {
@@ -129,36 +136,39 @@ function inTurn(decisions: readonly Decision[], owed: boolean): Decision[] {
 }
 
 /**
- * Leaves of several firings the latest: one run makes up for them all. Two that are both on time are both
- * made only where `overlap` lets both run; otherwise the run of the earlier would have the later skipped.
+ * Merges several firings into the latest: one run serves for all of them. Two that are both on time both fire
+ * only if `overlap` lets both run; otherwise the run of the earlier would cause the later to be skipped.
  */
 function merged(
   { overlap }: Schedule,
   decisions: readonly Decision[],
   later: number | undefined,
 ): Decision[] {
-  const last = later ?? decisions.findLast(({ is }) => is === 'fire')?.moment;
+  const last = later ?? decisions.findLast(({ is }) => is === 'fire')?.scheduledFor;
   const bothRun = overlap === 'allow' || overlap === 'queue-all';
   return decisions.map((one) =>
-    last !== undefined && one.is === 'fire' && one.moment !== last && !(bothRun && one.trigger === 'schedule')
-      ? { is: 'merged', moment: one.moment, into: last }
+    last !== undefined &&
+    one.is === 'fire' &&
+    one.scheduledFor !== last &&
+    !(bothRun && one.trigger === 'schedule')
+      ? { is: 'merged', scheduledFor: one.scheduledFor, into: last }
       : one,
   );
 }
 
-/** The words by which one schedule's scheduled times are told from another's; kept beside the cursor. */
-export const formatTimes = ({ timezone, cron, dst }: CronSchedule): string =>
+/** Differs for schedules with different scheduled times; stored beside the cursor. */
+export const timesKey = ({ timezone, cron, dst }: CronSchedule): string =>
   `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
- * Where to go on. A cursor of other crons or another time zone counts only from the time the edit can have
- * been active: scheduled times that a schedule would have had before it was written are not missed.
+ * The cursor to continue from. After an edit of crons or time zone, it is the earliest time at which the edit
+ * can have been active: the new schedule misses none of the times before.
  */
 export function cursorFor(
   schedule: CronSchedule,
   { cursor, moments }: { cursor?: number; moments?: string },
   now: number,
 ): number | undefined {
-  if (cursor === undefined || moments === undefined || moments === formatTimes(schedule)) return cursor;
+  if (cursor === undefined || moments === undefined || moments === timesKey(schedule)) return cursor;
   return Math.max(cursor, now - NOTICED_WITHIN_MS);
 }

@@ -1,21 +1,22 @@
-/** When a policy fires next: what command line, dashboard and JSON show, by the very calendar that fires. */
+/** When a policy fires next, for command line, dashboard and JSON; computed by the code that fires. */
 import type { Policy } from '../policy/policy.ts';
-import { blackoutOn, dueAt, endOfBlackout, nextScheduledTimes } from './calendar.ts';
+import { blackoutOn, endOfBlackout } from './blackout.ts';
+import { dueAt, nextScheduledTimes } from './cron-times.ts';
 
-/** A firing that is still to come, unless its policy is paused by then. */
+/** A future firing, unless its policy is paused by then. */
 export interface NextFiring {
-  /** The scheduled time that the schedule names; the run is named by it. */
-  moment: number;
+  /** The scheduled time; it is part of the run's id. */
+  scheduledFor: number;
   /** When it fires: the scheduled time and its jitter. */
   at: number;
 }
 
 /**
- * The next `count` firings after `now`, in their order; fewer when the schedule names no more, and none
- * without one or while it is disabled (`schedule.enabled: false`).
+ * The next `count` firings after `now`, in order; fewer when the schedule has no more, and none without a
+ * schedule or while it is disabled (`schedule.enabled: false`).
  *
- * A scheduled time that has passed and whose jitter has not is among them, a scheduled time in a blackout is
- * not. Costs no request.
+ * Includes a scheduled time that has passed when its jitter has not, and none in a blackout. Costs no
+ * request.
  */
 export function nextFirings(
   { name, schedule }: Pick<Policy, 'name' | 'schedule'>,
@@ -26,17 +27,17 @@ export function nextFirings(
   let from = now - (schedule?.jitterMs ?? 0) - 1;
   if (!schedule || schedule.disabled) return firings;
   while (firings.length < count) {
-    const [moment, following] = nextScheduledTimes(schedule, from, 2);
-    if (moment === undefined) break;
-    if (blackoutOn(schedule, moment)) {
-      const end = endOfBlackout(schedule, moment);
+    const [scheduledFor, following] = nextScheduledTimes(schedule, from, 2);
+    if (scheduledFor === undefined) break;
+    if (blackoutOn(schedule, scheduledFor)) {
+      const end = endOfBlackout(schedule, scheduledFor);
       if (end === undefined) break;
       from = end - 1;
       continue;
     }
-    const at = dueAt(name, schedule, moment, following);
-    if (at > now) firings.push({ moment, at });
-    from = moment;
+    const at = dueAt(name, schedule, scheduledFor, following);
+    if (at > now) firings.push({ scheduledFor, at });
+    from = scheduledFor;
   }
   return firings;
 }

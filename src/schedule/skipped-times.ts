@@ -1,4 +1,4 @@
-/** Moments that make no run: how they are recorded, and told in the log. */
+/** Scheduled times that make no run: their records, and their lines in the log. */
 import { isoTime } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { FiringRecord } from '../records/ledger-store.ts';
@@ -6,7 +6,7 @@ import type { Decision } from './due.ts';
 
 /** The record of a decision not to fire, made at `at`. */
 export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number): FiringRecord {
-  const { moment } = decision;
+  const { scheduledFor: moment } = decision;
   switch (decision.is) {
     case 'missed':
       return { moment, is: 'missed', at };
@@ -19,24 +19,24 @@ export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number
   }
 }
 
-const words: Record<string, string> = {
+const messages: Record<string, string> = {
   paused: 'did not fire: the policy is paused',
-  frozen: 'did not fire: everything is frozen',
-  blackout: 'did not fire: it is a day of its blackout',
+  frozen: 'did not fire: all policies are frozen',
+  blackout: 'did not fire: the day is in its blackout',
   disabled: 'did not fire: the policy is disabled',
-  missed: 'did not fire: it was missed by more than its catchup',
-  merged: 'did not fire by itself: one run makes up for all that was missed',
+  missed: 'did not fire: it was missed, and is older than its catchup',
+  merged: 'did not fire: one run serves for all scheduled times that were missed',
 };
 
-/** One line for each reason, however many scheduled times there were. */
-export function tellLeftOut(log: Log, policy: string, records: readonly FiringRecord[]): void {
-  for (const [kind, text] of Object.entries(words)) {
-    const moments = records.filter((one) => (one.why ?? one.is) === kind);
-    const last = moments.at(-1);
+/** One line for each reason, whatever the number of scheduled times. */
+export function logSkipped(log: Log, policy: string, records: readonly FiringRecord[]): void {
+  for (const [kind, text] of Object.entries(messages)) {
+    const skipped = records.filter((one) => (one.why ?? one.is) === kind);
+    const last = skipped.at(-1);
     if (!last) continue;
     const note = last.note === undefined ? {} : { note: last.note };
     log[kind === 'missed' ? 'warn' : 'info'](
-      { policy, moments: moments.length, last: isoTime(last.moment), ...note },
+      { policy, scheduledTimes: skipped.length, last: isoTime(last.moment), ...note },
       text,
     );
   }

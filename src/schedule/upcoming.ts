@@ -1,14 +1,14 @@
-/** The firings that are still to come, those included that will be left out as things stand. */
+/** Upcoming firings, including those that will be skipped by the present state. */
 import type { Policy } from '../policy/policy.ts';
-import { dueAt, nextScheduledTimes } from './calendar.ts';
+import { dueAt, nextScheduledTimes } from './cron-times.ts';
 import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 
 export interface UpcomingFiring {
   /** The scheduled time that the schedule names. */
-  moment: number;
+  scheduledFor: number;
   /** When it fires: the scheduled time and its jitter. */
   at: number;
-  /** What keeps it from firing, as things stand. */
+  /** What keeps it from firing in the present state. */
   skipCause?: SkipCause;
 }
 
@@ -19,12 +19,12 @@ export function upcomingFirings(
   { from, until, limit }: { from: number; until: number; limit: number },
 ): UpcomingFiring[] {
   if (!schedule) return [];
-  const moments = nextScheduledTimes(schedule, from - schedule.jitterMs - 1, limit + 1);
-  return moments
-    .map((moment, index): UpcomingFiring => {
-      const at = dueAt(name, schedule, moment, moments[index + 1]);
-      const skipCause = skipCauseOf(schedule, state, { moment, dueAt: at });
-      return { moment, at, ...(skipCause ? { skipCause } : {}) };
+  const times = nextScheduledTimes(schedule, from - schedule.jitterMs - 1, limit + 1);
+  return times
+    .map((scheduledFor, index): UpcomingFiring => {
+      const at = dueAt(name, schedule, scheduledFor, times[index + 1]);
+      const skipCause = skipCauseOf(schedule, state, { scheduledFor, dueAt: at });
+      return { scheduledFor, at, ...(skipCause ? { skipCause } : {}) };
     })
     .filter(({ at }) => at > from && at <= until)
     .slice(0, limit);

@@ -1,4 +1,4 @@
-/** Days and times as people say them, in a policy's time zone. */
+/** Days and times as people write them, in a policy's time zone. */
 import { DAY_MS, firstAt, isoDay, localTimeOf, noSuchDay, offsetAt } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
 
@@ -11,16 +11,16 @@ export interface Span {
 const MINUTE_MS = 60_000;
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** A scheduled time by the clocks of a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
-export function wallTime(moment: number, zone: string): string {
-  const wall = new Date(moment + offsetAt(zone, moment));
+/** A time in a zone: `Sat 2026-11-21 02:00`; seconds only where there are any. */
+export function wallTime(at: number, zone: string): string {
+  const wall = new Date(at + offsetAt(zone, at));
   const [day = '', time = ''] = wall.toISOString().split('T');
-  return `${weekdays[wall.getUTCDay()]} ${day} ${time.slice(0, moment % MINUTE_MS < 1_000 ? 5 : 8)}`;
+  return `${weekdays[wall.getUTCDay()]} ${day} ${time.slice(0, at % MINUTE_MS < 1_000 ? 5 : 8)}`;
 }
 
 /**
- * The scheduled times of a day, or of the minute, that a text names in a zone; two minutes where clocks show
- * it twice. Nothing when it names none.
+ * The day, or the minute, that a text names in a zone; two minutes where a local time occurs twice. Nothing
+ * when the text names none.
  */
 export function spansOf(text: string, zone: string, now: number): Span[] | undefined {
   const today = midnight(now + offsetAt(zone, now));
@@ -42,12 +42,12 @@ export function spansOf(text: string, zone: string, now: number): Span[] | undef
   const wall = Date.parse(`${onDay}T${time}${offset ?? 'Z'}`);
   if (Number.isNaN(wall)) return undefined;
   if (offset !== undefined) return [minuteFrom(wall)];
-  const coming = localTimeOf(zone, wall);
-  if (coming.is === 'twice') return [minuteFrom(coming.first), minuteFrom(coming.last)];
-  return [minuteFrom(coming.is === 'once' ? coming.at : coming.changeAt)];
+  const local = localTimeOf(zone, wall);
+  if (local.is === 'twice') return [minuteFrom(local.first), minuteFrom(local.last)];
+  return [minuteFrom(local.is === 'once' ? local.at : local.changeAt)];
 }
 
-/** The beginning of what a text names, for the start of a range, or its end. Also `3d`: so long ago. */
+/** The first or the last instant of what a text names. Also accepts `3d`: so long ago. */
 export function edgeOf(text: string, zone: string, now: number, edge: keyof Span): number | undefined {
   const ago = parseDuration(text);
   if (ago !== undefined) return now - ago;

@@ -1,7 +1,6 @@
 /**
- * Why a policy fired or did not: one sentence for any scheduled time, past or to come. The past is read from
- * the ledger, the future from the calendar that fires, so that neither can tell anything else than what was
- * done or will be.
+ * Why a policy fired or did not: one sentence for any scheduled time, past or future. The past is read from
+ * the ledger; the future is computed by the code that fires.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
@@ -10,17 +9,16 @@ import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { formatDuration } from '../yaml/duration.ts';
-import { dueAt, nextScheduledTimes, previousScheduledTime, scheduledTimesBetween } from './calendar.ts';
-import { type SkipCause, skipCauseOf } from './skip-cause.ts';
-import { formatSkipCause } from './skip-cause-text.ts';
+import { dueAt, nextScheduledTimes, previousScheduledTime, scheduledTimesBetween } from './cron-times.ts';
+import { formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
 /** One scheduled time explained, as `caretaker why --json` prints it. */
 export interface Explained {
-  moment: string;
-  /** By the clocks of the policy's time zone. */
+  scheduled_for: string;
+  /** In the policy's time zone. */
   wall_time: string;
-  is: FiringRecord['is'] | 'coming' | 'due' | 'unknown';
+  is: FiringRecord['is'] | 'upcoming' | 'due' | 'unknown';
   why: FiringRecord['why'] | null;
   run: string | null;
   run_status: Run['status'] | null;
@@ -34,17 +32,17 @@ export interface Explained {
 export interface Explanation {
   policy: string;
   timezone: string | null;
-  moments: Explained[];
-  /** When nothing is due: the firings around it. */
+  scheduled_times: Explained[];
+  /** When nothing is scheduled: the scheduled times before and after. */
   around: Explained[];
-  /** All of it in words, a line each. */
+  /** The same in words, one line each. */
   sentences: string[];
 }
 
-/** What is looked up; without it, nothing was ever recorded. */
+/** The records that are read; absent when nothing was ever recorded. */
 export type Known = Pick<Records, 'ledger' | 'runs' | 'policies' | 'presence'>;
 
-/** A day of a policy of every minute, and a little. */
+/** More than a day of a policy that runs every minute. */
 const MAX_SCHEDULED_TIMES_SHOWN = 2_000;
 
 /** Explains what a policy does in the spans of time given. Costs no request to the service. */
@@ -55,30 +53,34 @@ export async function explain(
   now: number,
 ): Promise<Explanation> {
   const { name, schedule } = policy;
-  const empty = { policy: name, timezone: schedule?.timezone ?? null, moments: [], around: [] };
-  const told = records ? await recordsOf(records, name, spans) : [];
-  if (!schedule && told.length === 0)
+  const empty = { policy: name, timezone: schedule?.timezone ?? null, scheduled_times: [], around: [] };
+  const stored = records ? await recordsOf(records, name, spans) : [];
+  if (!schedule && stored.length === 0)
     return { ...empty, sentences: [`${name} has no schedule: it has manual runs only.`] };
   const view = await viewOf(records, policy, now);
   const named = schedule
     ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
     : [];
-  const known = new Map(told.map((record) => [record.moment, record]));
+  const known = new Map(stored.map((record) => [record.moment, record]));
   const all = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b);
   const explainAll = (some: readonly number[]) =>
-    Promise.all(some.map((moment) => explainOne(view, moment, known.get(moment))));
+    Promise.all(some.map((scheduledFor) => explainOne(view, scheduledFor, known.get(scheduledFor))));
   if (all.length > 0 || !schedule) {
-    const moments = await explainAll(all);
-    return { ...empty, moments, sentences: together(moments, name, schedule?.timezone ?? 'UTC') };
+    const explained = await explainAll(all);
+    return {
+      ...empty,
+      scheduled_times: explained,
+      sentences: joinEqual(explained, name, schedule?.timezone ?? 'UTC'),
+    };
   }
   const [first, last] = [spans[0]?.from ?? now, spans.at(-1)?.to ?? now];
   const neighbours = [
     previousScheduledTime(schedule, first),
     nextScheduledTimes(schedule, last, 1)[0],
-  ].flatMap((moment) => moment ?? []);
-  for (const moment of neighbours)
-    for (const record of await (records?.ledger.between(name, moment, moment, 1) ?? []))
-      known.set(moment, record);
+  ].flatMap((scheduledFor) => scheduledFor ?? []);
+  for (const scheduledFor of neighbours)
+    for (const record of await (records?.ledger.between(name, scheduledFor, scheduledFor, 1) ?? []))
+      known.set(scheduledFor, record);
   const around = await explainAll(neighbours);
   const cron = schedule.cron.map((one) => `"${one}"`).join(' and ');
   return {
@@ -93,19 +95,19 @@ export async function explain(
   };
 }
 
-/** A line for each scheduled time; those in a row of which the same is to be said share one. */
-function together(moments: readonly Explained[], name: string, zone: string): string[] {
-  const rows: { said: string; first: Explained; last: Explained; count: number }[] = [];
-  for (const one of moments) {
-    const said = one.sentence.slice(`${name} ${one.wall_time} ${zone}`.length);
+/** A line for each scheduled time; successive ones with the same text share one. */
+function joinEqual(scheduledTimes: readonly Explained[], name: string, zone: string): string[] {
+  const rows: { text: string; first: Explained; last: Explained; count: number }[] = [];
+  for (const one of scheduledTimes) {
+    const text = one.sentence.slice(`${name} ${one.wall_time} ${zone}`.length);
     const row = rows.at(-1);
-    if (row?.said === said) Object.assign(row, { last: one, count: row.count + 1 });
-    else rows.push({ said, first: one, last: one, count: 1 });
+    if (row?.text === text) Object.assign(row, { last: one, count: row.count + 1 });
+    else rows.push({ text, first: one, last: one, count: 1 });
   }
-  return rows.map(({ said, first, last, count }) =>
+  return rows.map(({ text, first, last, count }) =>
     count === 1
       ? first.sentence
-      : `${name} ${first.wall_time} to ${last.wall_time} ${zone}, ${count} scheduled times, each${said}`,
+      : `${name} ${first.wall_time} to ${last.wall_time} ${zone}, ${count} scheduled times, each${text}`,
   );
 }
 
@@ -115,14 +117,14 @@ async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]
   ).flat();
 }
 
-/** All that is asked of records besides the ledger. */
+/** What is read besides the ledger. */
 interface View {
   policy: Policy;
   state: PolicyState;
   now: number;
   runOf: (id: string) => Promise<Run | undefined>;
-  recordOf: (moment: number) => Promise<FiringRecord | undefined>;
-  someSchedules: boolean;
+  recordOf: (scheduledFor: number) => Promise<FiringRecord | undefined>;
+  hasScheduler: boolean;
 }
 
 async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<View> {
@@ -134,23 +136,24 @@ async function viewOf(records: Known | undefined, policy: Policy, now: number): 
     state,
     now,
     runOf: async (id) => records?.runs.get(id),
-    recordOf: async (moment) => (await records?.ledger.between(policy.name, moment, moment, 1))?.[0],
-    someSchedules: here.some(({ roles }) => roles.includes('scheduler')),
+    recordOf: async (scheduledFor) =>
+      (await records?.ledger.between(policy.name, scheduledFor, scheduledFor, 1))?.[0],
+    hasScheduler: here.some(({ roles }) => roles.includes('scheduler')),
   };
 }
 
-async function explainOne(view: View, moment: number, record?: FiringRecord): Promise<Explained> {
+async function explainOne(view: View, scheduledFor: number, record?: FiringRecord): Promise<Explained> {
   const { policy, now } = view;
   const { schedule, name } = policy;
   const zone = schedule?.timezone ?? 'UTC';
-  const at = schedule ? dueAt(name, schedule, moment) : moment;
-  const wall = wallTime(moment, zone);
+  const at = schedule ? dueAt(name, schedule, scheduledFor) : scheduledFor;
+  const wall = wallTime(scheduledFor, zone);
   const begin = `${name} ${wall} ${zone}`;
   const [run, backfill] = await Promise.all(
     [record?.run, record?.backfill].map((id) => (id === undefined ? undefined : view.runOf(id))),
   );
   const rest = {
-    moment: isoTime(moment),
+    scheduled_for: isoTime(scheduledFor),
     wall_time: wall,
     run: record?.run ?? null,
     run_status: run?.status ?? null,
@@ -165,12 +168,12 @@ async function explainOne(view: View, moment: number, record?: FiringRecord): Pr
   }
   if (!schedule) return { ...rest, is: 'unknown', why: null, sentence: `${begin}: there is no record.` };
   if (at > now) {
-    const skipCause = skipCauseOf(schedule, view.state, { moment, dueAt: at });
-    const sentence = `${begin}: ${formatUpcoming(moment, at, zone, skipCause)}.`;
-    return { ...rest, is: 'coming', why: skipCause?.why ?? null, sentence };
+    const skipCause = skipCauseOf(schedule, view.state, { scheduledFor, dueAt: at });
+    const sentence = `${begin}: ${formatUpcoming(scheduledFor, at, zone, skipCause)}.`;
+    return { ...rest, is: 'upcoming', why: skipCause?.why ?? null, sentence };
   }
-  const is = moment > (view.state.cursor ?? now) ? 'due' : 'unknown';
-  return { ...rest, is, why: null, sentence: `${begin}: ${formatUnrecorded(view, schedule, moment)}.` };
+  const is = scheduledFor > (view.state.cursor ?? now) ? 'due' : 'unknown';
+  return { ...rest, is, why: null, sentence: `${begin}: ${formatUnrecorded(view, schedule, scheduledFor)}.` };
 }
 
 async function formatPast(
@@ -191,7 +194,7 @@ async function formatPast(
         return `was skipped. ${(record.note ?? 'Another run was under way.').replace(/\.$/, '')}`;
       return `was skipped: ${formatSkipCause({ why: record.why ?? 'paused', ...(record.note ? { note: record.note } : {}) })}`;
     case 'missed':
-      return `was missed. Nothing was there to fire it before ${wallTime(record.at, zone)}, which was later than its catchup allowed`;
+      return `was missed. No daemon could fire it before ${wallTime(record.at, zone)}, which was later than its catchup allows`;
     case 'merged': {
       const into = record.into ?? record.moment;
       const heir = await view.recordOf(into);
@@ -202,7 +205,7 @@ async function formatPast(
 }
 
 const formatRun = (id: string, run: Run | undefined): string => {
-  if (!run) return `${id}, which is no longer kept`;
+  if (!run) return `${id}, which is no longer stored`;
   const { succeeded, failed, skipped, cancelled } = run.counts;
   const counts = Object.entries({ succeeded, failed, skipped, cancelled })
     .filter(([, count]) => count > 0)
@@ -210,20 +213,20 @@ const formatRun = (id: string, run: Run | undefined): string => {
   return `${id}, ${run.status}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}`;
 };
 
-function formatUpcoming(moment: number, at: number, zone: string, skipCause?: SkipCause): string {
+function formatUpcoming(scheduledFor: number, at: number, zone: string, skipCause?: SkipCause): string {
   if (skipCause) return `will be skipped unless this changes: ${formatSkipCause(skipCause)}`;
-  if (at === moment) return 'will fire on the minute';
-  return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - moment)} of jitter after its scheduled time`;
+  if (at === scheduledFor) return 'will fire on the minute';
+  return `will fire at ${wallTime(at, zone).split(' ')[2]}, ${formatDuration(at - scheduledFor)} of jitter after its scheduled time`;
 }
 
-function formatUnrecorded({ state, someSchedules }: View, schedule: Schedule, moment: number): string {
-  if (moment > (state.cursor ?? Number.POSITIVE_INFINITY)) {
-    return someSchedules
-      ? 'is due and about to be decided about'
+function formatUnrecorded({ state, hasScheduler }: View, schedule: Schedule, scheduledFor: number): string {
+  if (scheduledFor > (state.cursor ?? Number.POSITIVE_INFINITY)) {
+    return hasScheduler
+      ? 'is due, and the scheduler decides about it within seconds'
       : 'is due, but no daemon with the role scheduler is active; "caretaker daemon" starts one';
   }
   if (state.cursor === undefined) return 'has no record: no daemon has scheduled this policy yet';
-  if (state.since !== undefined && moment <= state.since)
+  if (state.since !== undefined && scheduledFor <= state.since)
     return `has no record: this schedule is active since ${wallTime(state.since, schedule.timezone)}`;
-  return 'has no record any more: it is older than what is kept (retention.runs)';
+  return 'has no record: it is older than what is kept (retention.runs)';
 }

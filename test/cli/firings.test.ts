@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
 import { type EmbeddedRedis, openEmbeddedRedis } from '../../src/redis/embedded/embedded.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { formatTimes } from '../../src/schedule/due.ts';
+import { timesKey } from '../../src/schedule/due.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { keptLog } from '../support/quiet.ts';
@@ -73,7 +73,7 @@ const three = (from: number) => `${day(from)}T03:00:00.000Z`;
 
 interface Coming {
   policy: string;
-  moment: string;
+  scheduled_for: string;
   fires_at: string;
   timezone: string;
   skipped: { why: string; note: string | null } | null;
@@ -82,7 +82,7 @@ const coming = async (policy: string): Promise<Coming[]> =>
   JSON.parse((await desk.run(['next', policy, '--days', '3', '--json'])).stdout);
 
 test('what is coming is listed with its jitter, and what will be left out says why', async () => {
-  const tomorrow = (await coming('daily')).find(({ moment }) => moment === three(1));
+  const tomorrow = (await coming('daily')).find((one) => one.scheduled_for === three(1));
   expect(tomorrow).toMatchObject({ policy: 'daily', timezone: 'UTC', skipped: null });
   const late = Date.parse(tomorrow?.fires_at ?? '') - Date.parse(three(1));
   expect(late).toBeGreaterThanOrEqual(0);
@@ -96,12 +96,12 @@ test('what is coming is listed with its jitter, and what will be left out says w
   );
 });
 
-test('any moment is explained in a sentence, past or to come', async () => {
+test('any scheduled time is explained in a sentence, past or to come', async () => {
   const schedule = { cron: ['0 3 * * *'], timezone: 'UTC' };
   const missed = { moment: Date.parse(three(-2)), is: 'missed' as const, at: Date.parse(three(-1)) };
   await caretaker.records.ledger.settle('daily', [missed], {
     to: Date.parse(three(-1)),
-    moments: formatTimes(schedule),
+    moments: timesKey(schedule),
   });
 
   const past = await desk.run(['why', 'daily', day(-2)]);
@@ -111,18 +111,18 @@ test('any moment is explained in a sentence, past or to come', async () => {
   expect(JSON.parse(next.stdout).sentence).toMatch(/: will fire at 03:0\d/);
   const odd = await desk.run(['why', 'daily', 'gestern']);
   expect(odd).toMatchObject({ code: 2, stdout: '' });
-  expect(odd.stderr).toMatch(/^error: "gestern" is no day or time\. Give one such as .*\.$/m);
+  expect(odd.stderr).toMatch(/^error: "gestern" is not a day or a time\. Give one such as .*\.$/m);
 });
 
 test('a backfill shows first what it would do, makes up for what has no run, and does so once', async () => {
   const backfill = (...options: string[]) =>
     desk.run(['backfill', 'daily', '--from', day(-3), '--to', day(-2), ...options]);
-  const moments = async (...options: string[]) =>
-    JSON.parse((await backfill('--dry-run', '--json', ...options)).stdout).moments;
+  const times = async (...options: string[]) =>
+    JSON.parse((await backfill('--dry-run', '--json', ...options)).stdout).scheduled_times;
 
   const dry = await backfill('--dry-run');
   expect(dry.code).toBe(0);
-  expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +fires +there is no record of it$`, 'm'));
+  expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +fires +it has no record$`, 'm'));
   expect(dry.stdout).toMatch(new RegExp(`${day(-2)} 03:00 UTC +fires +missed`, 'm'));
   expect(dry.stderr).toContain('2 runs of daily, one after the other. Nothing was done;');
   expect(sandbox.journal.effects).toEqual([]);
@@ -133,10 +133,20 @@ test('a backfill shows first what it would do, makes up for what has no run, and
   expect(done.stderr).toMatch(/-backfill starts 2 targets from \S+ \S+Z until \S+ \S+Z, one every 1s\.$/m);
   expect(sandbox.journal.effectsOf('syncSite')).toHaveLength(4);
 
-  expect((await moments()).map(({ fires }: { fires: boolean }) => fires)).toEqual([false, false]);
-  expect(await moments('--reprocess', 'all')).toMatchObject([
-    { moment: three(-3), fires: true, because: expect.stringMatching(/-backfill succeeded$/), run: null },
-    { moment: three(-2), fires: true, because: expect.stringMatching(/-backfill succeeded$/), run: null },
+  expect((await times()).map(({ fires }: { fires: boolean }) => fires)).toEqual([false, false]);
+  expect(await times('--reprocess', 'all')).toMatchObject([
+    {
+      scheduled_for: three(-3),
+      fires: true,
+      because: expect.stringMatching(/-backfill succeeded$/),
+      run: null,
+    },
+    {
+      scheduled_for: three(-2),
+      fires: true,
+      because: expect.stringMatching(/-backfill succeeded$/),
+      run: null,
+    },
   ]);
   expect((await desk.run(['why', 'daily', day(-2)])).stdout).toMatch(/was missed.*-backfill, succeeded/);
 });
@@ -177,7 +187,7 @@ test('a policy that paused itself after failed runs says so wherever one looks, 
     const words = /paused by caretaker since \S+ \S+Z \(2 runs failed in a row\)/;
     expect((await desk.run(['policies'])).stdout).toMatch(words);
     expect((await desk.run(['policies', 'show', 'daily'])).stdout).toMatch(words);
-    expect((await coming('daily')).find(({ moment }) => moment === three(1))?.skipped).toEqual({
+    expect((await coming('daily')).find((one) => one.scheduled_for === three(1))?.skipped).toEqual({
       why: 'paused',
       note: 'by caretaker: 2 runs failed in a row',
     });

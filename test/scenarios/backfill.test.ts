@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run } from '../../src/run/run.ts';
-import { inLine, planBackfill, type Reprocess } from '../../src/schedule/backfill.ts';
+import { planBackfill, queued, type Reprocess } from '../../src/schedule/backfill.ts';
 import { aPolicy, aSchedule } from '../support/builders.ts';
 import { startWorld, type World } from '../support/caretaker.ts';
 import { NOON } from '../support/held-clock.ts';
@@ -15,7 +15,7 @@ const hourly = (changes: Partial<NonNullable<Policy['schedule']>> = {}): Policy 
   aPolicy({ schedule: aSchedule(changes) });
 
 /**
- * The same for all that a test asks, between two moments of an hourly policy: none of them comes or goes
+ * The same for all that a test asks, between two scheduled times of an hourly policy: none of them comes or goes
  * meanwhile.
  */
 const NOW = NOON + HOUR / 2;
@@ -27,16 +27,16 @@ function planned(policy: Policy, hours: number, reprocess: Reprocess = 'none') {
 
 async function backfilled(policy: Policy, hours: number, reprocess?: Reprocess): Promise<Run[]> {
   const runs: Run[] = [];
-  for (const { fires, moment, attempt } of await planned(policy, hours, reprocess)) {
+  for (const { fires, scheduledFor, attempt } of await planned(policy, hours, reprocess)) {
     if (!fires) continue;
-    const firing = { trigger: 'backfill' as const, scheduledFor: moment, attempt };
-    runs.push(await world.caretaker.engine.fire(inLine(policy), firing));
+    const firing = { trigger: 'backfill' as const, scheduledFor, attempt };
+    runs.push(await world.caretaker.engine.fire(queued(policy), firing));
   }
   return runs;
 }
 
 describe('a backfill', () => {
-  test('makes up for each moment without a run, one run after the other, and is not repeated', async () => {
+  test('makes up for each scheduled time without a run, one run after the other, and is not repeated', async () => {
     world = await startWorld({ sites: 2 });
     const policy = hourly();
     const runs = await backfilled(policy, 3);
@@ -50,11 +50,11 @@ describe('a backfill', () => {
     );
     for (const [index, run] of ended.entries())
       expect(run.startedAt).toBeGreaterThanOrEqual(ended[index - 1]?.finishedAt ?? 0);
-    const moments = runs.map(({ scheduledFor }) => scheduledFor);
+    const times = runs.map(({ scheduledFor }) => scheduledFor);
     const ledger = await world.caretaker.records.ledger.between(
       policy.name,
-      moments[0] ?? 0,
-      moments.at(-1) ?? 0,
+      times[0] ?? 0,
+      times.at(-1) ?? 0,
       9,
     );
     expect(ledger.map(({ moment, is, run }) => [moment, is, run])).toEqual(
@@ -65,11 +65,11 @@ describe('a backfill', () => {
     expect(again.map(({ id }) => id.endsWith('-backfill2'))).toEqual(again.map(() => true));
   });
 
-  test('keeps what the ledger says of a moment, and notes the run that caught up it', async () => {
+  test('keeps what the ledger says of a scheduled time, and notes the run that caught up it', async () => {
     world = await startWorld({ sites: 1, work: false });
     const policy = hourly();
     const { records } = world.caretaker;
-    const [moment = 0] = (await planned(policy, 1)).map((one) => one.moment);
+    const [moment = 0] = (await planned(policy, 1)).map((one) => one.scheduledFor);
     const record = { moment, is: 'skipped' as const, why: 'paused' as const, at: moment, note: 'by anna' };
     await records.ledger.settle(policy.name, [record], { to: moment, moments: 'x' });
 
@@ -95,7 +95,7 @@ describe('a backfill', () => {
     expect(await firing('none')).toEqual([false, false, false, false]);
     expect(await firing('failed')).toEqual([true, true, false, false]);
     expect((await planned(policy, 1)).map(({ because }) => because)).toEqual([
-      `${runs[3]?.id}, which is no longer kept`,
+      `${runs[3]?.id}, which is no longer stored`,
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('a backfill', () => {
     expect(await planned(hourly({ blackout }), 1)).toMatchObject([
       { fires: false, because: 'blackout: 2000-01-01 to 2100-01-01' },
     ]);
-    expect(inLine(hourly({ overlap: 'allow' })).schedule?.overlap).toBe('allow');
+    expect(queued(hourly({ overlap: 'allow' })).schedule?.overlap).toBe('allow');
     await expect(planned(hourly(), 600)).rejects.toThrow(/more than 500 scheduled times.*shorter range/);
     await expect(planned(aPolicy(), 1)).rejects.toThrow('has no schedule');
   });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
 import { freezeAt } from '../../src/records/freeze-store.ts';
 import { pauseAt } from '../../src/records/policy-store.ts';
-import { dueAt } from '../../src/schedule/calendar.ts';
-import { cursorFor, type Decision, formatTimes, whatIsDue } from '../../src/schedule/due.ts';
+import { dueAt } from '../../src/schedule/cron-times.ts';
+import { cursorFor, type Decision, timesKey, whatIsDue } from '../../src/schedule/due.ts';
 import { aSchedule } from '../support/builders.ts';
 
 const MINUTE = 60_000;
@@ -22,7 +22,7 @@ function decided(
     ...(paused && { pause: { at: 0, by: 'anna' } }),
   });
   const words = (one: Decision) =>
-    `${new Date(one.moment).toISOString().slice(11, 16)} ${one.is === 'fire' ? one.trigger : one.is === 'skip' ? one.why : one.is}`;
+    `${new Date(one.scheduledFor).toISOString().slice(11, 16)} ${one.is === 'fire' ? one.trigger : one.is === 'skip' ? one.why : one.is}`;
   return { decisions: due.decisions.map(words), cursor: due.cursor, nextDueAt: due.nextDueAt };
 }
 
@@ -47,7 +47,7 @@ test('a policy seen for the first time starts from now', () => {
   });
 });
 
-test('nothing is decided before the next moment, and the cursor stays', () => {
+test('nothing is decided before the next scheduled time, and the cursor stays', () => {
   expect(decided(aSchedule(), { cursor: '12:00:00', now: '12:59:59' })).toEqual({
     decisions: [],
     cursor: at('12:00:00'),
@@ -69,7 +69,7 @@ test.each([
   });
 });
 
-test('of several moments missed, the latest within the catchup makes up for all', () => {
+test('of several scheduled times missed, the latest within the catchup makes up for all', () => {
   expect(
     decided(aSchedule({ catchupMs: 2 * HOUR }), { cursor: '08:30:00', now: '12:30:00' }).decisions,
   ).toEqual(['09:00 missed', '10:00 missed', '11:00 merged', '12:00 catch-up']);
@@ -107,12 +107,12 @@ test('with catchup of mode all, two times that fall due together run one after t
   const schedule = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR, catchesAll: true });
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('12:00:00'), now: at('12:02:10') });
   expect(decisions).toMatchObject([
-    { is: 'fire', moment: at('12:01:00'), inTurn: true },
-    { is: 'fire', moment: at('12:02:00'), inTurn: true },
+    { is: 'fire', scheduledFor: at('12:01:00'), inTurn: true },
+    { is: 'fire', scheduledFor: at('12:02:00'), inTurn: true },
   ]);
 });
 
-test('a blackout leaves its moments out, and what comes after it catches nothing of it up', () => {
+test('a blackout leaves its scheduled times out, and what comes after it catches nothing of it up', () => {
   const schedule = aSchedule({
     catchupMs: 20 * HOUR,
     blackout: [{ from: '2026-11-21', to: '2026-11-21' }],
@@ -131,7 +131,7 @@ test('a standstill of hundreds of times that ends just after a pause is caught u
   const fired: number[] = [];
   for (let cursor = at('00:00:00'); cursor < at('11:59:00'); ) {
     const due = whatIsDue('sweep', everyMinute, { cursor, now: at('11:59:30'), pause });
-    fired.push(...due.decisions.filter(({ is }) => is === 'fire').map(({ moment }) => moment));
+    fired.push(...due.decisions.filter(({ is }) => is === 'fire').map(({ scheduledFor }) => scheduledFor));
     cursor = due.cursor;
   }
   expect(fired).toEqual([at('10:59:00')]);
@@ -144,9 +144,9 @@ test('a pause with an end leaves out what was due before it, and nothing after i
     pause: { at: at('10:00:00'), by: 'anna', reason: 'sale', until: at('12:30:00') },
   });
   expect(due.decisions).toEqual([
-    { is: 'skip', moment: at('11:00:00'), why: 'paused', note: 'by anna: sale' },
-    { is: 'skip', moment: at('12:00:00'), why: 'paused', note: 'by anna: sale' },
-    { is: 'fire', moment: at('13:00:00'), trigger: 'schedule' },
+    { is: 'skip', scheduledFor: at('11:00:00'), why: 'paused', note: 'by anna: sale' },
+    { is: 'skip', scheduledFor: at('12:00:00'), why: 'paused', note: 'by anna: sale' },
+    { is: 'fire', scheduledFor: at('13:00:00'), trigger: 'schedule' },
   ]);
 });
 
@@ -154,7 +154,7 @@ test('a time at the very end of a pause or a freeze fires, and one at its very b
   const over = (until: string) => ({ at: at('11:00:00'), by: 'anna', until: at(until) });
   const whys = (state: object) =>
     whatIsDue('sweep', aSchedule(), { cursor: at('10:30:00'), now: at('12:00:00'), ...state }).decisions.map(
-      (one) => `${new Date(one.moment).getUTCHours()} ${one.is === 'skip' ? one.why : one.is}`,
+      (one) => `${new Date(one.scheduledFor).getUTCHours()} ${one.is === 'skip' ? one.why : one.is}`,
     );
 
   expect(whys({ pause: over('12:00:00') })).toEqual(['11 paused', '12 fire']);
@@ -172,7 +172,7 @@ test('a pause and a freeze are over at the very time that they end at', () => {
   expect(freezeAt({ freezes: { pause } }, at('12:00:00'))).toBeUndefined();
 });
 
-test('a paused policy leaves every moment out and its cursor goes on', () => {
+test('a paused policy leaves every scheduled time out and its cursor goes on', () => {
   expect(
     decided(aSchedule({ catchupMs: 5 * HOUR }), { cursor: '10:30:00', now: '12:00:00', paused: true }),
   ).toEqual({
@@ -182,7 +182,7 @@ test('a paused policy leaves every moment out and its cursor goes on', () => {
   });
 });
 
-test('a firing waits for its jitter: until then the cursor does not pass its moment', () => {
+test('a firing waits for its jitter: until then the cursor does not pass its scheduled time', () => {
   const schedule = aSchedule({ jitterMs: 30 * MINUTE });
   const due = dueAt('sweep', schedule, at('13:00:00'));
   expect(due).toBeGreaterThan(at('13:00:00'));
@@ -194,7 +194,7 @@ test('a firing waits for its jitter: until then the cursor does not pass its mom
     nextDueAt: due,
   });
   expect(whatIsDue('sweep', schedule, { ...standing, now: due }).decisions).toEqual([
-    { is: 'fire', moment: at('13:00:00'), trigger: 'schedule' },
+    { is: 'fire', scheduledFor: at('13:00:00'), trigger: 'schedule' },
   ]);
 });
 
@@ -213,8 +213,8 @@ test('a firing is late from the end of its jitter on', () => {
 
 test('a cursor of another schedule counts only from about now on', () => {
   const now = at('12:00:00');
-  const before = { cursor: at('02:00:00'), moments: formatTimes(aSchedule({ cron: ['0 2 * * *'] })) };
-  const moments = formatTimes(aSchedule());
+  const before = { cursor: at('02:00:00'), moments: timesKey(aSchedule({ cron: ['0 2 * * *'] })) };
+  const moments = timesKey(aSchedule());
 
   expect(cursorFor(aSchedule(), { ...before, moments }, now)).toBe(at('02:00:00'));
   expect(cursorFor(aSchedule(), before, now)).toBe(at('11:59:50'));
@@ -233,21 +233,21 @@ function decidedInAll(schedule: Schedule, standing: { cursor: number; now: numbe
   }
 }
 
-test('two days of standstill of a policy of every minute is decided to the last moment, the last firing for all', () => {
+test('two days of standstill of a policy of every minute is decided to the last scheduled time, the last firing for all', () => {
   const everyMinute = aSchedule({ cron: ['* * * * *'], catchupMs: HOUR });
   const now = at('12:00:30');
 
   const decisions = decidedInAll(everyMinute, { cursor: now - 48 * HOUR, now });
 
-  expect(new Set(decisions.map(({ moment }) => moment)).size).toBe(48 * 60);
+  expect(new Set(decisions.map(({ scheduledFor }) => scheduledFor)).size).toBe(48 * 60);
   expect(decisions.filter(({ is }) => is === 'missed')).toHaveLength(48 * 60 - 60);
   expect(decisions.filter(({ is }) => is === 'merged')).toHaveLength(59);
   expect(decisions.filter(({ is }) => is === 'fire')).toEqual([
-    { is: 'fire', moment: at('12:00:00'), trigger: 'schedule' },
+    { is: 'fire', scheduledFor: at('12:00:00'), trigger: 'schedule' },
   ]);
 });
 
-test('however many moments a standstill left behind, none is caught up on a day of blackout', () => {
+test('however many scheduled times a standstill left behind, none is caught up on a day of blackout', () => {
   const everyMinute = aSchedule({
     cron: ['* * * * *'],
     catchupMs: 20 * HOUR,
@@ -262,14 +262,14 @@ test('however many moments a standstill left behind, none is caught up on a day 
   expect(new Set(decisions.map(({ is }) => is))).toEqual(new Set(['skip']));
 });
 
-test('with catchup of mode all, each missed moment within the window fires in its turn', () => {
+test('with catchup of mode all, each missed scheduled time within the window fires in its turn', () => {
   const schedule = aSchedule({ catchupMs: 2 * HOUR, catchesAll: true });
   const { decisions } = whatIsDue('sweep', schedule, { cursor: at('08:30:00'), now: at('12:00:05') });
   expect(decisions).toEqual([
-    { is: 'missed', moment: at('09:00:00') },
-    { is: 'missed', moment: at('10:00:00') },
-    { is: 'fire', moment: at('11:00:00'), trigger: 'catch-up', inTurn: true },
-    { is: 'fire', moment: at('12:00:00'), trigger: 'schedule', inTurn: true },
+    { is: 'missed', scheduledFor: at('09:00:00') },
+    { is: 'missed', scheduledFor: at('10:00:00') },
+    { is: 'fire', scheduledFor: at('11:00:00'), trigger: 'catch-up', inTurn: true },
+    { is: 'fire', scheduledFor: at('12:00:00'), trigger: 'schedule', inTurn: true },
   ]);
 });
 
@@ -279,11 +279,11 @@ test('what was within the window when its turn began is not missed because the q
 
   expect(whatIsDue('sweep', schedule, standing).decisions[0]).toEqual({
     is: 'missed',
-    moment: at('11:00:00'),
+    scheduledFor: at('11:00:00'),
   });
   expect(whatIsDue('sweep', schedule, { ...standing, owedFrom: at('11:00:00') }).decisions[0]).toMatchObject({
     is: 'fire',
-    moment: at('11:00:00'),
+    scheduledFor: at('11:00:00'),
   });
 });
 
@@ -307,12 +307,12 @@ test('a catch-up is not made on a day of blackout', () => {
   expect(decisions).toMatchObject([{ why: 'blackout' }, { why: 'blackout' }, { why: 'blackout' }]);
 });
 
-test('a disabled policy leaves every moment out', () => {
+test('a disabled policy leaves every scheduled time out', () => {
   const { decisions } = whatIsDue('sweep', aSchedule({ disabled: true }), {
     cursor: at('11:30:00'),
     now: at('12:00:00'),
   });
   expect(decisions).toEqual([
-    { is: 'skip', moment: at('12:00:00'), why: 'disabled', note: 'schedule.enabled: false' },
+    { is: 'skip', scheduledFor: at('12:00:00'), why: 'disabled', note: 'schedule.enabled: false' },
   ]);
 });

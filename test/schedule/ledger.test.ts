@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import type { FiringRecord } from '../../src/records/ledger-store.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
-import { scheduledTimesBetween } from '../../src/schedule/calendar.ts';
-import { type SchedulerParts, tickOnce } from '../../src/schedule/scheduler.ts';
+import { scheduledTimesBetween } from '../../src/schedule/cron-times.ts';
+import { type SchedulerDeps, tickOnce } from '../../src/schedule/scheduler.ts';
 import { spansOf } from '../../src/schedule/wall-time.ts';
 import { explain } from '../../src/schedule/why.ts';
 import { aPolicy } from '../support/builders.ts';
@@ -47,7 +47,7 @@ const scheduled = (changes: Partial<Schedule> = {}): Policy =>
 
 /** Fires as the engine does, as far as a firing goes; its runs end at once, unless `lasting`. */
 function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false } = {}) {
-  const parts: SchedulerParts = {
+  const parts: SchedulerDeps = {
     policies: () => policies,
     records,
     clock,
@@ -97,7 +97,7 @@ const schedules: [string, Partial<Schedule>][] = [
 ];
 
 test.each(schedules)(
-  'through outages, pauses and daemons cut off anywhere, each moment of a policy %s has exactly one record',
+  'through outages, pauses and daemons cut off anywhere, each scheduled time of a policy %s has exactly one record',
   async (_, schedule) => {
     for (let seed = 1; seed <= 6; seed += 1) {
       await store.flushall();
@@ -126,7 +126,7 @@ test.each(schedules)(
 );
 
 /**
- * Some hours of two daemons that are away, paused, resumed, cut off, and look at the same moment or one after
+ * Some hours of two daemons that are away, paused, resumed, cut off, and read at the same time or one after
  * the other.
  */
 async function live(
@@ -146,7 +146,7 @@ async function live(
 }
 
 /** A daemon whose Redis is gone after so many writes: what was killed there. */
-function cutOff(parts: SchedulerParts, after: number): SchedulerParts {
+function cutOff(parts: SchedulerDeps, after: number): SchedulerDeps {
   let left = after;
   const mayGoOn = () => {
     left -= 1;
@@ -257,7 +257,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     ]);
     expect(await about('15:00')).toEqual(['15:00 Europe/Berlin: was skipped: paused by anna: the sale.']);
     expect(await about('16:00')).toEqual([
-      '16:00 Europe/Berlin: was missed. Nothing was there to fire it before Sat 2026-11-21 19:30, which was later than its catchup allowed.',
+      '16:00 Europe/Berlin: was missed. No daemon could fire it before Sat 2026-11-21 19:30, which was later than its catchup allows.',
     ]);
     expect(await about('18:00')).toEqual([
       `18:00 Europe/Berlin: was missed, and caught up by the run of Sat 2026-11-21 19:00 (sweep.${NOON + 6 * HOUR}, succeeded).`,
@@ -288,7 +288,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     const settle = () => records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
     expect([await settle(), await settle()]).toEqual([1, 0]);
     expect(await asked(policy, '12:00', NOON + HOUR)).toEqual([
-      'sweep Sat 2026-11-21 12:00 UTC: ran at Sat 2026-11-21 12:00: sweep.old, which is no longer kept.',
+      'sweep Sat 2026-11-21 12:00 UTC: ran at Sat 2026-11-21 12:00: sweep.old, which is no longer stored.',
     ]);
 
     const spans = spansOf('14:00', 'UTC', NOON) ?? [];
@@ -303,7 +303,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
       'sweep Sat 2026-11-21 13:00 UTC: was skipped. The run sweep.old was still under way (schedule.overlap: skip).',
     ]);
     expect(await explain(undefined, policy, spans, NOON)).toMatchObject({
-      moments: [{ is: 'coming' }],
+      scheduled_times: [{ is: 'upcoming' }],
       sentences: ['sweep Sat 2026-11-21 14:00 UTC: will fire on the minute.'],
     });
   });

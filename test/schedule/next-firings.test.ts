@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Schedule } from '../../src/policy/policy.ts';
-import { dueAt } from '../../src/schedule/calendar.ts';
+import { dueAt } from '../../src/schedule/cron-times.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
 import { upcomingFirings } from '../../src/schedule/upcoming.ts';
 
 const at = Date.parse;
-const iso = (moment: number) => new Date(moment).toISOString();
+const iso = (at: number) => new Date(at).toISOString();
 
 const aPolicy = (changes: Partial<Schedule> = {}) => ({
   name: 'nightly-sync',
@@ -32,13 +32,13 @@ test('the next firings are those of the time zone of the policy', () => {
 
 test('a firing is told with its jitter, also while only the jitter is still ahead', () => {
   const policy = aPolicy({ jitterMs: 3_600_000 });
-  const moment = at('2026-11-22T01:00:00Z');
-  const due = dueAt(policy.name, policy.schedule, moment);
-  expect(due).toBeGreaterThan(moment);
+  const scheduledFor = at('2026-11-22T01:00:00Z');
+  const due = dueAt(policy.name, policy.schedule, scheduledFor);
+  expect(due).toBeGreaterThan(scheduledFor);
 
-  expect(nextFirings(policy, moment - 1, 1)).toEqual([{ moment, at: due }]);
-  expect(nextFirings(policy, due - 1, 1)).toEqual([{ moment, at: due }]);
-  expect(nextFirings(policy, due, 1)[0]?.moment).toBe(at('2026-11-23T01:00:00Z'));
+  expect(nextFirings(policy, scheduledFor - 1, 1)).toEqual([{ scheduledFor, at: due }]);
+  expect(nextFirings(policy, due - 1, 1)).toEqual([{ scheduledFor, at: due }]);
+  expect(nextFirings(policy, due, 1)[0]?.scheduledFor).toBe(at('2026-11-23T01:00:00Z'));
 });
 
 test('the next firing after a blackout is the first that is not in it', () => {

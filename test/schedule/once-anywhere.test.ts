@@ -87,7 +87,7 @@ test('of three daemons whose machines disagree by 30 s, whoever is first at each
       const runs = await records.runs.list({ policy: name, limit: 1_000 });
       expect(runs.map(({ id }) => id).sort()).toEqual(ledger.map(({ run }) => run));
       expect(new Set(runs.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
-      // Not before its moment, on whatever machine.
+      // Not before its scheduled time, on whatever machine.
       expect(ledger.every(({ at, moment }) => at >= moment)).toBe(true);
     }
   } finally {
@@ -104,7 +104,7 @@ const script = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
 
 const facts = (socketPath: string, began: number, wrongByMs: number): string =>
   JSON.stringify({
-    // A little before the first moment, and as much as it takes to read the policies.
+    // A little before the first scheduled time, and as much as it takes to read the policies.
     from: NOON - 10_000,
     began,
     limit: LIMIT,

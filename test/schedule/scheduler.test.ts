@@ -9,7 +9,7 @@ import { startCronTick } from '../../src/schedule/cron-tick.ts';
 import {
   type Agenda,
   type ScheduledFiring,
-  type SchedulerParts,
+  type SchedulerDeps,
   startScheduler,
   tickOnce,
 } from '../../src/schedule/scheduler.ts';
@@ -56,7 +56,7 @@ function policyOf(name: string, schedule: Partial<Schedule>, changes: Partial<Po
   });
 }
 
-/** Fires as the engine does, as far as a firing goes: one run for each policy and moment. */
+/** Fires as the engine does, as far as a firing goes: one run for each policy and scheduled time. */
 function firesInto(records: Records, clock: HeldClock) {
   return async (policy: Policy, { trigger, scheduledFor }: ScheduledFiring) => {
     const run: Run = {
@@ -82,7 +82,7 @@ function firesInto(records: Records, clock: HeldClock) {
 function aDaemon(policies: Policy[], clock = heldClock(NOON)) {
   const records = openRecords(store);
   const log = keptLog();
-  const parts: SchedulerParts = {
+  const parts: SchedulerDeps = {
     policies: () => policies,
     fire: firesInto(records, clock),
     records,
@@ -114,7 +114,7 @@ async function firings(policy: string): Promise<string[]> {
     .map((run) => `${new Date(run.scheduledFor).toISOString().slice(11, 16)} ${run.trigger}`);
 }
 
-test('a policy fires at every one of its moments, once', async () => {
+test('a policy fires at every one of its scheduled times, once', async () => {
   const daemon = aDaemon([policyOf('sweep', everyMinute)]);
   await daemon.tick();
 
@@ -150,12 +150,12 @@ test('after three hours of standstill, one run catches up for what was missed wi
 
   expect(await firings('sweep')).toEqual(['15:00 catch-up']);
   expect(after.log.lines).toEqual([
-    expect.stringContaining('warn did not fire: it was missed by more than its catchup'),
-    expect.stringContaining('info did not fire by itself'),
+    expect.stringContaining('warn did not fire: it was missed, and is older than its catchup'),
+    expect.stringContaining('info did not fire: one run serves for all'),
   ]);
 });
 
-test('after a standstill, a policy without catchup goes on with its next moment', async () => {
+test('after a standstill, a policy without catchup goes on with its next scheduled time', async () => {
   const policy = policyOf('sweep', hourly);
   await aDaemon([policy]).tick();
 
@@ -191,7 +191,7 @@ test('while everything is frozen nothing fires, which ends by itself and is not 
   await daemon.live(MINUTE);
 
   expect(await firings('sweep')).toEqual(['12:04 schedule', '12:05 schedule']);
-  expect(daemon.log.lines[0]).toMatch(/^info did not fire: everything is frozen .*by anna: the big sale/);
+  expect(daemon.log.lines[0]).toMatch(/^info did not fire: all policies are frozen .*by anna: the big sale/);
 });
 
 test('a freeze that is ended before its time lets policies fire from then on', async () => {
@@ -271,7 +271,7 @@ test('a daemon that dies between firing and noting it does not make the firing h
   expect(await firings('sweep')).toEqual(['12:01 schedule', '12:02 schedule']);
 });
 
-test('two daemons that answer every tick at the same moment fire each of 100 moments once', async () => {
+test('two daemons that answer every tick at the same time fire each of 100 scheduled times once', async () => {
   const policy = policyOf('sweep', everyMinute);
   const clock = heldClock(NOON);
   const [one, two] = [aDaemon([policy], clock), aDaemon([policy], clock)];
@@ -335,7 +335,7 @@ test('policies that are removed while a tick is at work do not fire in it any mo
 
   await daemon.tick();
 
-  // Those whose firing was being made at that moment.
+  // Those whose firing was being made at that time.
   expect(fired.length).toBeLessThanOrEqual(20);
 });
 

@@ -6,7 +6,7 @@ import {
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
-} from '../../src/schedule/calendar.ts';
+} from '../../src/schedule/cron-times.ts';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
@@ -22,7 +22,7 @@ interface Change {
   after: number;
 }
 
-/** The changes of a zone's clocks: the first moments by another offset. */
+/** The changes of a zone's clocks: the first instants with another offset. */
 function changesOf(zone: string): Change[] {
   const changes: Change[] = [];
   let before = offsetAt(zone, BEGIN);
@@ -94,7 +94,7 @@ test('there are changes of clocks of every kind to look at', () => {
   expect([...lengths]).toEqual(expect.arrayContaining([60, -60, 30, -30, 120, -120]));
 });
 
-/** The moments at which a daily time fires around a change, counted out on the clock. */
+/** The scheduled times at which a daily time fires around a change, counted out on the clock. */
 function counted(
   time: number,
   change: Change,
@@ -133,7 +133,7 @@ const kindsOfChange = [
   ...new Map(allChanges.map((one) => [`${one.zone} ${one.before} ${one.after}`, one])).values(),
 ];
 
-test('in every zone, looking ahead and looking back find the same moments, in their order', () => {
+test('in every zone, looking ahead and looking back find the same scheduled times, in their order', () => {
   kindsOfChange.forEach(({ zone, ...change }, index) => {
     const dst = rules[index % rules.length] ?? usual;
     const times = timesAround(change).map(daily);

@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
-import { type BackfillTime, inLine, planBackfill, type Reprocess } from '../../schedule/backfill.ts';
+import { type BackfillTime, planBackfill, queued, type Reprocess } from '../../schedule/backfill.ts';
 import { edgeOf, type Span, wallTime } from '../../schedule/wall-time.ts';
 import { accountOf } from '../../settings/account.ts';
 import { countOf } from '../../text.ts';
@@ -35,7 +35,7 @@ interface BackfillOptions extends GlobalOptions {
 type Planned = BackfillTime & { run?: Run };
 
 /**
- * Fires a policy for past moments of a range, one run after the other; with `--dry-run` only says for which.
+ * Fires a policy for past scheduled times of a range, one run after the other; `--dry-run` only lists them.
  */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
   const settings = settingsOf(options);
@@ -44,26 +44,26 @@ export async function backfill(terminal: Terminal, name: string, options: Backfi
   const planned = async (known?: Pick<OpenRecords, 'records' | 'clock'>) => {
     const now = known?.clock.now() ?? Date.now();
     const span = spanOf(policy, options, now);
-    const moments = await planBackfill(known?.records, policy, span, options.reprocess, now);
-    return { span, moments };
+    const scheduledTimes = await planBackfill(known?.records, policy, span, options.reprocess, now);
+    return { span, scheduledTimes };
   };
   if (options.dryRun) {
-    // Somebody who only looks does not get a Redis for it.
-    const { span, moments } = await (hasRecords(settings)
+    // A dry run does not start the embedded Redis.
+    const { span, scheduledTimes } = await (hasRecords(settings)
       ? withRecords(options, settings, planned)
       : planned());
-    return show(terminal, policy, span, moments, options);
+    return show(terminal, policy, span, scheduledTimes, options);
   }
   return withCaretaker(options, settings, async (caretaker) => {
-    const { span, moments } = await planned(caretaker);
-    return fireAndFollow(caretaker, policy, { span, moments }, terminal, options);
+    const { span, scheduledTimes } = await planned(caretaker);
+    return fireAndFollow(caretaker, policy, { span, scheduledTimes }, terminal, options);
   });
 }
 
 async function fireAndFollow(
   caretaker: Caretaker,
   policy: Policy,
-  { span, moments }: { span: Span; moments: readonly BackfillTime[] },
+  { span, scheduledTimes }: { span: Span; scheduledTimes: readonly BackfillTime[] },
   terminal: Terminal,
   options: BackfillOptions,
 ): Promise<number> {
@@ -73,15 +73,15 @@ async function fireAndFollow(
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
     terminal.say(`${name} is ${formatPause(pause)}. It is backfilled anyway, because you asked for it.`);
-  if (!options.json) show(terminal, policy, span, moments, options);
-  const made = await fireAll(caretaker, policy, moments, options);
+  if (!options.json) show(terminal, policy, span, scheduledTimes, options);
+  const made = await fireAll(caretaker, policy, scheduledTimes, options);
   const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
-  if (options.json) terminal.json(asJson(policy, span, await asTheyAre(caretaker, made), options));
+  if (options.json) terminal.json(asJson(policy, span, await withPresentState(caretaker, made), options));
   else if (options.detach) for (const { run } of made) if (run) terminal.data(run.id);
   return code;
 }
 
-const asTheyAre = ({ records }: Caretaker, made: readonly Planned[]): Promise<Planned[]> =>
+const withPresentState = ({ records }: Caretaker, made: readonly Planned[]): Promise<Planned[]> =>
   Promise.all(
     made.map(async (one) => {
       const run = one.run && (await records.runs.get(one.run.id));
@@ -102,30 +102,31 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
     from: edge('--from', from, 'from'),
     to: to === undefined ? now : edge('--to', to, 'to'),
   };
-  if (span.from > now) throw new UsageError('--from is still to come: a backfill is for what is past.');
+  if (span.from > now)
+    throw new UsageError('--from is in the future: a backfill is for past scheduled times.');
   if (span.from > span.to) throw new UsageError('--from is later than --to.');
   return span;
 }
 
-/** In the order of their moments: those in line start in the order in which they were made. */
+/** Oldest first: queued runs start in the order in which they were made. */
 async function fireAll(
   { engine }: Caretaker,
   policy: Policy,
-  moments: readonly BackfillTime[],
+  scheduledTimes: readonly BackfillTime[],
   { ignoreFreeze }: BackfillOptions,
 ): Promise<Planned[]> {
   const made: Planned[] = [];
-  for (const one of moments) {
+  for (const one of scheduledTimes) {
     if (!one.fires) made.push(one);
     else {
-      const { moment, attempt } = one;
+      const { scheduledFor, attempt } = one;
       const firing = {
         trigger: 'backfill' as const,
-        scheduledFor: moment,
+        scheduledFor,
         attempt,
         ...(ignoreFreeze ? { ignoreFreeze } : {}),
       };
-      made.push({ ...one, run: await engine.fire(inLine(policy), firing) });
+      made.push({ ...one, run: await engine.fire(queued(policy), firing) });
     }
   }
   return made;
@@ -152,21 +153,21 @@ function show(
   terminal: Terminal,
   policy: Policy,
   span: Span,
-  moments: readonly BackfillTime[],
+  scheduledTimes: readonly BackfillTime[],
   options: BackfillOptions,
 ): number {
   if (options.json) {
-    terminal.json(asJson(policy, span, moments, options));
+    terminal.json(asJson(policy, span, scheduledTimes, options));
     return exit.ok;
   }
   const zone = policy.schedule?.timezone ?? 'UTC';
-  const fires = moments.filter((one) => one.fires).length;
-  const rows = moments.map((one) => [
-    `${wallTime(one.moment, zone)} ${zone}`,
-    one.fires ? terminal.paint('green', 'fires') : terminal.paint('dim', 'stays'),
+  const fires = scheduledTimes.filter((one) => one.fires).length;
+  const rows = scheduledTimes.map((one) => [
+    `${wallTime(one.scheduledFor, zone)} ${zone}`,
+    one.fires ? terminal.paint('green', 'fires') : terminal.paint('dim', 'skipped'),
     one.because,
   ]);
-  if (rows.length > 0) terminal.data(table(['moment', '', 'so far'], rows, terminal.paint));
+  if (rows.length > 0) terminal.data(table(['scheduled time', '', 'so far'], rows, terminal.paint));
   const manner =
     policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
@@ -180,7 +181,7 @@ function show(
 const asJson = (
   policy: Policy,
   { from, to }: Span,
-  moments: readonly Planned[],
+  scheduledTimes: readonly Planned[],
   { reprocess, dryRun = false }: BackfillOptions,
 ) => ({
   policy: policy.name,
@@ -188,9 +189,9 @@ const asJson = (
   to: isoTime(to),
   reprocess,
   dry_run: dryRun,
-  moments: moments.map(({ moment, fires, because, run }) => ({
-    moment: isoTime(moment),
-    wall_time: wallTime(moment, policy.schedule?.timezone ?? 'UTC'),
+  scheduled_times: scheduledTimes.map(({ scheduledFor, fires, because, run }) => ({
+    scheduled_for: isoTime(scheduledFor),
+    wall_time: wallTime(scheduledFor, policy.schedule?.timezone ?? 'UTC'),
     fires,
     because,
     run: run?.id ?? null,

@@ -3,7 +3,7 @@ import { localTimezone } from '../../dates.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
-import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
+import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { type UpcomingFiring, upcomingFirings } from '../../schedule/upcoming.ts';
 import { wallTime } from '../../schedule/wall-time.ts';
 import {
@@ -22,7 +22,7 @@ type Row = UpcomingFiring & { policy: Policy };
 
 const DAY_MS = 86_400_000;
 
-/** Lists the coming firings of all policies, or of those named, in their order. */
+/** Lists the upcoming firings of all policies, or of those named, in order. */
 export async function next(
   terminal: Terminal,
   names: readonly string[],
@@ -39,9 +39,9 @@ export async function next(
         ? all
         : await Promise.all(names.map((name) => policyInForce(name, settings, records, now)));
     const states = await records?.policies.many(chosen.map(({ name }) => name));
-    return chosen.map((policy) => coming(policy, states?.get(policy.name), now, options));
+    return chosen.map((policy) => upcoming(policy, states?.get(policy.name), now, options));
   };
-  // Somebody who only looks does not get a Redis for it.
+  // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
     ? await withRecords(options, settings, ({ records, clock }) => collect(records, clock.now()))
     : await collect();
@@ -54,7 +54,7 @@ export async function next(
   return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
 }
 
-function coming(
+function upcoming(
   policy: Policy,
   state: PolicyState | undefined,
   now: number,
@@ -66,10 +66,10 @@ function coming(
   return { policy, rows, more: firings.length > limit };
 }
 
-const asJson = ({ policy, moment, at, skipCause }: Row) => ({
+const asJson = ({ policy, scheduledFor, at, skipCause }: Row) => ({
   policy: policy.name,
   job: policy.job,
-  moment: isoTime(moment),
+  scheduled_for: isoTime(scheduledFor),
   fires_at: isoTime(at),
   timezone: policy.schedule?.timezone ?? 'UTC',
   wall_time: wallTime(at, policy.schedule?.timezone ?? 'UTC'),

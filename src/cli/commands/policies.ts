@@ -14,8 +14,7 @@ import {
   pauseReport,
   toPolicyReport,
 } from '../../schedule/policy-report.ts';
-import { DISABLED } from '../../schedule/skip-cause.ts';
-import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
+import { DISABLED, formatSkipCause } from '../../schedule/skip-cause.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import {

@@ -6,10 +6,10 @@ import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 
-/** So many lines a person reads; `--json` prints them all. */
+/** More lines are only counted; `--json` prints all of them. */
 const MAX_LINES = 60;
 
-/** Explains what became, or will become, of the moments of a policy on a day or at a time. */
+/** Explains what happened, or will happen, at the scheduled times of a policy on a day or at a time. */
 export async function why(
   terminal: Terminal,
   name: string,
@@ -22,11 +22,11 @@ export async function why(
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     if (!spans)
       throw new UsageError(
-        `"${when}" is no day or time${dayNote(when)}. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
+        `"${when}" is not a day or a time${dayNote(when)}. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
       );
     return explain(known, policy, spans, now);
   };
-  // Somebody who only looks does not get a Redis for it.
+  // A command that only reads does not start the embedded Redis.
   const explanation = hasRecords(settings)
     ? await withRecords(options, settings, ({ records, clock }) => explained(records, clock.now()))
     : await explained();

@@ -3,7 +3,7 @@ import type { Policy } from '../../policy/policy.ts';
 import type { FiringRecord } from '../../records/ledger-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { firingsAhead } from '../../schedule/policy-report.ts';
-import { formatSkipCause } from '../../schedule/skip-cause-text.ts';
+import { formatSkipCause } from '../../schedule/skip-cause.ts';
 import { shortFile } from '../../yaml/diagnostic.ts';
 import { number, RunTable, runPath, Sentence, Time, timeIn } from '../components/components.tsx';
 import { showPage } from '../components/layout.tsx';

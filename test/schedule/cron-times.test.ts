@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
+import { blackoutOn, endOfBlackout, formatBlackout } from '../../src/schedule/blackout.ts';
 import {
-  blackoutOn,
   dueAt,
-  endOfBlackout,
-  formatBlackout,
   jitterOf,
   MAX_SCHEDULED_TIMES,
   nextScheduledTimes,
   previousScheduledTime,
   scheduledTimesBetween,
-} from '../../src/schedule/calendar.ts';
+} from '../../src/schedule/cron-times.ts';
 import { nextFirings } from '../../src/schedule/next-firings.ts';
 import { weekdays } from '../../src/yaml/days.ts';
 
@@ -24,7 +22,7 @@ const schedule = (cron: string | string[], timezone = 'UTC') => ({ cron: [cron].
 const between = (cron: string | string[], timezone: string, after: string, until: string) =>
   scheduledTimesBetween(schedule(cron, timezone), at(after), at(until)).map(iso);
 
-test('the moments between two times exclude the first time and include the last', () => {
+test('the scheduled times between two times exclude the first time and include the last', () => {
   expect(between('0 * * * *', 'UTC', '2026-11-21T12:00:00Z', '2026-11-21T14:00:00Z')).toEqual([
     '2026-11-21T13:00Z',
     '2026-11-21T14:00Z',
@@ -35,7 +33,7 @@ test('the moments between two times exclude the first time and include the last'
   expect(between('0 * * * *', 'UTC', '2026-11-21T13:00:00.001Z', '2026-11-21T13:59:59.999Z')).toEqual([]);
 });
 
-test('a moment that two expressions name is one moment', () => {
+test('a scheduled time that two expressions name is one scheduled time', () => {
   const both = ['0 2,14 * * *', '0 14,15 * * *'];
   expect(between(both, 'UTC', '2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z')).toEqual([
     '2026-11-21T02:00Z',
@@ -52,7 +50,7 @@ test('a moment that two expressions name is one moment', () => {
   );
 });
 
-test('of the moments of a very long time, the newest are given', () => {
+test('of the scheduled times of a very long time, the newest are given', () => {
   const until = at('2026-11-21T12:00:00Z');
   const moments = scheduledTimesBetween(schedule(['* * * * *', '*/2 * * * *']), 0, until);
 
@@ -61,7 +59,7 @@ test('of the moments of a very long time, the newest are given', () => {
   expect(moments[0]).toBe(until - (MAX_SCHEDULED_TIMES - 1) * MINUTE);
 });
 
-test('a schedule for a day that never comes has no moments', () => {
+test('a schedule for a day that never comes has no scheduled times', () => {
   const never = schedule('0 0 31 2 *');
   expect(nextScheduledTimes(never, at('2026-01-01T00:00:00Z'), 5)).toEqual([]);
   expect(previousScheduledTime(never, at('2026-01-01T00:00:00Z'))).toBeUndefined();
@@ -179,12 +177,12 @@ test('jitter is the same for the same firing, and spread over the whole of its l
   expect(jitterOf('nightly-sync', moments[0] ?? 0, 0)).toBe(0);
 });
 
-test('two policies of the same moment have different jitters', () => {
+test('two policies of the same scheduled time have different jitters', () => {
   const moment = at('2026-01-01T02:00:00Z');
   expect(jitterOf('one', moment, DAY)).not.toBe(jitterOf('two', moment, DAY));
 });
 
-test('jitter longer than the time between two moments never makes them change places', () => {
+test('jitter longer than the time between two scheduled times never makes them change places', () => {
   const often = { ...schedule('*/5 * * * *'), jitterMs: 60 * MINUTE };
   const moments = nextScheduledTimes(often, at('2026-01-01T00:00:00Z'), 50);
   const dues = moments.map((moment) => dueAt('sweep', often, moment));

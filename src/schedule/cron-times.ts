@@ -1,0 +1,169 @@
+/**
+ * The scheduled times of cron expressions, and their jitter; pure.
+ *
+ * A scheduled time is nominal: the time in the expression, in milliseconds since 1970. Jitter delays the
+ * firing, always by less than the time to the next scheduled time, so that firings keep their order.
+ *
+ * croner reads the expression and gives wall times; `dates.ts` finds when they occur. When clocks change, an
+ * expression with fixed hours (`30 2 * * *`, `0 1-4 * * *`) fires once for a time that is skipped, at the
+ * first instant after it, and once for a time that occurs twice, at the first, unless `dst` is set. One that
+ * repeats by hours or minutes (every minute, every second hour) continues in real time. Day of month and day
+ * of week must both match, as in node-cron.
+ */
+import { createHash } from 'node:crypto';
+import { Cron } from 'croner';
+import { DAY_MS, localTimeOf, offsetAt } from '../dates.ts';
+import type { Schedule } from '../policy/policy.ts';
+
+/** What the scheduled times depend on. */
+export type CronSchedule = Pick<Schedule, 'cron' | 'timezone' | 'dst'>;
+
+/** The most scheduled times in one answer: a week of every five minutes, five years of every day. */
+export const MAX_SCHEDULED_TIMES = 2_000;
+
+/**
+ * The scheduled times after `after` and not after `until`, oldest first; one that several expressions name
+ * occurs once.
+ *
+ * Returns the newest `MAX_SCHEDULED_TIMES` when there are more. Costs some 0.1 ms for each.
+ */
+export function scheduledTimesBetween(schedule: CronSchedule, after: number, until: number): number[] {
+  const found = new Set<number>();
+  for (const reader of readersOf(schedule)) {
+    let count = 0;
+    for (const scheduledFor of before(reader, until + 1)) {
+      if (scheduledFor <= after || count === MAX_SCHEDULED_TIMES) break;
+      found.add(scheduledFor);
+      count += 1;
+    }
+  }
+  return ordered(found).slice(-MAX_SCHEDULED_TIMES);
+}
+
+/** The first `count` scheduled times after `from`, at most `MAX_SCHEDULED_TIMES`; fewer when there are no more. */
+export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
+  const atMost = Math.min(count, MAX_SCHEDULED_TIMES);
+  const found = readersOf(schedule).flatMap((reader) => firstOf(after(reader, from), atMost));
+  return ordered(new Set(found)).slice(0, atMost);
+}
+
+/** The last scheduled time before `from`; nothing when there was none. */
+export function previousScheduledTime(schedule: CronSchedule, from: number): number | undefined {
+  return ordered(new Set(readersOf(schedule).flatMap((reader) => firstOf(before(reader, from), 1)))).at(-1);
+}
+
+/** The delay of a firing after its scheduled time: from 0 to below `jitterMs`, the same in every process. */
+export function jitterOf(policyName: string, scheduledFor: number, jitterMs: number): number {
+  const hash = createHash('sha256').update(`${policyName} ${scheduledFor}`).digest();
+  return Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * jitterMs);
+}
+
+/**
+ * When the firing of a scheduled time is due: the scheduled time plus jitter, which is limited to the time
+ * until the next scheduled time. A caller that knows the next one passes it as `following`.
+ */
+export function dueAt(
+  policyName: string,
+  schedule: CronSchedule & Pick<Schedule, 'jitterMs'>,
+  scheduledFor: number,
+  following?: number,
+): number {
+  if (schedule.jitterMs === 0) return scheduledFor;
+  const next = following ?? nextScheduledTimes(schedule, scheduledFor, 1)[0] ?? Number.POSITIVE_INFINITY;
+  return scheduledFor + jitterOf(policyName, scheduledFor, Math.min(schedule.jitterMs, next - scheduledFor));
+}
+
+/** One expression of a schedule, with the rules for changes of clocks. */
+interface Reader {
+  cron: Cron;
+  zone: string;
+  gap: 'shift' | 'skip';
+  overlap: 'first' | 'last' | 'both';
+}
+
+const readersOf = ({ cron, timezone, dst }: CronSchedule): Reader[] =>
+  cron.map((expression) => ({
+    // In UTC, a scheduled time is its own wall time.
+    cron: new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true }),
+    zone: timezone,
+    // An expression that repeats by hours is not shifted when an hour is skipped, and fires in both when one
+    // occurs twice.
+    ...(/[*?/]/.test(expression.trim().split(/\s+/)[1] ?? '')
+      ? ({ gap: 'skip', overlap: 'both' } as const)
+      : (dst ?? shiftedAndFirst)),
+  }));
+
+const shiftedAndFirst = { gap: 'shift', overlap: 'first' } as const;
+
+/** Wall times are read in batches: small at first, since most callers need one or two. */
+const FIRST_BATCH = 2;
+const MAX_IN_BATCH = 64;
+
+/** The scheduled times after `from`, oldest first. */
+function* after(reader: Reader, from: number): Generator<number> {
+  const { cron, zone } = reader;
+  let wall: number | undefined = from + Math.min(offsetAt(zone, from), offsetAt(zone, from + DAY_MS));
+  // Wall times that occur twice are out of order: a scheduled time is yielded when no later wall time can
+  // come before it.
+  const found = new Set<number>();
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MAX_IN_BATCH, batch * 4)) {
+    const walls: number[] = cron.nextRuns(batch, new Date(wall)).map((date) => date.getTime());
+    for (const one of walls) {
+      const { times, earliest } = scheduledTimesOf(reader, one);
+      for (const scheduledFor of ordered(found)) {
+        if (scheduledFor >= earliest) break;
+        found.delete(scheduledFor);
+        yield scheduledFor;
+      }
+      for (const scheduledFor of times) if (scheduledFor > from) found.add(scheduledFor);
+    }
+    wall = walls.length < batch ? undefined : walls.at(-1);
+  }
+  yield* ordered(found);
+}
+
+/** The scheduled times before `from`, newest first. */
+function* before(reader: Reader, from: number): Generator<number> {
+  const { cron, zone } = reader;
+  let wall: number | undefined = from + Math.max(offsetAt(zone, from), offsetAt(zone, from - DAY_MS));
+  const found = new Set<number>();
+  for (let batch = FIRST_BATCH; wall !== undefined; batch = Math.min(MAX_IN_BATCH, batch * 4)) {
+    const walls: number[] = cron.previousRuns(batch, new Date(wall)).map((date) => date.getTime());
+    for (const one of walls) {
+      const { times, latest } = scheduledTimesOf(reader, one);
+      for (const scheduledFor of ordered(found).reverse()) {
+        if (scheduledFor <= latest) break;
+        found.delete(scheduledFor);
+        yield scheduledFor;
+      }
+      for (const scheduledFor of times) if (scheduledFor < from) found.add(scheduledFor);
+    }
+    wall = walls.length < batch ? undefined : walls.at(-1);
+  }
+  yield* ordered(found).reverse();
+}
+
+/** The scheduled times of a wall time, and the earliest and latest possible under any `dst`. */
+function scheduledTimesOf({ zone, gap, overlap }: Reader, wall: number) {
+  const local = localTimeOf(zone, wall);
+  if (local.is === 'once') return { times: [local.at], earliest: local.at, latest: local.at };
+  if (local.is === 'skipped') {
+    const { changeAt } = local;
+    return { times: gap === 'shift' ? [changeAt] : [], earliest: changeAt, latest: changeAt };
+  }
+  const { first, last } = local;
+  const times = overlap === 'both' ? [first, last] : [overlap === 'first' ? first : last];
+  return { times, earliest: first, latest: last };
+}
+
+function firstOf<T>(values: Iterable<T>, count: number): T[] {
+  const found: T[] = [];
+  if (count > 0)
+    for (const value of values) {
+      found.push(value);
+      if (found.length >= count) break;
+    }
+  return found;
+}
+
+const ordered = (times: Set<number>): number[] => [...times].sort((a, b) => a - b);
