@@ -1,9 +1,9 @@
 /**
  * Keeps `dist/` the build of the current source.
  *
- * A fingerprint of every source file's name, time and size, kept in the build, tells in a few milliseconds
- * whether it is current. A new build is made in a folder of its own and takes the place of the old one whole,
- * so that nobody starts half of one; when it fails, the old one stays.
+ * The build stores a fingerprint of every source file's name, time and size, so that checking it takes a few
+ * milliseconds. A new build is made in a separate folder and replaces the old one as a whole, so that no
+ * process starts from half of one. If it fails, the old one stays.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,11 +27,11 @@ const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'jobs'];
 
 /**
- * Builds when the build is not that of the current source.
+ * Builds if the build is not that of the current source.
  *
- * @param {{ root?: string, say?: (line: string) => void }} options `say` is told when a build begins
+ * @param {{ root?: string, say?: (line: string) => void }} options `say` is called when a build begins
  * @returns {Promise<{ ok: true, built: boolean } | { ok: false, why: string, output: string }>} `output` is
- * what the compiler said, if it was asked
+ * the output of the compiler, if it ran
  */
 export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   const fingerprint = fingerprintOf(root);
@@ -43,7 +43,7 @@ export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
     const { code, output } = await compileAll(root, fresh);
     if (code !== 0) return { ok: false, why: 'The build failed:', output };
     writeFileSync(join(fresh, '.fingerprint'), fingerprint);
-    // Somebody else may have finished the same build meanwhile, and may be starting it just now.
+    // Another process may have finished the same build meanwhile, and may be starting it now.
     if (!isCurrent(root, fingerprint)) replace(join(root, 'dist'), fresh);
     return { ok: true, built: true };
   } catch (error) {
@@ -55,7 +55,7 @@ export async function ensureBuild({ root = ownRoot, say = () => {} } = {}) {
   }
 }
 
-/** What is in the way of nobody may stay: a folder that cannot be written was told of already. */
+/** A leftover folder does no harm, and a folder that cannot be written was already reported. */
 function removeIfPossible(folder) {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -67,7 +67,7 @@ function isCurrent(root, fingerprint) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint;
 }
 
-/** What tells one state of the source from another. */
+/** Identifies a state of the source. */
 export function fingerprintOf(root) {
   const hash = createHash('sha256');
   for (const source of sources) addTo(hash, join(root, source));
@@ -115,8 +115,8 @@ function compile(root, project, outDir, more) {
 }
 
 /**
- * Puts a folder in the place of another. Two steps, since a system does not rename onto a folder with
- * content.
+ * Replaces a folder with another one. Two steps, since a folder with content cannot be the target of a
+ * rename.
  */
 function replace(target, fresh) {
   const old = `${fresh}-old`;
@@ -126,9 +126,9 @@ function replace(target, fresh) {
       renameSync(fresh, target);
       return;
     } catch (error) {
-      // Where node_modules is a disk of its own nothing can be renamed across.
+      // If node_modules is on another disk, it cannot be renamed across.
       if (error.code === 'EXDEV') return copy(target, fresh);
-      // Somebody else was between our two steps: once more, over theirs.
+      // Another process ran between the two steps: try again, over its result.
       if (attempt === 10 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
     } finally {
       rmSync(old, { recursive: true, force: true });
@@ -136,7 +136,7 @@ function replace(target, fresh) {
   }
 }
 
-/** Not in one step, but the fingerprint comes last: whoever looks meanwhile builds for itself. */
+/** Not atomic, but the fingerprint is written last: a process that checks meanwhile makes its own build. */
 function copy(target, fresh) {
   rmSync(target, { recursive: true, force: true });
   const isFingerprint = (path) => basename(path) === '.fingerprint';

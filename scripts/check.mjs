@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that a reviewer would ask for, one step after the other, up to the first that fails.
- * Arguments go to the tests: `npm test -- test/queue`.
+ * `npm test`: all checks, one after the other, up to the first that fails. Arguments are passed to the tests:
+ * `npm test -- test/queue`.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,9 +1,10 @@
 /**
- * `npm run dev`: the sandbox, and a daemon that works on it, both from the current source.
+ * `npm run dev`: the sandbox, and a daemon that uses it, both from the current source.
  *
- * When a file in `src/` or `jobs/` changes, the source is built, and both start again; the sandbox's account
- * is kept in a file. While the source does not compile, the last build stays up. The sandbox listens on
- * `SANDBOX_PORT` (default 4010); arguments go to the daemon: `npm run dev -- --port 8481`. Ctrl-C ends both.
+ * When a file in `src/` or `jobs/` changes, the source is built and both restart. The sandbox keeps its
+ * account in a file. While the source does not compile, the last build keeps running. The sandbox listens on
+ * `SANDBOX_PORT` (default 4010). Arguments are passed to the daemon: `npm run dev -- --port 8481`. Ctrl-C
+ * ends both.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,10 +16,10 @@ import { fileURLToPath } from 'node:url';
 import { ensureBuild, fingerprintOf } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Apart from the data of a daemon that works on a real account. */
+/** Separate from the data of a daemon that works on a real account. */
 const data = join(root, '.caretaker/dev');
 const token = 'dev';
-const LOOK_INTERVAL_MS = 300;
+const CHECK_INTERVAL_MS = 300;
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stopping.abort());
@@ -26,33 +27,32 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => s
 const say = (line) => stderr.write(`${line}\n`);
 
 /**
- * In a process group of its own, so that Ctrl-C reaches it once and from here: a second signal ends a daemon
- * at once.
+ * In its own process group, so that Ctrl-C reaches it once, from here: a second signal would end a daemon
+ * immediately.
  */
 function start(args, options) {
   const launcher = join(root, 'src/cli/bin.mjs');
   const child = spawn(execPath, [launcher, ...args], { cwd: root, detached: true, ...options });
   child.on('exit', (code) => {
-    if (!child.killed)
-      say(`The ${args[0]} ended with exit code ${code}. It starts again after the next change.`);
+    if (!child.killed) say(`The ${args[0]} ended with exit code ${code}. It restarts after the next change.`);
   });
   return child;
 }
 
-/** Gives nothing when it did not start; then it has said why. */
+/** Returns no URL when the sandbox did not start, after printing its output. */
 async function startSandbox() {
   const port = env.SANDBOX_PORT ?? '4010';
   const state = join(data, 'sandbox.json');
   const args = ['sandbox', '--port', port, '--token', token, '--speed', '20', '--state', state];
   const child = start(args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let told = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    told += text;
+    output += text;
   });
   child.stdout.setEncoding('utf8');
   const [first] = await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
   const url = /^listening (\S+)/.exec(first)?.[1];
-  if (url === undefined) say(told);
+  if (url === undefined) say(output);
   return { child, url };
 }
 
@@ -81,10 +81,10 @@ async function stop(children) {
   }
 }
 
-/** Resolves when there is a new build, or when it is time to stop. A look costs a few milliseconds. */
+/** Resolves when there is a new build, or when it is time to stop. A check costs a few milliseconds. */
 async function nextBuild(built) {
   for (let seen = built; !stopping.signal.aborted; ) {
-    await sleep(LOOK_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal }).catch(() => {});
     const found = fingerprintOf(root);
     if (found === seen) continue;
     seen = found;

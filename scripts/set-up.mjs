@@ -1,7 +1,7 @@
 /**
- * `node scripts/set-up.mjs [--for test|demo|use]` makes a fresh clone ready: npm packages, a Redis server, a
- * build. It says each thing that it does in one line before it does it, and for a person who is going to use
- * it what works now. Plain JavaScript without packages, because it runs before they are installed.
+ * `node scripts/set-up.mjs [--for test|demo|use]` prepares a fresh clone: npm packages, a Redis server, a
+ * build. It announces each step in one line, and for `use` prints how to run the command. Plain JavaScript
+ * without packages, because it runs before they are installed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -36,7 +36,7 @@ function checkNode() {
   fail(`Caretaker needs Node ${wanted.join('.')} or newer; this is ${versions.node}.`);
 }
 
-/** Whether what npm noted down when it installed is what the lock file asks for, optional packages aside. */
+/** Whether the installed packages are those of the lock file, except optional ones. */
 function hasPackages() {
   const noted = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(noted)) return false;
@@ -51,12 +51,12 @@ function installPackages() {
   if (hasPackages()) return;
   say('Installing the npm packages (npm ci)');
   const options = ['ci', '--no-audit', '--no-fund'];
-  const { status, stdout, stderr: complaints } = spawnSync('npm', options, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) fail('The npm packages could not be installed.', `${stdout ?? ''}${complaints ?? ''}`);
+  const { status, stdout, stderr: errors } = spawnSync('npm', options, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) fail('The npm packages could not be installed.', `${stdout ?? ''}${errors ?? ''}`);
 }
 
 /**
- * The folder to have on the PATH; npm scripts and npx look here too, which spares them a look at the
+ * Adds the command to the folder for the PATH. npm scripts and npx find it here too, without asking the
  * registry.
  */
 function linkCommand() {
@@ -67,7 +67,7 @@ function linkCommand() {
   symlinkSync('../../src/cli/bin.mjs', link);
 }
 
-/** Tests start servers of their own; everything else is content with one elsewhere. */
+/** Tests start their own servers. Everything else can use one that runs elsewhere. */
 function needsRedis(purpose) {
   if (findProgram('redis-server', 'valkey-server') !== undefined) return false;
   return purpose === 'test' || !(env.REDIS_URL || hasRedisInDotEnv());
@@ -84,25 +84,25 @@ function installRedis(purpose) {
   const installer = installerOf('redis');
   if (installer === undefined) {
     fail(
-      `There is no redis-server, and no way to install one from here: please install Redis or Valkey${other}.`,
+      `redis-server is missing, and there is no known package manager to install it with. Install Redis or Valkey${other}.`,
     );
   }
   say(`Installing a Redis server (${installer.command})`);
   const { ok, output } = installer.install();
-  if (!ok) fail(`Redis could not be installed: please do it by hand${other}.`, output);
+  if (!ok) fail(`Redis could not be installed. Install it manually${other}.`, output);
 }
 
-/** The dashboard's tests are skipped, aloud, where there is no browser; in CI they never are. */
+/** Without a browser the dashboard's tests are skipped with a message; in CI they are never skipped. */
 function installBrowser() {
   if (!['true', '1'].includes(env.CI)) return;
   const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
   if (findProgram(...browsers) !== undefined) return;
   const installer = installerOf('chromium');
   if (installer === undefined)
-    fail('There is no Chromium for the tests, and no way to install it from here.');
+    fail('Chromium is missing for the tests, and there is no known package manager to install it with.');
   say(`Installing Chromium for the tests (${installer.command})`);
   const { ok, output } = installer.install();
-  if (!ok) fail('Chromium could not be installed, and in CI no test is left out.', output);
+  if (!ok) fail('Chromium could not be installed, and in CI no test is skipped.', output);
 }
 
 async function build() {
@@ -111,7 +111,7 @@ async function build() {
   if (!result.ok) fail(result.why, result.output);
 }
 
-/** Whether the folder is on a person's PATH already cannot be told: npm has put it on ours. */
+/** npm has added the folder to our PATH, so it is not known whether it is on the person's PATH. */
 const sayReady = () =>
   say(`Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${root}node_modules/.bin"`);
 
@@ -120,7 +120,7 @@ checkNode();
 installPackages();
 linkCommand();
 installRedis(purpose);
-// The checks build for themselves, after they have looked at the types.
+// The checks build by themselves, after the type check.
 if (purpose === 'test') installBrowser();
 else await build();
 if (purpose === 'use') sayReady();

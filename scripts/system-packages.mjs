@@ -1,14 +1,14 @@
-/** Programs of the system: whether they are there, and how this system installs them. */
+/** Programs of the system: whether they are installed, and how to install them. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { env, getuid, stdin } from 'node:process';
 
-/** For each package manager the command that installs, and the names that it knows things by. */
+/** The install command of each package manager, and its package names. */
 const managers = {
   'apt-get': {
     install: ['apt-get', 'install', '-y', '--no-install-recommends'],
-    // A fresh image knows of no packages yet.
+    // A fresh image has no package lists.
     refresh: ['apt-get', 'update'],
     redis: 'redis-server',
     chromium: 'chromium',
@@ -35,11 +35,11 @@ function isExecutable(path) {
 }
 
 /**
- * How this system installs `what`: the command to show to a person, and a function that does it.
+ * How to install `what` on this system: the command to show, and a function that runs it.
  *
  * @param {'redis' | 'chromium'} what
- * @returns {{ command: string, install: () => { ok: boolean, output: string } } | undefined} nothing when the
- * system has no package manager that we know, or this user may not use it
+ * @returns {{ command: string, install: () => { ok: boolean, output: string } } | undefined} undefined when
+ * the system has no known package manager, or this user may not use it
  */
 export function installerOf(what) {
   const manager = Object.keys(managers).find((name) => findProgram(name) !== undefined);
@@ -59,7 +59,7 @@ export function installerOf(what) {
   };
 }
 
-/** Without somebody to type a password, sudo must not ask for one. */
+/** Without a terminal, sudo must not ask for a password. */
 function sudo() {
   if (findProgram('sudo') === undefined) return undefined;
   return stdin.isTTY ? ['sudo'] : ['sudo', '-n'];
@@ -71,6 +71,6 @@ function run([program, ...args]) {
     encoding: 'utf8',
     env: { ...env, DEBIAN_FRONTEND: 'noninteractive' },
   });
-  const said = `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`;
-  return { ok: status === 0, output: `$ ${[program, ...args].join(' ')}\n${said}` };
+  const text = `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`;
+  return { ok: status === 0, output: `$ ${[program, ...args].join(' ')}\n${text}` };
 }

@@ -1,14 +1,12 @@
-/** Where every room gets its time from, so that a test can hold it and a daemon can share Redis's. */
+/** The clock of every room, so that a test can hold it and a daemon can use Redis's time. */
 export interface Clock {
-  /** The moment it is, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now(): number;
-  /**
-   * Resolves after `ms`, or at once when `signal` aborts; it never rejects, so callers look at the signal.
-   */
+  /** Resolves after `ms`, or immediately when `signal` aborts. Never rejects, so callers check the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The longest that one of Node's timers can be set to, 24.8 days: a longer one would ring at once. */
+/** The maximum of Node's timers, 24.8 days: a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's own clock. */
@@ -23,7 +21,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Counts on from the time at which the process began, whatever becomes of the machine's clock since. */
+/** Counts from the start of the process, independent of later changes of the machine's clock. */
 export const steadyClock: Clock = {
   now: () => Math.round(performance.timeOrigin + performance.now()),
   sleep: systemClock.sleep,
@@ -41,28 +39,26 @@ const timer = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
     signal?.addEventListener('abort', done, { once: true });
   });
 
-/** The same clock, `offsetMs` ahead: how machines whose clocks differ agree on Redis's time. */
+/** The same clock, `offsetMs` ahead. Machines with different clocks use it to agree on Redis's time. */
 export function shiftedClock(clock: Clock, offsetMs: number): Clock {
   return { now: () => clock.now() + offsetMs, sleep: (ms, signal) => clock.sleep(ms, signal) };
 }
 
-/** A moment as it is written in records and JSON: ISO 8601 in UTC, to the millisecond. */
+/** A time as it is written in records and JSON: ISO 8601 in UTC, to the millisecond. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** A moment for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
+/** A time for a person, in UTC, to the minute: `2026-11-21 02:00Z`. */
 export const isoMinute = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')}Z`;
 
-/**
- * When something was, as far as one knows: no earlier and no later than these, in milliseconds since 1970.
- */
+/** The bounds of a time that is not known exactly, in milliseconds since 1970. */
 export interface TimeBounds {
   readonly earliest: number;
   readonly latest: number;
 }
 
 /**
- * A timestamp of the service as a time, nothing for one that is absent or unreadable. One that shows no
- * milliseconds may have had them cut off.
+ * A timestamp of the service as a time; undefined when it is absent or unreadable. One without milliseconds
+ * may have been truncated.
  */
 export function timeOf(timestamp: string | null | undefined): TimeBounds | undefined {
   const earliest = Date.parse(timestamp ?? '');
@@ -76,5 +72,5 @@ export function orderOf(one: TimeBounds, other: TimeBounds): 'before' | 'after' 
   return one.earliest >= other.latest ? 'after' : 'uncertain';
 }
 
-/** The likeliest time within the bounds. */
+/** The middle of the bounds. */
 export const middleOf = ({ earliest, latest }: TimeBounds): number => Math.round((earliest + latest) / 2);

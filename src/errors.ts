@@ -1,7 +1,7 @@
 /**
- * The base of every error that Caretaker means to throw.
+ * The base of every error that Caretaker throws on purpose.
  *
- * `code` never changes once published; the message is one sentence for a person: what, where, and what to do.
+ * `code` never changes once published. The message is one sentence for a person: what, where, and what to do.
  * Rooms declare their own subclasses beside the code that throws them.
  */
 export abstract class CaretakerError extends Error {
@@ -13,7 +13,7 @@ export abstract class CaretakerError extends Error {
   }
 }
 
-/** The sentence of whatever was thrown, for places that must show something. */
+/** The message of any thrown value, for places that must show something. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0 && error.message === '') {
     return messageOf(error.errors[0]);
@@ -23,7 +23,7 @@ export function messageOf(error: unknown): string {
 
 const fileFaults: Record<string, string> = {
   ENOENT: 'it does not exist',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'this user has no permission',
   EPERM: 'this user has no permission',
@@ -33,17 +33,17 @@ const fileFaults: Record<string, string> = {
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
   ENAMETOOLONG: 'its name is too long',
-  ELOOP: 'its links lead in a circle',
-  EIO: 'the disk fails',
+  ELOOP: 'its links are circular',
+  EIO: 'the disk has errors',
 };
 
-/** Why the system does not give or take a file, in a clause: `it does not exist`. */
+/** Why a file cannot be read or written, as a clause: `it does not exist`. */
 export function fileFaultOf(error: unknown): string {
   const code = systemCodeOf(error);
-  return code === undefined ? messageOf(error) : (fileFaults[code] ?? `the system says ${code}`);
+  return code === undefined ? messageOf(error) : (fileFaults[code] ?? `system error ${code}`);
 }
 
-/** A system error's code (`ECONNREFUSED`, ...), looked for down the chain of causes. */
+/** The code of a system error (`ECONNREFUSED`, ...), also from the chain of causes. */
 export function systemCodeOf(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof AggregateError && at.errors.length > 0) return systemCodeOf(at.errors[0]);

@@ -6,7 +6,7 @@ interface Write {
   (facts: object, message?: string): void;
   (message: string): void;
 }
-/** What rooms write to. Every line has passed the redaction list. */
+/** The log of all rooms. Secrets are removed from every line. */
 export interface Log {
   debug: Write;
   info: Write;
@@ -15,10 +15,7 @@ export interface Log {
   child(facts: object): Log;
 }
 
-/**
- * `pretty` is for a person at a terminal, `json` for everything that collects logs. Both go to standard
- * error.
- */
+/** `pretty` is for a person at a terminal, `json` for log collectors. Both go to standard error. */
 export interface LogOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   form: 'pretty' | 'json';
@@ -29,8 +26,8 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
   const options = {
     level,
     base: { pid: process.pid },
-    // Errors are described below, with their code and their causes apart.
-    serializers: { err: (told: unknown) => told },
+    // `describe` serializes errors, with their codes and causes.
+    serializers: { err: (error: unknown) => error },
     hooks: {
       logMethod(this: Logger, args: Parameters<Logger['info']>, method: (...args: never[]) => void) {
         method.apply(this, args.map(cleaned) as never[]);
@@ -38,7 +35,7 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
     },
   };
   if (form === 'json') return guarded(pino(options, pino.destination({ dest: 2, sync: true })));
-  // In process rather than as a worker thread: a line is on the terminal before the next statement runs.
+  // In this process rather than in a worker thread, so that a line is printed before the next statement runs.
   const { PinoPretty } = await import('pino-pretty');
   return guarded(
     pino(
@@ -49,8 +46,8 @@ export async function openLog({ level, form }: LogOptions): Promise<Log> {
 }
 
 /**
- * The logger with nothing but what `Log` has; what all lines of a child have in common passes no hook of
- * pino's.
+ * A logger with the methods of `Log` only. The fields of a child are cleaned here, because pino's hooks do
+ * not see them.
  */
 function guarded(logger: Logger): Log {
   return {
@@ -62,7 +59,7 @@ function guarded(logger: Logger): Log {
   };
 }
 
-/** A text without secrets on one line, so that nobody else writes a line into the log. */
+/** A text without secrets on one line, so that no text can forge a log line. */
 const line = (text: string): string => visibleLine(scrub(text));
 const shown = (value: unknown): unknown => redact(value, line);
 
@@ -79,7 +76,7 @@ function cleaned(argument: unknown): unknown {
   return shown(argument);
 }
 
-/** Causes further down are left out; a chain that long holds itself. */
+/** Further causes are omitted. A chain that long is probably circular. */
 const MAX_CAUSES = 5;
 
 function describe(error: Error, causes = MAX_CAUSES): object {

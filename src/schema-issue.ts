@@ -1,10 +1,10 @@
-/** Where a value differs from its schema and how, in words: for answers, requests and queries alike. */
+/** Describes where and how a value differs from its schema, for answers, requests and queries. */
 import type { z } from 'zod';
 import { countOf } from './text.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** The place, as a person writes it: `sites[3].sync.in_progress`. Empty for the value as a whole. */
+/** The path as text: `sites[3].sync.in_progress`. Empty for the value as a whole. */
 export const writePath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((written, key) => {
     if (typeof key === 'number') return `${written}[${key}]`;
@@ -12,15 +12,15 @@ export const writePath = (path: readonly PropertyKey[]): string =>
   }, '');
 
 /**
- * What is wrong there, as the rest of a sentence that begins with the place: `is missing`, `is not a string`.
- * Never repeats the value, which may be a secret.
+ * The problem as the rest of a sentence that begins with the path: `is missing`, `is not a string`. Never
+ * contains the value, which may be a secret.
  */
 export function sayIssue(issue: Issue, whole: unknown): string {
   if (issue.code === 'custom') return issue.message;
   if (valueAt(whole, issue.path) === undefined) return 'is missing';
   if (issue.code === 'invalid_type') return `is not a ${issue.expected}`;
   if (issue.code === 'invalid_value') return `is not one of ${issue.values.map(String).join(', ')}`;
-  // What is ours says it better than the kind of check; zod's own sentences begin with a capital.
+  // Our own messages are more specific than the issue code. zod's begin with a capital letter.
   if (/^[a-z]/.test(issue.message)) return issue.message;
   if (issue.code === 'too_small') return `must ${sized('at least', issue.origin, issue.minimum)}`;
   if (issue.code === 'too_big') return `must ${sized('at most', issue.origin, issue.maximum)}`;
@@ -38,12 +38,12 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), value);
 }
 
-/** Whether a value has other values under names or numbers. */
+/** Whether a value is an object or an array. */
 export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
- * Where keys `__proto__` stand in a value. zod leaves them out of maps from names to values without a word,
- * and nothing that somebody wrote may be dropped.
+ * The paths of all keys `__proto__` in a value. zod silently drops them from records, and no input may be
+ * dropped silently.
  */
 export function protoKeysIn(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   if (!isHolder(value)) return [];

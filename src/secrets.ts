@@ -2,16 +2,16 @@
  * The one redaction list: which keys hold secrets, which values are secrets of this process, and what a
  * secret looks like inside a text.
  *
- * It is applied where a text comes in (the client's errors, the plan, what jobs answer, the log), so that
- * records, pages, notifications and exports hold nothing that would have to be hidden later.
+ * It is applied where a text comes in (the client's errors, the plan, what jobs return, the log), so that
+ * records, pages, notifications and exports contain nothing that would have to be hidden later.
  *
- * Every search here takes time in proportion to the text: the texts are the service's, and of any size.
+ * Every search here takes time proportional to the length of the text, because texts of the service can have
+ * any size.
  */
 
 /**
- * Keys whose values are never shown, whatever object they stand in (credentials of spec 2.16 and 2.17
- * included). How a key is written does not matter, nor what stands before it: `token` also hides `apiToken`
- * and `X-Auth-Token`.
+ * Keys whose values are never shown, in any object (including the credentials of spec 2.16 and 2.17). Case,
+ * separators and prefixes do not matter: `token` also hides `apiToken` and `X-Auth-Token`.
  */
 export const secretKeys = [
   'token',
@@ -33,10 +33,10 @@ export const secretKeys = [
   'login_url',
 ] as const;
 
-/** Names that mean a secret only as a parameter of a URL: elsewhere they are ordinary words. */
+/** Names that mean a secret only as a parameter of a URL. Elsewhere they are ordinary words. */
 const secretParameters = ['sso', 'sig', 'signature', 'jwt', 'otp', 'pass', 'pwd', 'auth', 'session', 'sid'];
 
-/** The authorization schemes in use (IANA's registry, and those that cloud services added). */
+/** The authorization schemes in use (IANA's registry, and those of cloud services). */
 const schemes = [
   'Basic',
   'Bearer',
@@ -66,37 +66,34 @@ const schemes = [
 ];
 
 const HIDDEN = '[hidden]';
-/** Objects nested deeper than this are cut off: a log line must not fail on one that holds itself. */
-const DEEPEST = 20;
+/** Deeper objects are cut off: a log line must not fail on a circular one. */
+const MAX_DEPTH = 20;
 const bare = (key: string): string => key.toLowerCase().replace(/[^a-z0-9]/g, '');
 const endings = secretKeys.flatMap((key) => [bare(key), `${bare(key)}s`]);
-/** Whether what stands under this key is never shown. */
+/** Whether the value under this key is never shown. */
 export const isSecretKey = (key: string): boolean => endings.some((ending) => bare(key).endsWith(ending));
-/** The secret values in every form in which they turn up in texts, longest first. */
+/** The secret values in every form that appears in texts, longest first. */
 let values: readonly string[] = [];
 
 /**
- * Makes `value` unprintable for the rest of the process, also where it stands encoded in a URL or in JSON.
- * Values of less than four characters would blank ordinary text and are refused.
+ * Redacts `value` for the rest of the process, also where it is encoded in a URL or in JSON. Values of fewer
+ * than four characters are ignored, because they would redact ordinary text.
  */
 export function keepSecret(value: string | undefined): void {
   if (value === undefined || value.length < 4) return;
   const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
-  // A secret that begins with another one must go first, or its end would stay.
+  // A secret that begins with another one must be replaced first, or its end would remain.
   values = [...new Set([...values, ...forms])].sort((a, b) => b.length - a.length);
 }
 
-/**
- * The text with the secret values of this process replaced, and nothing else: for what we say of secrets
- * ourselves.
- */
+/** The text with only the secret values of this process replaced: for our own messages about secrets. */
 export const withoutValues = (text: string): string =>
   values.reduce((clean, value) => clean.replaceAll(value, HIDDEN), text);
 
 /**
- * The text with every secret replaced: the values of this process, user names and passwords inside URLs, what
- * follows the name of a secret or of an authorization scheme, secret parameters of URLs, PEM blocks and JSON
- * Web Tokens.
+ * The text with every secret replaced: the values of this process, user names and passwords in URLs, values
+ * after the name of a secret or an authorization scheme, secret URL parameters, PEM blocks and JSON Web
+ * Tokens.
  */
 export function scrub(text: string): string {
   const clean = withoutValues(text).replace(pem, `$1${HIDDEN}`);
@@ -107,11 +104,11 @@ export function scrub(text: string): string {
     .replace(userInEncodedUrl, `$1${HIDDEN}%40`);
 }
 
-/** A block that was cut off has no end: all that follows belongs to it. */
+/** A truncated block has no end: everything after it belongs to it. */
 const pem = /(-----BEGIN [A-Z0-9 ]{1,60}-----)[\s\S]*?(?=-----END [A-Z0-9 ]{1,60}-----|$)/g;
 const jwt = /(?<![\w-])eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g;
 const passwordInUrl = /(\w:\/\/[^\s/:@]*):[^\s/]+@/g;
-/** Without a password, the name may itself be a token. */
+/** Without a password, the name itself may be a token. */
 const userInUrl = /(\w:\/\/)[^\s/:@?#[\]"'<>]+@/g;
 const userInEncodedUrl = /(%3A%2F%2F)(?:(?!%2F|%40|%3F)[^\s&"'<>])+%40/gi;
 
@@ -126,7 +123,7 @@ const scheme = new RegExp(
   `\\b(${schemes.join('|')})([ \\t]+)(${oneParameter}(?:,[ \\t]*${oneParameter})*|[\\w.~+/=-]{8,})`,
   'gi',
 );
-/** "Basic authentication" and "bearer of bad news" are no credentials. */
+/** "Basic authentication" and "bearer of bad news" are not credentials. */
 const withoutSchemes = (text: string): string =>
   text.replace(scheme, (all, name: string, gap: string, sent: string, at: number) => {
     const rest = text.slice(at + all.length, at + all.length + LOOK_AHEAD);
@@ -134,21 +131,18 @@ const withoutSchemes = (text: string): string =>
     return isOrdinary ? all : `${name}${gap}${HIDDEN}`;
   });
 
-/** A quote as HTML writes it. */
+/** A quote in HTML. */
 const inHtml = '&quot;|&#0?3[49];';
 const openingQuote = new RegExp(`^(?:\\\\{0,8}["'\`]|${inHtml})`);
-/** The name of a secret, in any spelling and perhaps in quotes, and what leads over to its value. */
+/** The name of a secret, in any notation and perhaps in quotes, and the separator before its value. */
 const leadIn = new RegExp(
   `(${secretKeys.map((key) => key.replaceAll('_', '[ _-]?')).join('|')})s?(?:\\\\{0,8}["'\`\\]]|${inHtml})?[ \\t]*(=>|[:=]{1,3}|%3[ad]|>(?=[^<\\s]))([ \\t]*)`,
   'gi',
 );
-/** So much of what follows a word shows whether it belongs to a sentence. */
+/** How much of the following text is needed to decide whether a word belongs to a sentence. */
 const LOOK_AHEAD = 24;
 
-/**
- * The text with the value hidden that follows each name of a secret: JSON, headers, forms, settings,
- * sentences.
- */
+/** The text with the value after each name of a secret hidden: JSON, headers, forms, settings, sentences. */
 function withoutPairs(text: string): string {
   let clean = '';
   let done = 0;
@@ -169,7 +163,10 @@ interface Span {
   to: number;
 }
 
-/** What is to be hidden of the value that begins at `from`; nothing when it is none, or not secret. */
+/**
+ * The part of the value at `from` that has to be hidden; undefined when there is no value or it is not
+ * secret.
+ */
 function valueAt(text: string, from: number, [, name = '', sign = '', gap = '']: string[]): Span | undefined {
   const opening = openingQuote.exec(text.slice(from, from + 9))?.[0];
   if (opening !== undefined) return quoted(text, from, opening);
@@ -179,21 +176,21 @@ function valueAt(text: string, from: number, [, name = '', sign = '', gap = '']:
   const word = text.slice(from, to);
   if (/^cookie/i.test(name)) return cookies(text, from);
   if (/^authorization/i.test(name)) return sentCredentials(text, from, word);
-  // What stands close to the sign is a value; after a colon and a space, a sentence may follow.
+  // Directly after the separator comes a value. After a colon and a space, it may be a sentence.
   const isPair = sign !== ':' || gap === '';
   if (isPair ? isPlaceholder(word) : isPlaceholder(word) || isProse(word, text.slice(to, to + LOOK_AHEAD)))
     return undefined;
   return { from, to };
 }
 
-/** A value that says that there is none, or where it comes from (`\${NAME}`). */
+/** A value that means "none", or names its source (`\${NAME}`). */
 const isPlaceholder = (word: string): boolean =>
   /^(?:|\$.*|\*+|\.{2,}|…|null|none|true|false|undefined|nil)[,;.]?$/i.test(word);
 
-/** To the end of the text, where nothing else ends it. */
+/** Extends to the end of the text when nothing else ends it. */
 const spanOf = (from: number, to: number, text: string): Span => ({ from, to: to < 0 ? text.length : to });
 
-/** What stands between quotes; those of JSON within JSON are escaped themselves. */
+/** The content of quotes. In JSON within JSON, the quotes are escaped. */
 function quoted(text: string, from: number, opening: string): Span | undefined {
   const start = from + opening.length;
   if (opening.startsWith('&')) return spanOf(start, text.indexOf(opening, start), text);
@@ -209,7 +206,7 @@ function quoted(text: string, from: number, opening: string): Span | undefined {
   return { from: start, to: text.length };
 }
 
-/** Behind the bracket that closes the one at `from`. */
+/** The position after the bracket that closes the one at `from`. */
 function endOfGroup(text: string, from: number): number {
   let open = 0;
   for (let at = from; at < text.length; at += 1) {
@@ -223,7 +220,7 @@ function endOfGroup(text: string, from: number): number {
 
 const wordEnd = /[\s&<>]|\\?["'`](?!\w)|[,;)}\]]+(?=[\s"'\\]|$)|$/g;
 
-/** Where a value without quotes ends; a quote or a bracket inside a word belongs to it. */
+/** Where a value without quotes ends. A quote or a bracket inside a word belongs to it. */
 function endOfWord(text: string, from: number): number {
   wordEnd.lastIndex = from;
   return wordEnd.exec(text)?.index ?? text.length;
@@ -237,10 +234,7 @@ function cookies(text: string, from: number): Span | undefined {
   return pairs.test(text) ? { from, to: pairs.lastIndex } : undefined;
 }
 
-/**
- * In a header that authorizes, what follows the scheme; a scheme that is known is dealt with wherever it
- * stands.
- */
+/** In an authorization header, the part after the scheme. Known schemes are handled by `withoutSchemes`. */
 function sentCredentials(text: string, from: number, word: string): Span | undefined {
   if (schemes.some((one) => one.toLowerCase() === word.toLowerCase())) {
     const start = from + word.length + 1;
@@ -259,7 +253,8 @@ const withoutPunctuation = (text: string): string =>
   text.slice(0, 64).replace(/^[("'“‘[]+|[)\]"'”’.,;:!?…]+$/g, '');
 
 /**
- * Whether this is a word of a language, or too short for a secret: small letters, perhaps behind a capital.
+ * Whether this is a word of a language, or too short for a secret: lower-case letters, perhaps after a
+ * capital.
  */
 function isWord(text: string): boolean {
   const word = withoutPunctuation(text);
@@ -268,7 +263,7 @@ function isWord(text: string): boolean {
   );
 }
 
-/** What stands alone behind `password:` in an error without being one. */
+/** Words that may follow `password:` in an error message and are not a password. */
 const statements = new Set(
   `accepted active authentication authorization blocked changed correct denied disabled empty enabled expired failed
   hidden inactive incorrect invalid known malformed mandatory mismatch missing needed null optional present protected
@@ -277,19 +272,19 @@ const statements = new Set(
 );
 
 /**
- * Whether a word belongs to a sentence: it is an ordinary one, and says something by itself or is followed by
- * another.
+ * Whether a word belongs to a sentence: it is an ordinary word, and is a statement itself or is followed by
+ * another word.
  */
 function isProse(word: string, rest: string): boolean {
   if (!isWord(word)) return false;
-  const said = withoutPunctuation(word);
-  if (said.length < 4 || statements.has(said.toLowerCase())) return true;
+  const text = withoutPunctuation(word);
+  if (text.length < 4 || statements.has(text.toLowerCase())) return true;
   return /^ +[("'“‘[]*\p{L}/u.test(rest) && !/[,;.!?]$/.test(word);
 }
 
 /**
- * A copy of `value`, safe to show: secret keys hidden, all strings scrubbed (or what `clean` does besides),
- * errors and URLs as their text, and what is nested too deep cut off.
+ * A copy of `value` that is safe to show: secret keys hidden, all strings scrubbed (or cleaned by `clean`),
+ * errors and URLs as text, and deep nesting cut off.
  */
 export function redact(value: unknown, clean: (text: string) => string = scrub): unknown {
   return redactAt(value, clean, 0);
@@ -298,7 +293,7 @@ export function redact(value: unknown, clean: (text: string) => string = scrub):
 function redactAt(value: unknown, clean: (text: string) => string, depth: number): unknown {
   if (typeof value === 'string') return clean(value);
   if (value instanceof Date || value === null || typeof value !== 'object') return value;
-  if (depth > DEEPEST) return '[too deep]';
+  if (depth > MAX_DEPTH) return '[too deep]';
   if (Array.isArray(value)) return value.map((one) => redactAt(one, clean, depth + 1));
   if (value instanceof Error) return clean(`${value.name}: ${value.message}`);
   if (value instanceof URL) return clean(value.href);

@@ -1,9 +1,6 @@
-/** What somebody who misspelt a word probably meant. */
+/** Suggestions for misspelt words. */
 
-/**
- * How many letters must be typed, dropped, changed or swapped with their neighbour to make `to` out of
- * `from`.
- */
+/** The number of letters to insert, delete, change or swap with their neighbour to turn `from` into `to`. */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, i) => i);
@@ -25,7 +22,7 @@ export function editDistance(from: string, to: string): number {
   return above[to.length] ?? 0;
 }
 
-/** The candidate nearest to `word`, or nothing when none is near enough to have been meant. */
+/** The candidate nearest to `word`; undefined when none is near enough. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
   const typed = word.slice(0, 80).toLowerCase().replaceAll('-', '_');
   let best: { candidate: string; distance: number } | undefined;
@@ -40,15 +37,15 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** At most so many names are listed: a reader looks through a dozen, not through 400 time zones. */
-const listed = 24;
+/** The maximum number of names in a hint: a person reads a dozen, not 400 time zones. */
+const MAX_LISTED = 24;
 
 /**
- * A hint for a finding: `did you mean filters?`, else the names there are; nothing when these are too many.
+ * A hint for a finding: `did you mean filters?`, or the available names; undefined when there are too many.
  */
 export function suggestionFor(word: string, candidates: readonly string[]): string | undefined {
   const meant = closest(word, candidates);
   if (meant !== undefined) return `did you mean ${meant}?`;
-  if (candidates.length === 0 || candidates.length > listed) return undefined;
+  if (candidates.length === 0 || candidates.length > MAX_LISTED) return undefined;
   return `available: ${candidates.join(', ')}`;
 }

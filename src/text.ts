@@ -1,6 +1,6 @@
 /**
- * Text that people read: counts in words, and text from outside in which nothing steers a terminal, hides, or
- * changes the order in which the rest is read.
+ * Text that people read: counts with their noun, and text from outside made safe to show. Nothing in it controls
+ * a terminal, is invisible, or changes the reading order of the rest.
  */
 
 /** `1 request`, `2 requests`, for words that take an s. */
@@ -8,8 +8,8 @@ export const countOf = (count: number, word: string): string => `${count} ${word
 
 /**
  * Control characters (escape sequences begin with one), characters that change the direction of text,
- * zero-width and other invisible ones, line separators, and halves of surrogate pairs. Only the selectors
- * between the two forms of an emoji may stay.
+ * zero-width and other invisible ones, line separators, and halves of surrogate pairs. Emoji variation
+ * selectors are allowed.
  */
 const unseen = /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -23,7 +23,7 @@ const escaped = (char: string): string =>
 export const visible = (text: string, except = ''): string =>
   text.replace(unseen, (char) => (except.includes(char) ? char : escaped(char)));
 
-/** The text on one line, with all invisible characters escaped; in time linear to its length. */
+/** The text on one line, with all invisible characters escaped. Runs in linear time. */
 export const visibleLine = (text: string): string =>
   visible(text.replace(/\s+/g, (gap) => (/[\t\r\n]/.test(gap) ? ' ' : gap)));
 

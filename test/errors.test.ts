@@ -7,7 +7,7 @@ import { readStrictly } from '../src/yaml/read-strictly.ts';
 
 const thrown = (code: string) => Object.assign(new Error(`${code}: raw, open 'x'`), { code });
 
-test('what the system says of a file is put into words', () => {
+test('a file error of the system becomes a plain sentence', () => {
   try {
     readFileSync('/no/such/file');
     expect.unreachable();
@@ -16,7 +16,7 @@ test('what the system says of a file is put into words', () => {
   }
   expect(fileFaultOf(thrown('EACCES'))).toBe('this user has no permission');
   expect(fileFaultOf(thrown('ENOSPC'))).toBe('the disk is full');
-  expect(fileFaultOf(thrown('EWEIRD'))).toBe('the system says EWEIRD');
+  expect(fileFaultOf(thrown('EWEIRD'))).toBe('system error EWEIRD');
   expect(fileFaultOf(new Error('It is too large.'))).toBe('It is too large.');
 });
 

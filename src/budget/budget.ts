@@ -2,12 +2,12 @@
  * The requests per minute that an account has, shared by every process through one small hash in Redis.
  *
  * The service counts in fixed windows. Each answer reports how many requests are left and in how many seconds
- * the window ends (spec 8). We keep our own count of the window: every request that is granted lowers it at
- * once, and every answer corrects it, so that other clients of the account are seen too. When a window ends,
- * the numbers of the next one are unknown: a single request, the scout, goes ahead, and everybody else waits
- * for its answer. A change of limit, a clock that differs, or somebody who used up the window thus costs one
- * request in all, not one for each process. Each request has a ticket of the window it was granted in, so
- * that an answer that comes late is not taken for the scout's. docs/budget.md shows a window.
+ * the window ends (spec 8). We keep our own count for the window: every granted request lowers it
+ * immediately, and every answer corrects it, so that requests of other clients are counted too. When a window
+ * ends, the numbers of the next one are unknown. One request, the scout, is sent first, and all others wait
+ * for its answer. So a changed limit, a clock that differs, or another client that used up the window costs
+ * one request in total, not one per process. Each request has a ticket with its window, so that a late answer
+ * is not taken for the scout's. docs/budget.md shows a window.
  */
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
@@ -20,39 +20,47 @@ import type { Decision, Ticket, WindowReport } from './ticket.ts';
 import { type BudgetUsage, countOf, failureOf, grantedIn, isInProgress, usageOf } from './usage.ts';
 
 export interface BudgetOptions {
-  /** The limit of the account, until the service has reported its own, which counts from then on. */
+  /** The account's limit. Used until the service has reported its own limit. */
   requestsPerMinute: number;
-  /** The share of the limit, 0 to 1, that is never spent: it is left for people using the same account. */
+  /**
+   * The percentage of the limit, 0 to 1, that is never spent. It is left for people using the same account.
+   */
   reserve: number;
   /**
-   * What happens to requests while Redis is away: `stop`, they wait for it, or `share`, this process goes on
+   * What happens to requests while Redis is unavailable. `stop`: they wait. `share`: this process continues
    * with an equal part of the account's limit. Default `stop`.
    */
   whenRedisIsDown?: 'stop' | 'share';
   /** The name of this process in `usage`. */
   process?: string;
-  /** Where the service is asked: that it did not answer at another address means nothing for this one. */
+  /** The address of the service. An outage at one address says nothing about another address. */
   address?: string | undefined;
 }
 
 export interface BudgetState {
   limit: number;
-  /** Of the window as last seen, including the reserve; the whole limit once that window is over. */
+  /**
+   * The requests left in the window as last seen, including the reserve; the whole limit once that window has
+   * ended.
+   */
   remaining: number;
-  /** When the window ends, in milliseconds since 1970; in the past when nothing was asked lately. */
+  /** When the window ends, in milliseconds since 1970. In the past if there was no request recently. */
   resetsAt: number;
-  /** Since when nobody got a usable answer; nothing while the service answers. */
+  /** Since when no request got a usable answer; undefined while the service answers. */
   failingSince?: number;
-  /** When it last failed since then. */
+  /** The last failure since then. */
   failedAt?: number;
   /**
-   * How many requests of the class `action` may still be sent in this window; when it is over, in the next
-   * one. An estimate.
+   * How many requests of the class `action` may still be sent in this window, or in the next one if it has
+   * ended. An estimate.
    */
   availableForActions: number;
 }
 
-/** The budget has nothing left for this class of requests until `until`: not a failure, come back then. */
+/**
+ * The budget has nothing left for this class of requests until `until`. This is not a failure; try again
+ * then.
+ */
 export class BudgetSpentError extends CaretakerError {
   readonly code = 'BUDGET_SPENT';
   constructor(
@@ -65,45 +73,44 @@ export class BudgetSpentError extends CaretakerError {
 
 export interface Budget {
   /**
-   * Takes one request, waiting for it as long as it takes. Rejects only with the signal's reason.
+   * Takes one request, and waits for it without a time limit. Rejects only with the signal's reason.
    *
-   * Whoever takes must call `learn` afterwards, whatever became of the request: others may be waiting for its
-   * report.
+   * The caller must call `learn` afterwards, whatever the result of the request: others may be waiting for
+   * its report.
    */
   take(requestClass: RequestClass, signal?: AbortSignal): Promise<Ticket>;
   /**
-   * Takes one request if it is granted at once or after a short wait.
+   * Takes one request if it is granted immediately or after a short wait.
    *
-   * @throws {BudgetSpentError} when it is not: no slot and no connection is held while waiting for a window.
+   * @throws {BudgetSpentError} otherwise, so that no slot and no connection is held while waiting for a
+   * window.
    */
   takeNow(requestClass: RequestClass): Promise<Ticket>;
   /**
-   * Corrects the count by what an answer reported. Without a report the request was not sent after all, or
-   * given up; if it was the scout, the next request goes ahead.
+   * Corrects the count from the report of an answer. Without a report, the request was not sent or was
+   * aborted; if it was the scout, the next request becomes the scout.
    */
   learn(ticket: Ticket, report: WindowReport | undefined): Promise<void>;
   state(): Promise<BudgetState>;
   /**
-   * How many requests each class was granted, by every process; starts over when nothing was asked for an
-   * hour.
+   * How many requests each class was granted, in all processes. Starts from zero after an hour without
+   * requests.
    */
   granted(): Promise<Record<RequestClass, number>>;
-  /** Who uses the window in progress, and what other clients use. */
+  /** Who uses the window in progress, and how much other clients use. */
   usage(): Promise<BudgetUsage>;
 }
 
-/**
- * A wait shorter than this is slept through in place even by those who hold a slot: a scout is usually back
- * by then.
- */
+/** Callers that hold a slot wait in place for less than this. A scout usually returns within this time. */
 const MAX_SHORT_WAIT_MS = 400;
-/** An answer of Redis that took longer was given for another time: Redis was away meanwhile. */
+/** A decision that took longer is outdated: Redis was unavailable meanwhile. */
 const MAX_DECISION_AGE_MS = 2_000;
 
 /**
- * Opens the budget of one account. `clock` must agree between the processes that share it.
+ * Opens the budget of one account. All processes that share it must use the same `clock`.
  *
- * While Redis is away, all but `take` and `takeNow` of a budget with `whenRedisIsDown: 'share'` wait for it.
+ * While Redis is unavailable, every method waits for it, except `take` and `takeNow` with `whenRedisIsDown:
+ * 'share'`.
  */
 export function openBudget(
   redis: Redis | Cluster,
@@ -152,7 +159,9 @@ export function openBudget(
   };
 }
 
-/** Decides about requests: in Redis, or in this process while Redis is away and the settings allow it. */
+/**
+ * Decides about requests: in Redis, or in this process while Redis is unavailable and the settings allow it.
+ */
 class Decisions {
   private readonly fallback: LocalFallback;
 
@@ -167,7 +176,7 @@ class Decisions {
 
   async next(requestClass: RequestClass, signal?: AbortSignal): Promise<Decision> {
     for (;;) {
-      if (this.hasFallback && this.isRedisAway) return this.fallback.take();
+      if (this.hasFallback && this.isRedisDown) return this.fallback.take();
       const askedAt = this.clock.now();
       const asking = this.window.take(askedAt, requestClass);
       const answer = await unlessAborted(
@@ -175,8 +184,8 @@ class Decisions {
         signal,
       );
       if (!answer) continue;
-      // It holds for a request that is sent now, not when Redis went away; counting one too many harms
-      // nobody.
+      // The decision must be about the current time, not the time at which Redis became unavailable. The lost
+      // grant is only one request too few.
       if (this.clock.now() - askedAt > MAX_DECISION_AGE_MS) continue;
       this.fallback.processes = answer.processes;
       return answer;
@@ -185,9 +194,9 @@ class Decisions {
 
   async learn(ticket: Ticket, report: WindowReport | undefined): Promise<void> {
     this.fallback.learn(report);
-    // Redis would receive it when it is back, and take it for a report of another window.
-    if (this.isRedisAway && this.hasFallback) return;
-    if (this.isRedisAway) throw new Error('Redis is away');
+    // Redis would receive the report later and apply it to another window.
+    if (this.isRedisDown && this.hasFallback) return;
+    if (this.isRedisDown) throw new Error('Redis is unavailable');
     await this.window.learn(this.clock.now(), ticket, report);
   }
 
@@ -195,31 +204,34 @@ class Decisions {
     return this.options.whenRedisIsDown === 'share';
   }
 
-  /** As the connection shows it; a process that has only just begun to connect is not cut off. */
-  private get isRedisAway(): boolean {
+  /**
+   * From the state of the connection. A process that is still connecting for the first time has not lost
+   * Redis.
+   */
+  private get isRedisDown(): boolean {
     return ['reconnecting', 'close', 'end'].includes(this.redis.status);
   }
 }
 
 /**
- * The result of `asking`, or nothing when the connection closes before: its command is sent again when Redis
- * is back.
+ * The result of `asking`, or undefined if the connection closes first: ioredis sends the command again when
+ * Redis is back.
  */
 function unlessClosed<T>(redis: Redis | Cluster, asking: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const leave = () => resolve(undefined);
-    redis.once('close', leave);
-    asking.then(resolve, reject).finally(() => redis.off('close', leave));
+    const onEnd = () => resolve(undefined);
+    redis.once('close', onEnd);
+    asking.then(resolve, reject).finally(() => redis.off('close', onEnd));
   });
 }
 
-/** The result of `asking`, unless the signal aborts before: nobody has to wait for a Redis that is away. */
+/** The result of `asking`, unless the signal aborts first, so that no caller has to wait for Redis. */
 function unlessAborted<T>(asking: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return asking;
   return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason as Error);
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    const onEnd = () => reject(signal.reason as Error);
+    if (signal.aborted) onEnd();
+    signal.addEventListener('abort', onEnd, { once: true });
+    asking.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd));
   });
 }

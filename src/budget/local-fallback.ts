@@ -1,15 +1,15 @@
 /**
- * What a process may send while Redis is away and nobody knows what the other processes send: an equal part
+ * What a process may send while Redis is unavailable and the use by other processes is unknown: an equal part
  * of the limit.
  *
- * It counts in windows of its own, and believes the answers of the service: when they show that only the
- * reserve is left, or a 429 comes, nothing is sent until the service's window ends.
+ * It counts in windows of its own and follows the answers of the service. When they show that only the
+ * reserve is left, or after a 429, nothing is sent until the service's window ends.
  */
 import type { Clock } from '../clock.ts';
 import type { Decision, WindowReport } from './ticket.ts';
 
 const WINDOW_MS = 60_000;
-/** The ticket of a window that Redis does not count. */
+/** The window number of tickets that Redis does not count. */
 const NO_WINDOW = -1;
 
 export class LocalFallback {
@@ -18,7 +18,7 @@ export class LocalFallback {
   private limit: number;
   private sent = 0;
   private endsAt = 0;
-  /** Until when the account is used up, whoever used it. */
+  /** Until when the account has no requests left, whichever client used them. */
   private emptyUntil = 0;
 
   constructor(
@@ -28,7 +28,7 @@ export class LocalFallback {
     this.limit = options.requestsPerMinute;
   }
 
-  /** Grants one request, or gives the time to wait for one. */
+  /** Grants one request, or returns how long to wait. */
   take(): Decision {
     const now = this.clock.now();
     if (now >= this.endsAt) {
@@ -42,7 +42,10 @@ export class LocalFallback {
     return { waitMs, retryAfterMs: waitMs, ticket: { window: NO_WINDOW } };
   }
 
-  /** Takes in every report, also while Redis answers, so that the figures are there when they are needed. */
+  /**
+   * Records every report, also while Redis is available, so that the numbers are current when they are
+   * needed.
+   */
   learn(report: WindowReport | undefined): void {
     if (!report || report.kind === 'failed') return;
     this.limit = report.limit ?? this.limit;

@@ -1,16 +1,18 @@
-/** The classes of requests, most urgent first, and what the budget promises to each. */
+/** The classes of requests, most urgent first, and what the budget guarantees to each. */
 
 /**
- * Why a request is sent: `person`, somebody waits for it; `control`, it finds out what became of a change, or
- * whether the service is back; `follow`, it follows work in the service; `action`, it does the work of a run.
+ * Why a request is sent. `person`: a person waits for it. `control`: it reconciles a change, or checks
+ * whether the service is back. `follow`: it follows work in the service. `action`: it does the work of a run.
  */
 export const requestClasses = ['person', 'control', 'follow', 'action'] as const;
 export type RequestClass = (typeof requestClasses)[number];
 
 export interface ClassRule {
-  /** The share of the spendable limit, 0 to 1, that the other classes leave to this one in every window. */
+  /**
+   * The percentage of the spendable limit, 0 to 1, that the other classes leave for this one in every window.
+   */
   share: number;
-  /** Comes without notice: what it used in the window before says nothing about when it comes again. */
+  /** Asks without notice: its use in the previous window does not predict its next requests. */
   bursty: boolean;
 }
 

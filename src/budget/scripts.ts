@@ -1,31 +1,31 @@
 /**
- * The decisions about a window of the budget, each one atomic in Redis. docs/budget.md draws a window and
- * explains the phases by the names of the functions here; test/budget/model.ts is the same in TypeScript, and
- * a test compares the two step by step.
+ * The decisions about a window of the budget, each one atomic in Redis. docs/budget.md has a diagram of a
+ * window and explains the phases under the names of the functions here. test/budget/model.ts is the same in
+ * TypeScript, and a test compares the two step by step.
  *
  * The hash of an account (KEYS[1]) holds times in ms since 1970, durations in ms, and:
  *
  * - the window: `window`, its number, which grows; `limit`, once the service has reported it; `remaining`;
- *   `resets`, when it ends; `length`, what was left of it when it was first seen; `known`, 1 once an answer
- *   has shown it; `scout`, until when a request is on its way to find that out; `ours`, how many requests all
- *   our processes sent in it;
- * - the window before: `past-others`, what other clients spent in it, as far as answers showed; `past-ended`;
- *   `processes`, how many of ours sent something in it; `contiguous`, 1 when this window began as that one
- *   ended; `full-length`, how long such a window was;
- * - the classes: `asked:<class>`, when it last asked for a request; `granted:<class>`, how many requests it
- *   was granted in all;
- * - the service: `rounding`, by how much `X-RateLimit-Reset` was seen to be rounded down; `failing`, since
- *   when nobody has got a usable answer, while that is so; `failed`, when that was last seen; `failing-at`, a
- *   digest of the address that was asked.
+ *   `resets`, when it ends; `length`, the time left when it was first seen; `known`, 1 once an answer has
+ *   shown it; `scout`, until when a scout is in flight; `ours`, how many requests all our processes sent in
+ *   it;
+ * - the previous window: `past-others`, what other clients spent in it, as far as answers showed;
+ *   `past-ended`; `processes`, how many of ours sent something in it; `contiguous`, 1 if this window began
+ *   when that one ended; `full-length`, the length of such a window;
+ * - the classes: `asked:<class>`, the time of its last request; `granted:<class>`, how many requests it was
+ *   granted in total;
+ * - the service: `rounding`, by how much `X-RateLimit-Reset` is rounded down; `failing`, since when no
+ *   request got a usable answer, during an outage; `failed`, the last failure; `failing-at`, a digest of the
+ *   address of the service.
  *
  * What was granted in a window, by class and by process (`@<process>`), is in a hash of its own (KEYS[2] and
  * the window's number), which expires soon after. All keys share one hash tag, so that a Cluster keeps them
- * where the scripts run.
+ * on one node.
  *
  * ARGV[1] holds the arguments by name, as JSON: `SharedWindow` builds them.
  */
 
-/** What every script reads first: its arguments, and the window as it was last seen. */
+/** The head of every script: its arguments, and the window as it was last seen. */
 const WINDOW = `
 local args = cjson.decode(ARGV[1])
 local hash, usage_prefix, now = KEYS[1], KEYS[2], args.now
@@ -49,14 +49,14 @@ local window = {
 local left = window.resets - now
 `;
 
-/** What a class has to leave to the others, and how that is released towards the end of the window. */
+/** What a class has to leave for the others, and how that is released towards the end of the window. */
 const RESERVATIONS = `
 local reserve = math.floor(window.limit * args.reserve + 0.5)
 local spendable = window.remaining - reserve
 local ramp_start, ramp_end = math.max(window.length * 0.2, 3000), math.max(window.length * 0.03, 1200)
 
--- How much of the reservations holds: all of it until ramp_start ms before the window ends, nothing from
--- ramp_end on.
+-- The fraction of the reservations that applies: 1 until ramp_start ms before the window ends, 0 from ramp_end
+-- on.
 local function release_ramp()
   return math.max(0, math.min(1, (left - ramp_end) / (ramp_start - ramp_end)))
 end
@@ -69,8 +69,8 @@ local function asked_recently(class)
   return now - (tonumber(read('asked:' .. class)) or 0) <= 2 * window.length
 end
 
--- What another class may still ask for. more_urgent: than the class that asks; in_progress: in this window,
--- else in the next one.
+-- What is reserved for another class. more_urgent: more urgent than the class that asks. in_progress: for this
+-- window, else for the next one.
 local function reserved_for(other, more_urgent, in_progress)
   local recent = asked_recently(other.name)
   if not more_urgent and not recent then return 0 end
@@ -78,14 +78,14 @@ local function reserved_for(other, more_urgent, in_progress)
   local guaranteed = more_urgent and recent and share or share / 2
   local unused = math.max(0, guaranteed - (in_progress and used_in(window.number, other.name) or 0))
   if other.bursty then return unused end
-  -- What it used in the window before, and half as much again, for the time that is left.
+  -- One and a half times its use in the previous window, in proportion to the time left.
   local used_before = used_in(in_progress and window.number - 1 or window.number, other.name)
   local time_left = in_progress and left / window.length or 1
   local expected = used_before > 0 and 1 + used_before * 1.5 * time_left or guaranteed * time_left
   return math.min(unused, expected)
 end
 
--- Two sums: the bursty part stays as it is, the predictable part shrinks as time passes.
+-- Two sums: the bursty part is constant, the predictable part shrinks as time passes.
 local function reserved_for_others(class, in_progress)
   local bursty, predictable, more_urgent = 0, 0, true
   for _, other in ipairs(args.classes) do
@@ -101,7 +101,7 @@ local function reserved_for_others(class, in_progress)
 end
 `;
 
-/** Grants a request of a class, or gives the time to wait for one. The last lines are the decision. */
+/** Grants a request of a class, or returns how long to wait. The last lines are the decision. */
 export const TAKE = `${WINDOW}${RESERVATIONS}
 local function reply(decision)
   decision.window, decision.processes = window.number, window.processes
@@ -122,7 +122,7 @@ local function grant()
   return reply({ wait = 0, retry_after = 0, during_outage = read('failing-at') == args.address })
 end
 
--- Who asked recently is left more of the window by the others.
+-- The others leave more of the window for a class that asked recently.
 local function remember_request()
   write('asked:' .. args.class, now)
 end
@@ -135,13 +135,13 @@ local function scout_is_out()
   return now < window.scout_until
 end
 
--- Its answer is usually a matter of milliseconds.
+-- Its answer usually takes milliseconds.
 local function wait_for_scout()
   local scout_left = window.scout_until - now
   return wait(math.min(scout_left, 40), math.min(scout_left, 1000))
 end
 
--- What is worth keeping of the window that has ended.
+-- Stores what is needed of the window that has ended.
 local function close_window()
   local processes, ours = 0, tonumber(read('ours')) or 0
   for _, field in ipairs(redis.call('HKEYS', usage_prefix .. window.number)) do
@@ -152,8 +152,8 @@ local function close_window()
     'processes', window.processes, 'contiguous', -left < 2000 and 1 or 0)
 end
 
--- The request becomes the scout. A scout that replaces another one looks for the same window: either answer
--- will do.
+-- The request becomes the scout. A scout that replaces another one has the same window number, so either
+-- answer counts.
 local function open_window()
   if window.known or window.number == 0 then
     window.number = window.number + 1
@@ -164,7 +164,7 @@ local function open_window()
   redis.call('PEXPIRE', hash, args.default_length * 60)
 end
 
--- How long until the reservations of the others leave a request to this class: 0 when they do so now.
+-- How long until the reservations of the others leave a request for this class; 0 if they do now.
 local function ms_until_released()
   local bursty, predictable = reserved_for_others(args.class, true)
   local reservations, free = bursty + predictable, spendable - 1
@@ -189,28 +189,28 @@ write('remaining', window.remaining - 1)
 return grant()
 `;
 
-/** How many requests a class may still send in this window, or in the next one when this one is over. */
+/** How many requests a class may still send in this window, or in the next one if this one has ended. */
 export const AVAILABLE = `${WINDOW}${RESERVATIONS}
 if left <= 0 then
   local bursty, predictable = reserved_for_others(args.class, false)
-  -- However little it seems to have, one request has to go ahead into a new window.
+  -- At least one request has to open a new window.
   return math.max(1, math.floor(window.limit - reserve - bursty - predictable))
 end
 local bursty, predictable = reserved_for_others(args.class, true)
 return math.floor(math.max(0, spendable - (bursty + predictable) * release_ramp()))
 `;
 
-/** Corrects the window by what an answer reported. The last lines are the decision. */
+/** Corrects the window from the report of an answer. The last lines are the decision. */
 export const LEARN = `${WINDOW}
 local has_numbers = args.remaining and args.reset
--- A window has at least a moment left: 0 seconds are rounded down, and it may end up to a second later than
--- reported.
+-- 0 seconds means that the service rounds down, since the window has not ended. It may end up to a second later
+-- than reported.
 local found_rounding = args.reset == 0 and window.rounding == 0
 if found_rounding then window.rounding = 1000 end
 local ends = now + (args.reset or args.default_length) + window.rounding
 local is_current, tolerance = args.window == window.number, window.length / 2
 
--- Since when nobody has got a usable answer at this address.
+-- Records since when no request got a usable answer at this address.
 local function record_health()
   if args.kind == 'failed' then
     if read('failing-at') ~= args.address then redis.call('HDEL', hash, 'failing') end
@@ -225,7 +225,7 @@ local function reports_nothing()
   return args.kind == 'unknown' or (args.kind == 'failed' and not has_numbers)
 end
 
--- A scout that found out nothing: the next request may go ahead at once.
+-- A scout without a result: the next request may become the scout immediately.
 local function release_scout()
   if is_current and not window.known then write('scout', 0) end
 end
@@ -252,14 +252,14 @@ local function correct_count()
   if args.kind == 'limited' then
     write('remaining', 0, 'resets', ends, 'known', 1, 'scout', 0)
   elseif not has_numbers then
-    -- Our own count is all there is.
+    -- Only our own count is available.
     write('known', 1, 'scout', 0)
   elseif not window.known or ends > window.resets + tolerance then
     -- A window that has just begun.
     write('remaining', args.remaining, 'resets', ends, 'known', 1, 'scout', 0)
   elseif ends >= window.resets - tolerance then
-    -- The same window: what was granted since that answer is missing in it. One that ends earlier is the
-    -- window before.
+    -- The same window: the report lacks requests that were granted after that answer. A report with an earlier
+    -- end is about the previous window.
     write('remaining', math.min(window.remaining, args.remaining),
       'resets', found_rounding and ends or math.min(window.resets, ends))
   end

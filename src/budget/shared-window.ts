@@ -1,6 +1,6 @@
 /**
  * The window of one account, shared by all processes through Redis: runs the scripts with named arguments.
- * Keeps no time.
+ * The caller passes the time.
  */
 import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../redis/script.ts';
@@ -8,9 +8,9 @@ import { classRules, type RequestClass, requestClasses } from './request-class.t
 import { AVAILABLE, LEARN, TAKE } from './scripts.ts';
 import type { Decision, Ticket, WindowReport } from './ticket.ts';
 
-/** How long a window is, as long as no answer has shown it. */
+/** The assumed length of a window until an answer has shown it. */
 const WINDOW_MS = 60_000;
-/** How long everybody waits for a scout before another one goes. */
+/** How long other requests wait for a scout before another one is sent. */
 const SCOUT_TIMEOUT_MS = 10_000;
 
 const classes = requestClasses.map((name) => ({ name, ...classRules[name] }));
@@ -24,7 +24,7 @@ export interface SharedLimits {
 interface Asker {
   /** The name of this process in the usage of a window. */
   process: string;
-  /** Distinguishes the addresses at which the service is asked; not necessarily the address itself. */
+  /** Distinguishes the addresses of the service; not necessarily the address itself. */
   address: string;
 }
 
@@ -44,7 +44,7 @@ export class SharedWindow {
     this.usagePrefix = `${this.key}:use:`;
   }
 
-  /** Grants a request or says how long to wait; `processes` is how many share the account. */
+  /** Grants a request, or returns how long to wait. `processes` is how many share the account. */
   async take(now: number, requestClass: RequestClass): Promise<Decision & { processes: number }> {
     const { process, address } = this.options;
     const reply = await this.run(TAKE, now, {
@@ -62,7 +62,7 @@ export class SharedWindow {
     };
   }
 
-  /** Corrects the count; without a report, nothing was found out by the request. */
+  /** Corrects the count. Without a report, the request showed nothing. */
   async learn(now: number, { window }: Ticket, report: WindowReport | undefined): Promise<void> {
     await this.run(LEARN, now, {
       window,
@@ -74,7 +74,7 @@ export class SharedWindow {
     });
   }
 
-  /** How many requests a class may still send in this window; when it is over, in the next one. */
+  /** How many requests a class may still send in this window, or in the next one if it has ended. */
   async available(now: number, requestClass: RequestClass): Promise<number> {
     return Number(await this.run(AVAILABLE, now, { class: requestClass }));
   }
@@ -108,5 +108,5 @@ interface TakeReply {
   during_outage?: boolean;
 }
 
-/** JSON has no infinity: a figure of hundreds of digits counts as none. */
+/** JSON has no infinity: a number with hundreds of digits counts as missing. */
 const finite = (value: number | undefined) => (Number.isFinite(value) ? value : undefined);

@@ -1,11 +1,9 @@
-/** What a caller is given for a request, and what it reports when the answer is there. */
+/** What a caller gets for a request, and what it reports after the answer. */
 
-/** Proof that a request was granted, and in which window; goes back with what the answer reported. */
+/** Proof that a request was granted, and in which window. The caller returns it with the report. */
 export interface Ticket {
   readonly window: number;
-  /**
-   * Granted while nobody had got an answer since the last failure: it finds out whether the service is back.
-   */
+  /** Granted during an outage: this request shows whether the service is back. */
   readonly duringOutage?: boolean;
 }
 
@@ -13,20 +11,20 @@ export interface Ticket {
 export interface WindowReport {
   limit?: number;
   remaining?: number;
-  /** The time left in the window, as `X-RateLimit-Reset` gives it in seconds. */
+  /** The time left in the window, from `X-RateLimit-Reset` in seconds. */
   resetMs?: number;
   /**
-   * `limited` is a 429: nothing is left, whatever the numbers say. `failed` is a 5xx, a redirect that is not
-   * followed, or no answer at all: such an answer does not show that the service works.
+   * `limited` is a 429: nothing is left, whatever the numbers are. `failed` is a 5xx, a redirect that is not
+   * followed, or no answer: it does not show that the service works.
    */
   kind: 'answered' | 'limited' | 'failed';
 }
 
-/** What was decided about one request. */
+/** The decision about one request. */
 export interface Decision {
-  /** 0 when the request may go, else after how long to ask again. */
+  /** 0 when the request is granted, otherwise how long to wait before asking again. */
   waitMs: number;
-  /** For callers that do not wait in place: after how long it is worth coming back. */
+  /** For callers that do not wait in place: when to try again. */
   retryAfterMs: number;
   ticket: Ticket;
 }

@@ -8,25 +8,23 @@ import type { Fields, SharedLimits } from './shared-window.ts';
 /** Who uses the window. */
 export interface BudgetUsage {
   limit: number;
-  /** How many of them are never spent by us. */
+  /** How many of them Caretaker never spends. */
   reserved: number;
-  /**
-   * The window as it was last seen; nothing when it is over, since nobody has asked for anything since then.
-   */
+  /** The window as it was last seen; undefined when it has ended, since there was no request after that. */
   window?: {
     remaining: number;
     resetsAt: number;
     classes: Record<RequestClass, number>;
-    /** By the names of the processes, those that spent most first. */
+    /** By process name, the largest first. */
     processes: Record<string, number>;
     /** What other clients of the account have spent in it, at least. */
     others: number;
   };
-  /** How many requests other clients spend a minute, estimated; nothing when nobody has looked recently. */
+  /** An estimate of the requests per minute of other clients; undefined without a recent window. */
   othersPerMinute?: number;
 }
 
-/** The limit and what is left of it: all of it once the window is over. */
+/** The limit and what is left of it: the whole limit once the window has ended. */
 export function countOf(fields: Fields, defaultLimit: number, now: number) {
   const limit = Number(fields['limit'] ?? defaultLimit);
   const resetsAt = Number(fields['resets'] ?? 0);
@@ -42,16 +40,16 @@ export function failureOf(
   return { failingSince: Number(fields['failing']), failedAt: Number(fields['failed']) };
 }
 
-/** How many requests each class was granted in all. */
+/** How many requests each class was granted in total. */
 export const grantedIn = (fields: Fields): Record<RequestClass, number> =>
   byClass(fields, (requestClass) => `granted:${requestClass}`);
 
-/** Whether an answer has shown the window, and it is not over. */
+/** Whether an answer has shown the window, and it has not ended. */
 export const isInProgress = (fields: Fields, now: number): boolean =>
   fields['known'] === '1' && now < Number(fields['resets'] ?? 0);
 
 /**
- * Who uses the window; `granted` is what was granted in it by class and by process, while it is in progress.
+ * Who uses the window. `granted` is what was granted in it by class and by process, while it is in progress.
  */
 export function usageOf(
   fields: Fields,
@@ -91,19 +89,19 @@ function byClass(
 }
 
 /**
- * What other clients spent in the window in progress, as far as answers showed: all that is gone and that we
- * did not send. Our requests without an answer yet count as ours already, so that this is never too much.
+ * What other clients spent in the window in progress, as far as answers showed: everything that is missing
+ * and that we did not send. Our requests in flight already count as ours, so this is never too high.
  */
 const othersIn = (fields: Fields, limit: number): number =>
   Math.max(0, limit - Number(fields['remaining'] ?? limit) - Number(fields['ours'] ?? 0));
 
 const MINUTE_MS = 60_000;
-/** A window that ended longer ago shows nothing about now. */
+/** A window that ended longer ago shows nothing about the present. */
 const RECENT_MS = 5 * MINUTE_MS;
 
 /**
- * How many requests other clients spend a minute: as in the window before, or as in the one in progress when
- * they have spent more in it already. Nothing when neither was seen recently.
+ * How many requests other clients spend per minute: as in the previous window, or as in the one in progress
+ * if they have already spent more in it. Undefined when neither was seen recently.
  */
 function othersPerMinute(fields: Fields, limit: number, now: number): number | undefined {
   const perMinute = (count: number) =>

@@ -1,6 +1,7 @@
 /**
- * One typed call per operation of the contract, for one account: budget first, then the request, then what
- * the answer means. Nothing here knows about jobs or runs; whoever calls decides what follows from an error.
+ * One typed call per operation of the contract, for one account: take a request from the budget, send it,
+ * interpret the answer. This room knows nothing of jobs and runs. The caller decides what follows from an
+ * error.
  */
 import type { Readable } from 'node:stream';
 import type { Budget } from '../budget/budget.ts';
@@ -11,7 +12,7 @@ import { type Answer, type Input, type OperationId, operationOf } from '../contr
 import type { Log } from '../log.ts';
 import type { CallOptions, OnRequest } from './call-options.ts';
 import { NotTheServiceError, UnavailableError } from './errors.ts';
-import { Connection, isOverdue } from './http.ts';
+import { Connection, isTimeout } from './http.ts';
 import { InvalidInputError } from './invalid-input.ts';
 import { ReplyReader } from './reply-reader.ts';
 import { RequestSender } from './request-sender.ts';
@@ -22,44 +23,40 @@ export interface Client {
   readonly account: string;
   /**
    * Calls an operation. Costs one request, and one more for each redirect and each 429. Reads without a
-   * usable answer are tried up to three times, and once while no other request gets one either. An answer
-   * that a person waits for has ten seconds to begin, and is then not asked for again.
+   * usable answer are tried up to three times, but only once while other requests fail too. For a person, the
+   * answer must begin within ten seconds and is not requested again.
    *
    * @throws {RejectedError} 400, 422  {GoneError} 404  {ConflictError} 409  {AccountRefusedError} 401, 403
-   * @throws {UnavailableError} 5xx, time limits, cut connections, unreadable bodies
-   * @throws {UnreadableError} an `UnavailableError` when a change was made, and its answer cannot be used
-   * @throws {RedirectedError} an `UnavailableError` for a redirect that is not followed
-   * @throws {NotTheServiceError} an `UnavailableError` when something else answers at the base URL
-   * @throws {ContractError} when the answer lacks what we cannot work without
-   * @throws {BudgetSpentError} with `whenSpent: 'leave'` only. A 429 is never an error: the budget waits it
-   * out.
-   * @throws {InvalidInputError} when the request itself is against the contract; nothing is sent then
+   * @throws {UnavailableError} 5xx, timeouts, broken connections, unreadable bodies
+   * @throws {UnreadableError} an `UnavailableError`: a change was made, but its answer cannot be used
+   * @throws {RedirectedError} an `UnavailableError`: a redirect that is not followed
+   * @throws {NotTheServiceError} an `UnavailableError`: something else answers at the base URL
+   * @throws {ContractError} when a needed field is missing in the answer
+   * @throws {BudgetSpentError} only with `whenSpent: 'leave'`. A 429 is never an error: the budget waits.
+   * @throws {InvalidInputError} when the request does not match the contract; nothing is sent
    * @throws the signal's reason when it was aborted
    */
   call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions): Promise<Answer<Id>>;
   /**
-   * Streams the PDF that an operation answers; the caller limits and ends the stream. Errors as for `call`,
-   * and an `UnavailableError` from the stream when it breaks off or is no PDF.
+   * Streams the PDF that an operation returns. The caller limits and closes the stream. Throws the same
+   * errors as `call`. The stream fails with an `UnavailableError` when it is cut or is not a PDF.
    */
   download(id: OperationId, input: Record<string, unknown>, options: CallOptions): Promise<Readable>;
-  /**
-   * Since when the oldest request in progress has been without an answer; PDFs take their time and do not
-   * count.
-   */
+  /** When the oldest request without an answer was sent. PDFs do not count, because they take long. */
   waitingSince(): number | undefined;
   /**
-   * Whether the service gives usable answers from now on; a refusal is one too. Asks it something small.
-   * Callers that ask while a probe is in progress share the next one. Costs a request, up to three where one
-   * fails. False at once when the signal aborts.
+   * Sends a small request to find out whether the service gives usable answers. A refusal is a usable answer.
+   * Callers that ask while a probe is in progress share the next one, so the result is never older than the
+   * call. Costs one request, up to three if one fails. Returns false immediately when the signal aborts.
    */
   answers(onRequest: OnRequest, signal?: AbortSignal): Promise<boolean>;
   /**
-   * The time by the service's clock when it was `at` by ours, as its answers have shown it. Costs one small
-   * request when no answer has shown a time yet, else nothing; bounds of a day where none ever does. Errors
-   * as for `call`.
+   * Converts `at`, a time of our clock, to the service's clock, as measured from its answers. Costs one small
+   * request if no answer has shown a time yet, otherwise none. If no answer ever shows a time, the bounds are
+   * a day. Throws the same errors as `call`.
    */
   serviceTime(at: number, options: CallOptions): Promise<TimeBounds>;
-  /** The same without asking; nothing when no answer has shown a time yet. */
+  /** The same without a request; undefined when no answer has shown a time yet. */
   knownServiceTime(at: number): TimeBounds | undefined;
   close(): Promise<void>;
 }
@@ -76,27 +73,27 @@ export interface ClientOptions {
 const READ_TRIES = 3;
 const READ_PAUSE_MS = 300;
 
-/** Opens the client of one account; `close` it to let its connections go. */
+/** Opens the client of one account. Call `close` to close its connections. */
 export function openClient({ account, budget, clock, log, onDrift }: ClientOptions): Client {
   const connection = new Connection(account);
   const serviceClock = new ServiceClock();
   const sender = new RequestSender(connection, serviceClock, { account: account.name, budget, clock, log });
   const reader = new ReplyReader(connection, serviceClock, account.name, onDrift);
   const call = callWith(sender, reader, clock);
-  const askSomethingSmall = (options: CallOptions) => call('listTags', { perPage: 1 }, options);
+  const sendSmallRequest = (options: CallOptions) => call('listTags', { perPage: 1 }, options);
   return {
     account: account.name,
     call,
     download: downloadWith(sender, reader, clock),
-    answers: sharedProbe((onRequest) => probeService(askSomethingSmall, onRequest)),
+    answers: sharedProbe((onRequest) => probeService(sendSmallRequest, onRequest)),
     waitingSince: () => sender.waitingSince(),
-    serviceTime: serviceTimeWith(askSomethingSmall, serviceClock),
+    serviceTime: serviceTimeWith(sendSmallRequest, serviceClock),
     knownServiceTime: (at) => (serviceClock.isMeasured ? serviceClock.serviceTime(at) : undefined),
     close: () => connection.close(),
   };
 }
 
-/** Calls an operation whose answer is JSON, or nothing. */
+/** Calls an operation that returns JSON or nothing. */
 function callWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Client['call'] {
   return async (id, input, options) => {
     checkRequest(id, input);
@@ -107,7 +104,7 @@ function callWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Cli
   };
 }
 
-/** Calls an operation that answers a PDF. */
+/** Calls an operation that returns a PDF. */
 function downloadWith(sender: RequestSender, reader: ReplyReader, clock: Clock): Client['download'] {
   return async (id, input, options) => {
     checkRequest(id, input);
@@ -123,10 +120,7 @@ function checkRequest(id: OperationId, input: object): void {
   if (faults.length > 0) throw new InvalidInputError(id, faults);
 }
 
-/**
- * Reads may be asked again without harm; a change is asked once, and what became of it is found out by its
- * job.
- */
+/** Reads can be repeated safely. A change is sent once; its job reconciles a lost answer. */
 async function withRetries<T>(
   id: OperationId,
   options: CallOptions,
@@ -138,33 +132,33 @@ async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      // Whoever gave up wants to hear that, not how the answer broke off.
+      // After an abort, the caller needs the abort reason rather than the error of the broken answer.
       options.signal?.throwIfAborted();
-      // The service is away: every caller but a person comes back later.
-      const away = sender.failuresInARow > READ_TRIES && options.requestClass !== 'person';
-      if (away || !mayAskAgain(id, error, options) || tries === READ_TRIES) throw error;
+      // The service is down. Only a person's request is retried; other callers come back later.
+      const isDown = sender.failuresInARow > READ_TRIES && options.requestClass !== 'person';
+      if (isDown || !mayRetry(id, error, options) || tries === READ_TRIES) throw error;
       await clock.sleep(READ_PAUSE_MS * 2 ** (tries - 1), options.signal);
     }
   }
 }
 
-function mayAskAgain(id: OperationId, error: unknown, { requestClass }: CallOptions): boolean {
+function mayRetry(id: OperationId, error: unknown, { requestClass }: CallOptions): boolean {
   if (operationOf(id).effect !== undefined) return false;
   if (error instanceof ContractError) return true;
   if (!(error instanceof UnavailableError) || error instanceof NotTheServiceError) return false;
-  return !(requestClass === 'person' && isOverdue(error));
+  return !(requestClass === 'person' && isTimeout(error));
 }
 
-/** The time by the service's clock; asks something small once when no answer has shown it yet. */
+/** Converts times to the service's clock. Sends one small request if no answer has shown a time yet. */
 function serviceTimeWith(
-  askSomethingSmall: (options: CallOptions) => Promise<unknown>,
+  sendSmallRequest: (options: CallOptions) => Promise<unknown>,
   serviceClock: ServiceClock,
 ): Client['serviceTime'] {
-  /** Whether the service was found to show no time in its answers. */
+  /** Set when the service was found to show no time in its answers. */
   let hidesTime = false;
   return async (at, options) => {
     if (!serviceClock.isMeasured && !hidesTime) {
-      await askSomethingSmall(options);
+      await sendSmallRequest(options);
       hidesTime = !serviceClock.isMeasured;
     }
     return serviceClock.serviceTime(at);

@@ -1,6 +1,6 @@
 /**
- * Bodies as they were before the service, or a proxy in front of it, compressed them (`Content-Encoding`). We
- * ask for no compression, but whoever asks for nothing may be sent any.
+ * Decompresses bodies by their `Content-Encoding`. We do not ask for compression, but without an
+ * `Accept-Encoding` header a service or a proxy may use any.
  */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -8,20 +8,21 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 const decoders: Record<string, (first: Buffer) => Transform> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // Meant is the zlib format, and some servers send the bare one: only the former begins with the method 8.
+  // The standard means the zlib format here, but some servers send raw deflate. Only zlib begins with method
+  // 8.
   deflate: (first) => ((first[0] ?? 0) % 16 === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
 };
 
-/** A body is compressed in a way that we cannot read, or is not what its `Content-Encoding` names. */
+/** The body uses an unsupported compression, or does not match its `Content-Encoding`. */
 export class EncodingError extends Error {}
 
 /**
- * The body without its compression, as it comes: whoever reads it bounds it, so that little which becomes
- * much costs no memory. `encoding` is the header's value.
+ * Streams the decompressed body. The reader limits the size, so that a small body that expands to a large one
+ * costs no memory. `encoding` is the value of the header.
  *
- * @throws {EncodingError} while it is read, when it is compressed otherwise or not to its end
- * @throws what `body` throws when it breaks off
+ * @throws {EncodingError} while reading, when the compression is another one or incomplete
+ * @throws the error of `body` when the body is cut
  */
 export async function* decoded(body: Readable, encoding: string | undefined): AsyncGenerator<Buffer> {
   const names = (encoding ?? '').split(',').map((name) => name.trim().toLowerCase());
@@ -42,7 +43,7 @@ async function* through(
 ): AsyncGenerator<Buffer> {
   const chunks = body.iterator() as NodeJS.AsyncIterator<Buffer>;
   const first = await chunks.next();
-  // An empty body stands for nothing, whatever it is called.
+  // An empty body needs no decompression.
   if (first.done) return;
   let broken: unknown;
   async function* whole() {

@@ -1,21 +1,21 @@
-/** What an answer that is not a success means for whoever asked (DESIGN section 5), one class a meaning. */
+/** The errors for answers that are not a success, one class for each meaning (DESIGN section 5). */
 import type { OperationId } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 
-/** 400 and 422: the service understood and says no. Asking again changes nothing. */
+/** 400 and 422: the service refuses the request. Sending it again gives the same answer. */
 export class RejectedError extends CaretakerError {
   readonly code = 'REJECTED';
   constructor(
     readonly operation: OperationId,
     readonly status: number,
-    /** The service's own code, where it gives one. */
+    /** The service's own error code, if there is one. */
     readonly problem: { code?: string; message: string },
   ) {
     super(`${operation} was rejected (HTTP ${status}): ${problem.message}`);
   }
 }
 
-/** 401 and 403: the account no longer accepts us; every run of the account waits. */
+/** 401 and 403: the account refuses access. Every run of the account waits. */
 export class AccountRefusedError extends CaretakerError {
   readonly code = 'ACCOUNT_REFUSED';
   constructor(
@@ -30,18 +30,18 @@ export class AccountRefusedError extends CaretakerError {
   }
 }
 
-/** 404: what was asked for is not there, any more or at all. */
+/** 404: the requested item does not exist, or no longer exists. */
 export class GoneError extends CaretakerError {
   readonly code = 'GONE';
   constructor(
     readonly operation: OperationId,
-    readonly problem: { code?: string; message: string } = { message: 'It is not there.' },
+    readonly problem: { code?: string; message: string } = { message: 'It does not exist.' },
   ) {
     super(`${operation}: the account has no such item (HTTP 404).`);
   }
 }
 
-/** 409: another change, perhaps the same work, is under way. */
+/** 409: another change, perhaps the same work, is in progress. */
 export class ConflictError extends CaretakerError {
   readonly code = 'CONFLICT';
   constructor(
@@ -53,9 +53,10 @@ export class ConflictError extends CaretakerError {
 }
 
 /**
- * 5xx, redirects, time limits, cut connections and unreadable bodies: the service gave no usable answer.
+ * 5xx, redirects, timeouts, broken connections and unreadable bodies: the service gave no usable answer.
  *
- * `sent` is false only when the request provably never left; otherwise a change may have happened.
+ * `sent` is false only when the request certainly never left this machine. Otherwise a change may have
+ * happened.
  */
 export class UnavailableError extends CaretakerError {
   readonly code: 'UNAVAILABLE' | 'NOT_THE_SERVICE' | 'REDIRECTED' = 'UNAVAILABLE';
@@ -72,11 +73,10 @@ export class UnavailableError extends CaretakerError {
 }
 
 /**
- * Something answers at the base URL that is not the service: another web server, another version, another
- * protocol.
+ * What answers at the base URL is not the service: another web server, another version, another protocol.
  *
- * For runs it is an outage like any other, and over when the base URL is fixed; asking again at once is
- * useless.
+ * For runs this is an outage like any other, which ends when the base URL is corrected. Retrying immediately
+ * does not help.
  */
 export class NotTheServiceError extends UnavailableError {
   override readonly code = 'NOT_THE_SERVICE';
@@ -84,7 +84,7 @@ export class NotTheServiceError extends UnavailableError {
     operation: OperationId,
     where: { account: string; baseUrl: string },
     sent: boolean,
-    /** What it did instead, as a clause: `it answered listSites with HTTP 404`. */
+    /** What was received instead, as a clause: `it answered listSites with HTTP 404`. */
     why: string,
     options?: ErrorOptions & { status?: number },
   ) {
@@ -94,27 +94,27 @@ export class NotTheServiceError extends UnavailableError {
 }
 
 /**
- * A redirect that is not followed: of a change, or to another origin, where the token must not go. It may
- * pass, as with a proxy that is being restarted; where it lasts, the base URL has to be changed.
+ * A redirect that is not followed: of a change, or to another origin, where the token must not be sent. It
+ * may be temporary, as with a proxy that restarts. If it persists, the base URL has to be changed.
  */
 export class RedirectedError extends UnavailableError {
   override readonly code = 'REDIRECTED';
   constructor(
     operation: OperationId,
     where: { account: string; baseUrl: string },
-    /** The other origin, where it leads to one. */
+    /** The other origin, if the redirect leads to one. */
     to: string | undefined,
     { status }: { status: number },
   ) {
     super(operation, true, 'it redirects', { status });
     const redirect = `a redirect${to === undefined ? '' : ` to ${to}`} (HTTP ${status})`;
-    this.message = `${where.baseUrl} answers ${operation} with ${redirect}, which is not followed; if it lasts, check accounts.${where.account}.base_url.`;
+    this.message = `${where.baseUrl} answers ${operation} with ${redirect}, which is not followed; if it persists, check accounts.${where.account}.base_url.`;
   }
 }
 
 /**
- * The service reports that a change was made (2xx), and what it says of it cannot be used. The change was
- * carried out; what it made is not known.
+ * The service reports that a change was made (2xx), but the rest of its answer cannot be used. The change was
+ * carried out; its result is unknown.
  */
 export class UnreadableError extends UnavailableError {
   constructor(operation: OperationId, status: number, cause: Error) {

@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange with the service over undici: where the token goes, how long we wait, how much we read.
- * What a status means is decided above, in `client.ts`.
+ * One HTTP exchange with the service over undici: where the token is sent, how long to wait, how much to
+ * read. `client.ts` decides what a status means.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -11,51 +11,51 @@ import { decoded, EncodingError } from './encoding.ts';
 import { NotTheServiceError, RedirectedError, UnavailableError } from './errors.ts';
 import { asPdf, PdfError } from './pdf.ts';
 
-/** The largest JSON body that is read; a page of 100 sites has about 65 kB. */
+/** The largest JSON body that is read. A page of 100 sites has about 65 kB. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long an answer may take to begin, and then to go on. */
+/** The maximum time until an answer begins, and between two parts of it. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-/** Redirects that keep a read a read. */
+/** Redirect statuses that are followed for reads. */
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The system calls that fail while there is no connection yet. */
+/** System calls that fail only before a connection exists. */
 const connecting = new Set(['connect', 'getaddrinfo']);
-/** Failures without such a call that still come before the first byte of a request is sent. */
+/** Error codes without such a system call that also occur only before the first byte is sent. */
 const neverSent = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_INVALID_ARG']);
-/** Nobody that we know vouches for the certificate. */
+/** The certificate was signed by an unknown authority. */
 const unknownAuthority = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
-/**
- * What else is wrong with a certificate; like the others it is found before the first byte of a request is
- * sent.
- */
+/** Other certificate errors. Like those above, they occur before the first byte of a request is sent. */
 const badCertificate = new Set(['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
 export interface Exchange {
   operation: OperationId;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Path and query, as they stand in the request. */
+  /** Path and query of the request. */
   path: string;
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** How long the answer may take to begin, and then to go on; default 30 s. */
+  /** The maximum time until the answer begins, and between two parts of it. Default 30 s. */
   answerWithinMs?: number;
-  /** Asked directly before the first byte: when it holds, nothing is sent. */
+  /** Called directly before the first byte. If it returns true, nothing is sent. */
   isLate?: (() => boolean) | undefined;
 }
 
-/** A process that was held up sends nothing late: others may be at work on the same thing by then. */
+/**
+ * A process that was suspended must not send a late request: another process may be working on the same
+ * target by then.
+ */
 class LateError extends Error {
-  override readonly message = 'this process was held up, and did not send the request late';
+  override readonly message = 'this process was suspended, and did not send the request late';
 }
 
-/** Between a request and its connection, which may take its time to open. */
+/** Checks the deadline once the connection is open, which may take a while. */
 class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
   constructor(
     private readonly handler: Dispatcher.DispatchHandler,
@@ -70,8 +70,8 @@ class Guard extends DecoratorHandler implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Hints that come before an answer (1xx) are none: passed on, the answer after them would be taken for a
-   * second one.
+   * Drops informational responses (1xx). If they were passed on, the real response would count as a second
+   * one.
    */
   onResponseStart(
     controller: Dispatcher.DispatchController,
@@ -91,14 +91,14 @@ const guarded: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options,
 export interface Reply {
   status: number;
   header(name: string): string | undefined;
-  /** Every value of a header that came more than once, or holds several. */
+  /** All values of a header that was sent more than once or holds a list. */
   values(name: string): string[];
   body: BodyReadable;
-  /** How long the body may stop coming. */
+  /** The maximum pause in the body. */
   answerWithinMs: number;
 }
 
-/** A body as undici gives it, which can also be thrown away. */
+/** The body type of undici, which can also be discarded. */
 type BodyReadable = Dispatcher.ResponseData['body'];
 
 /** A keep-alive connection pool to one account's base URL, with its token. */
@@ -106,28 +106,28 @@ export class Connection {
   private readonly pool: Dispatcher;
   private readonly base: URL;
   private readonly token: string;
-  /** Whether the service has answered here: then no wrong base URL is the cause of what comes back. */
+  /** Whether the service has answered at this base URL. If so, errors are not caused by a wrong base URL. */
   private isRecognised = false;
 
   constructor(private readonly account: { name: string; baseUrl: string; token: string }) {
     this.base = new URL(account.baseUrl);
     this.token = account.token;
     this.pool = new Pool(this.base.origin, {
-      // More than anybody has under way at once: a request that was let go must not wait in a queue of the
-      // pool.
+      // More than are ever in flight at once: a request that the budget granted must not wait in the pool's
+      // queue.
       connections: 512,
       connect: { timeout: CONNECT_TIMEOUT_MS },
     }).compose(guarded);
   }
 
-  /** What `target`, relative to the base URL, is as the path of a request. */
+  /** The request path of `target`, which is relative to the base URL. */
   pathOf(target: string): string {
     return `${this.base.pathname.replace(/\/+$/, '')}${target}`;
   }
 
   /**
-   * The path that a reply redirects a read to; nothing when it does not, when a change was asked for, and
-   * when it leads to another origin: the token stays home.
+   * The path that a reply redirects a read to. Undefined when it is no redirect, when the request was a
+   * change, and when it leads to another origin, where the token must not be sent.
    */
   redirectionOf({ method, path }: Exchange, reply: Reply): string | undefined {
     if (method !== 'GET' || !redirects.has(reply.status)) return undefined;
@@ -136,18 +136,18 @@ export class Connection {
   }
 
   /**
-   * Sends one request, and follows no redirect.
+   * Sends one request. Follows no redirect.
    *
-   * @throws {NotTheServiceError} when what listens there speaks another protocol.
-   * @throws {UnavailableError} when no answer came; its `sent` says whether the request may have arrived.
+   * @throws {NotTheServiceError} when the server speaks another protocol.
+   * @throws {UnavailableError} when no answer came; `sent` shows whether the request may have arrived.
    * @throws the signal's reason when it was aborted.
    */
   async exchange(exchange: Exchange): Promise<Reply> {
     const { operation, method, path, body, signal, answerWithinMs = RESPONSE_TIMEOUT_MS } = exchange;
-    let isBegun = false;
+    let isStarted = false;
     const isLate = () => {
       const late = exchange.isLate?.() ?? false;
-      isBegun = !late;
+      isStarted = !late;
       return late;
     };
     try {
@@ -181,23 +181,20 @@ export class Connection {
       signal?.throwIfAborted();
       if (error instanceof LateError) throw new UnavailableError(operation, false, error.message);
       const foreign = this.isRecognised ? undefined : otherProtocol(error);
-      // The words of TLS alone do not show whether they came before the request or after it.
-      if (foreign) throw this.notTheService(operation, isBegun, foreign, { cause: error });
+      // A TLS error alone does not show whether it occurred before or after the request was sent.
+      if (foreign) throw this.notTheService(operation, isStarted, foreign, { cause: error });
       const sent = !failedBeforeSending(error);
-      const why = plainly(error, answerWithinMs, this.base.origin);
+      const why = causeOf(error, answerWithinMs, this.base.origin);
       throw new UnavailableError(operation, sent, `${why}${this.hint(error, sent)}`, { cause: error });
     }
   }
 
-  /** The service itself has answered at the base URL. */
+  /** Records that the service itself has answered at the base URL. */
   recognise(): void {
     this.isRecognised = true;
   }
 
-  /**
-   * The error for an answer that the service would never give: from something before it, or from something
-   * else.
-   */
+  /** The error for an answer that does not come from the service, but from a proxy or another server. */
   notTheService(
     operation: OperationId,
     sent: boolean,
@@ -208,7 +205,10 @@ export class Connection {
     return new NotTheServiceError(operation, this.where, sent, why, options);
   }
 
-  /** The error for a redirect that is not followed. Only its origin is told: the rest may hold a secret. */
+  /**
+   * The error for a redirect that is not followed. It names the origin only, because the rest of the URL may
+   * contain a secret.
+   */
   redirected(operation: OperationId, { path }: Pick<Exchange, 'path'>, reply: Reply): RedirectedError {
     const origin = this.leadsTo(path, reply)?.origin;
     const elsewhere = origin === this.base.origin || origin === 'null' ? undefined : origin;
@@ -219,39 +219,41 @@ export class Connection {
     return { account: this.account.name, baseUrl: this.account.baseUrl };
   }
 
-  /** Where a reply points to. */
+  /** The URL in the `Location` header. */
   private leadsTo(path: string, reply: Reply): URL | undefined {
     const location = reply.header('location') ?? '';
     const from = new URL(path, this.base);
     return location !== '' && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   }
 
-  /** What to look at when nothing came back: nobody is there, or TLS was expected and so the line was cut. */
+  /** A hint for a request without an answer: check the base URL, or use TLS. */
   private hint(error: unknown, sent: boolean): string {
     const key = `accounts.${this.account.name}.base_url`;
     if (codes(error).some((code) => unknownAuthority.has(code)))
-      return '; where it is one of your own, name the file of its authority in NODE_EXTRA_CA_CERTS';
+      return '; if you signed it yourself, set NODE_EXTRA_CA_CERTS to the file of your authority';
     if (this.isRecognised) return '';
     if (!sent) return `; check ${key}${this.proxyHint()}`;
-    return this.base.protocol === 'http:' && wasCut(error) ? `; if it wants https://, say so in ${key}` : '';
+    return this.base.protocol === 'http:' && wasReset(error)
+      ? `; if it requires https://, change ${key}`
+      : '';
   }
 
-  /** Somebody who set a proxy may wonder why it is not asked. */
+  /** Explains why a configured proxy is not used. */
   private proxyHint(): string {
     const name = this.base.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
     const set = [name, name.toUpperCase()].find((variable) => process.env[variable]);
-    return set === undefined ? '' : `; ${set} is set, but the service is asked directly`;
+    return set === undefined ? '' : `; ${set} is set, but Caretaker connects directly`;
   }
 
-  /** Ends idle connections now and busy ones when their answer is in. */
+  /** Closes idle connections now, and busy ones after their answer. */
   close(): Promise<void> {
     return this.pool.close();
   }
 }
 
 /**
- * Whether the request provably never left. A code alone does not prove it: a connection that was open can
- * also end with `EHOSTUNREACH`.
+ * Whether the request certainly never left. An error code alone does not prove it: an open connection can
+ * also fail with `EHOSTUNREACH`.
  */
 function failedBeforeSending(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -271,22 +273,19 @@ function codes(error: unknown): string[] {
 const isDistrusted = (error: unknown): boolean =>
   codes(error).some((code) => unknownAuthority.has(code) || badCertificate.has(code));
 
-/**
- * Whether the other side speaks something else than base_url says: TLS where HTTP was meant, or the other way
- * round.
- */
+/** Whether the server speaks another protocol than base_url names: TLS instead of HTTP, or the reverse. */
 function otherProtocol(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code = String((at as { code?: unknown }).code);
     if (/^ERR_SSL_|^EPROTO$/.test(code))
-      return 'base_url says https://, and what listens there does not speak it';
+      return 'base_url has https://, and the server there does not use TLS';
     if (at.name === 'HTTPParserError')
-      return 'base_url says http://, and what listens there does not speak it';
+      return 'base_url has http://, and the server there does not use plain HTTP';
   }
   return undefined;
 }
 
-function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string {
+function causeOf(error: unknown, answerWithinMs: number, origin = 'it'): string {
   if (error instanceof EncodingError || error instanceof PdfError) return error.message;
   const code = systemCodeOf(error);
   if (code === 'ECONNREFUSED') return `nothing listens at ${origin} (connection refused)`;
@@ -294,32 +293,32 @@ function plainly(error: unknown, answerWithinMs: number, origin = 'it'): string 
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return `no connection to ${origin} within ${CONNECT_TIMEOUT_MS / 1000} s`;
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${answerWithinMs / 1000} s`;
-  if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stopped coming for ${answerWithinMs / 1000} s`;
-  if (wasCut(error)) return 'the connection was cut';
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'its answer is no valid HTTP';
+  if (code === 'UND_ERR_BODY_TIMEOUT') return `the answer stalled for ${answerWithinMs / 1000} s`;
+  if (wasReset(error)) return 'the connection was cut';
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'its answer is not valid HTTP';
   if (isDistrusted(error)) return `the certificate of ${origin} cannot be trusted (${messageOf(error)})`;
   return messageOf(error);
 }
 
-const wasCut = (error: unknown): boolean =>
+const wasReset = (error: unknown): boolean =>
   ['ECONNRESET', 'UND_ERR_SOCKET'].includes(systemCodeOf(error) ?? '');
 
-/** Whether an error says that a time limit of ours ran out while waiting for the answer. */
-export const isOverdue = (error: unknown): boolean =>
+/** Whether an error is one of our own timeouts while waiting for the answer. */
+export const isTimeout = (error: unknown): boolean =>
   ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(systemCodeOf(error) ?? '');
 
-/** Whether a reply is a page for a browser: the service answers JSON, and PDF where asked for one. */
+/** Whether a reply is a web page. The service answers JSON, or PDF where one was requested. */
 export const isPage = ({ header }: Reply): boolean => /^text\/html\b/i.test(header('content-type') ?? '');
 
-/** Lets go of a body that nobody wants to read, and of the connection when there is much of it. */
+/** Discards a body, and closes the connection if much of the body is left. */
 export function discard({ body }: Reply): void {
-  void body.dump(); // without a signal it never rejects
+  void body.dump(); // dump() rejects only with a signal
 }
 
 /**
- * Reads a whole text body of bounded size.
+ * Reads a whole text body of limited size.
  *
- * @throws {UnavailableError} when the body is cut, or too large.
+ * @throws {UnavailableError} when the body is cut or too large.
  */
 export async function readText(operation: OperationId, reply: Reply): Promise<string> {
   const { status, header, answerWithinMs } = reply;
@@ -334,7 +333,7 @@ export async function readText(operation: OperationId, reply: Reply): Promise<st
       chunks.push(bytes);
     }
   } catch (error) {
-    throw unreadable(plainly(error, answerWithinMs), error);
+    throw unreadable(causeOf(error, answerWithinMs), error);
   }
   if (size > MAX_BODY_BYTES)
     throw unreadable(`its answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
@@ -342,8 +341,8 @@ export async function readText(operation: OperationId, reply: Reply): Promise<st
 }
 
 /**
- * Bytes as text, without a byte order mark: UTF-8, as JSON has to be, or what the content type names where
- * they are not that.
+ * Decodes bytes as text without a byte order mark: as UTF-8, which JSON requires, and otherwise with the
+ * charset of the content type.
  */
 function textOf(bytes: Buffer, contentType = ''): string {
   const [, charset] = /;\s*charset="?([\w.:-]+)/i.exec(contentType) ?? [];
@@ -351,34 +350,32 @@ function textOf(bytes: Buffer, contentType = ''): string {
     try {
       return new TextDecoder(label, { fatal: true }).decode(bytes);
     } catch {
-      // Not in this encoding, or none that is known.
+      // Not valid in this encoding, or an unknown encoding.
     }
   }
   return new TextDecoder().decode(bytes);
 }
 
-/** A body, decompressed. */
 const contentOf = ({ body, header }: Reply): AsyncGenerator<Buffer> =>
   decoded(body, header('content-encoding'));
 
 /**
- * A PDF as it comes. It ends with an `UnavailableError` when it is cut, stops coming, or is no PDF; in the
+ * Streams a PDF. The stream fails with an `UnavailableError` when it is cut, stalls or is not a PDF; in the
  * last case before its first byte.
  */
 export function streamPdf(operation: OperationId, reply: Reply): Readable {
   const { status, body, answerWithinMs, header } = reply;
-  // A length that was told is kept to, or the connection counts as cut; so does what was sent in chunks, or
-  // compressed.
+  // With a content length, with chunks or with compression, undici or the decoder detects a body that is cut.
   const endsOpen = ['content-length', 'transfer-encoding', 'content-encoding'].every((name) => !header(name));
   async function* chunks() {
     try {
       yield* asPdf(contentOf(reply), { endsOpen });
     } catch (error) {
-      throw new UnavailableError(operation, true, plainly(error, answerWithinMs), { status, cause: error });
+      throw new UnavailableError(operation, true, causeOf(error, answerWithinMs), { status, cause: error });
     }
   }
-  // What goes wrong is told by the iteration; without a listener it would end the process besides.
+  // The iteration reports the error. Without a listener, the event would also end the process.
   body.on('error', () => undefined);
-  // Whoever stops reading, perhaps before the first byte, gives the connection back.
+  // When the reader stops, perhaps before the first byte, the connection is released.
   return Readable.from(chunks(), { objectMode: false }).once('close', () => body.destroy());
 }

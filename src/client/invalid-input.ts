@@ -4,7 +4,8 @@ import { CaretakerError } from '../errors.ts';
 import { suggestionFor } from '../suggest.ts';
 
 /**
- * A request against the contract: a mistake in a policy, a command or a job, told before anything is sent.
+ * A request that does not match the contract: an error in a policy, a command or a job, found before anything
+ * is sent.
  */
 export class InvalidInputError extends CaretakerError {
   readonly code = 'INVALID_INPUT';
@@ -14,20 +15,18 @@ export class InvalidInputError extends CaretakerError {
   ) {
     super(
       `${operation}: ${faults
-        .map(sayFault)
+        .map(describeFault)
         .join('; ')
         .replace(/[.?]?$/, (end) => end || '.')}`,
     );
   }
 }
 
-/**
- * A fault with its place and, where a name or value is not among the allowed ones, what was probably meant.
- */
-function sayFault({ path, message, allowed = [] }: QueryFault): string {
+/** Formats a fault with its place and, for a name or value that is not allowed, a suggestion. */
+function describeFault({ path, message, allowed = [] }: QueryFault): string {
   const gap = /^(is|takes|must)\b/.test(message) ? ' ' : ': ';
-  const told = path.length > 0 ? `${path.join('.')}${gap}${message}` : message;
+  const text = path.length > 0 ? `${path.join('.')}${gap}${message}` : message;
   const wrong = [...message.matchAll(/"([^"]*)"/g)].at(-1)?.[1] ?? path.at(-1) ?? '';
   const hint = suggestionFor(wrong, allowed);
-  return hint ? `${told}, ${hint}` : told;
+  return hint ? `${text}, ${hint}` : text;
 }

@@ -1,27 +1,26 @@
 /**
- * All items of a list, page after page, while the list may be changing under us.
+ * Reads all items of a list, page by page, while the list may be changing.
  *
- * An item that moves to a later page between two requests is not given twice. One that moves to an earlier
- * page, because it changed or because another one left the list, would be missed: so when a round did not see
- * as many items as the service counted all along, the pages are gone through again for the rest.
+ * An item that moves to a later page between two requests is not returned twice. An item that moves to an
+ * earlier page would be missed: it changed, or another item left the list. So when a round saw fewer items
+ * than the service counted, the pages are read again for the rest.
  *
- * A page that does not show how many pages there are is no proof that the list ends with it: the next page is
- * asked for until one has nothing new. Where no count is shown, a list of several pages is whole when a round
- * finds nothing new.
+ * If a page does not show the number of pages, the next page is read until one has nothing new. If the
+ * service shows no count, a list of several pages is complete when a round finds nothing new.
  */
 import type { Item, ListId } from '../contract/operations.ts';
 import { operationOf } from '../contract/operations.ts';
 
-/** Fetches one page, given what to ask for: nothing, where the list is not paged. */
+/** Fetches one page. The query is empty for a list without pages. */
 export type FetchPage = (query: { page?: number; perPage?: number }) => Promise<unknown>;
 
 const PER_PAGE = 100;
 const MAX_ROUNDS = 3;
 
 /**
- * Yields every item once, by its `id`, or, where items have none, by all that it says; a list without pages
- * as it is. Costs one request per 100 items, and at most twice that again when items move; one more a round
- * where the service does not show its number of pages. Errors are the fetching function's.
+ * Yields every item once, identified by its `id`, or by its whole content if it has none. Costs one request
+ * per 100 items, and at most twice that again when items move. If the service does not show its number of
+ * pages, each round costs one request more. Errors are those of `fetchPage`.
  */
 export async function* allItems<Id extends ListId>(
   id: Id,
@@ -58,12 +57,12 @@ async function* pagesOf(key: string, fetchPage: FetchPage): AsyncGenerator<Page>
     const { items, pages } = answer;
     const seenBefore = seen.size;
     for (const item of items) seen.add(nameOf(item));
-    // An empty page: the list has shrunk under us, or counts more pages than it has.
+    // An empty page: the list has become shorter, or reports more pages than it has.
     if (items.length === 0 || (pages === undefined ? seen.size === seenBefore : page >= pages)) return;
   }
 }
 
-/** The items that have not been given yet. */
+/** The items that have not been returned yet. */
 function* onlyNew(items: Page['items'], given: Set<string>): Generator<Page['items'][number]> {
   for (const item of items) {
     if (given.has(nameOf(item))) continue;
@@ -74,7 +73,10 @@ function* onlyNew(items: Page['items'], given: Set<string>): Generator<Page['ite
 
 const nameOf = (item: { id?: string }): string => item.id ?? JSON.stringify(item);
 
-/** How many items a list has. Costs one request; where the service does not show it, one per 100 items. */
+/**
+ * The number of items in a list. Costs one request, or one per 100 items if the service does not show the
+ * number.
+ */
 export async function countItems(id: ListId, fetchPage: FetchPage): Promise<number> {
   const { key = '', paged = true } = operationOf(id).list ?? {};
   const first = read(await fetchPage(paged ? { perPage: 1 } : {}), key);

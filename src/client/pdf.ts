@@ -1,20 +1,21 @@
 /**
- * Whether what comes as a PDF is one, and whole: a file named .pdf is not opened before somebody needs it.
+ * Checks that a PDF is valid and complete. A file is usually opened much later, when an error cannot be
+ * corrected any more.
  */
 
 const BEGIN = Buffer.from('%PDF-');
 const END = '%%EOF';
-/** Readers look for the end in so many bytes. */
+/** PDF readers look for the end marker in this many bytes. */
 const END_WITHIN_BYTES = 1024;
 
-/** What came as a PDF is none, or not the whole of one. */
+/** The body is not a PDF, or an incomplete one. */
 export class PdfError extends Error {}
 
 /**
- * Hands on a PDF as it comes. With `endsOpen` nothing but the file itself shows that it came to its end: the
- * answer told no length, and a connection that was cut looks like one that was closed.
+ * Passes a PDF through as a stream. With `endsOpen`, only the file itself shows that it is complete: the
+ * answer had no length, and a broken connection looks like a closed one.
  *
- * @throws {PdfError} before the first byte when it is no PDF, after the last one when its end is missing
+ * @throws {PdfError} before the first byte when it is not a PDF, after the last one when its end is missing
  */
 export async function* asPdf(
   chunks: AsyncIterable<Buffer>,
@@ -30,14 +31,14 @@ export async function* asPdf(
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < BEGIN.length) continue;
-    yield begun(head);
+    yield checkedHead(head);
     head = undefined;
   }
-  if (head !== undefined) begun(head);
-  if (endsOpen && !tail.includes(END)) throw new PdfError('its PDF ends in the middle');
+  if (head !== undefined) checkedHead(head);
+  if (endsOpen && !tail.includes(END)) throw new PdfError('its PDF is incomplete');
 }
 
-function begun(head: Buffer): Buffer {
+function checkedHead(head: Buffer): Buffer {
   if (head.subarray(0, BEGIN.length).equals(BEGIN)) return head;
   throw new PdfError('its answer is not a PDF');
 }

@@ -2,7 +2,7 @@ import type { ListQuery, Scalar } from '../contract/list.ts';
 
 /**
  * The query string of a list call (spec 4.1): `filters[field:operator]=value`, and
- * `filters[field:in][]=value`, repeated, for lists. Empty when nothing is asked for.
+ * `filters[field:in][]=value`, repeated, for lists. Empty for an empty query.
  */
 export function encodeQuery(query: Record<string, unknown> & ListQuery): string {
   const pairs: [string, Scalar][] = [];

@@ -1,19 +1,22 @@
-/** What the rate headers of an answer say (spec 8), and that it is the service which answered. */
+/**
+ * Reads the rate headers of an answer (spec 8). Their presence also shows that the answer comes from the
+ * service.
+ */
 import type { WindowReport } from '../budget/ticket.ts';
 import { meaningOf } from '../contract/answers.ts';
 import type { Reply } from './http.ts';
 
-/** No window of a minute has more seconds left: a figure beyond that is a moment, or nonsense. */
+/** No window of a minute has more seconds left. A larger value is a timestamp, or invalid. */
 const MAX_RESET_SECONDS = 3_600;
 
 const rateHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'] as const;
-/** The service alone sends them: whatever else an answer is, with them it is the service's. */
+/** Only the service sends these headers, so an answer that has them comes from the service. */
 export const hasRateHeaders = ({ header }: Reply): boolean =>
   rateHeaders.some((name) => header(name) !== undefined);
 
 /**
- * What a reply says of the window; `X-RateLimit-Reset` is seconds left, not a moment. `leadsNowhere`: a
- * redirect of it is not followed.
+ * The report of a reply about the window. `X-RateLimit-Reset` is the number of seconds left, not a timestamp.
+ * `leadsNowhere`: the reply is a redirect that is not followed.
  */
 export function windowReportOf(reply: Reply, leadsNowhere: boolean): WindowReport {
   const { status } = reply;
@@ -30,10 +33,7 @@ export function windowReportOf(reply: Reply, leadsNowhere: boolean): WindowRepor
   };
 }
 
-/**
- * The one number that a header's values give; nothing where they differ, as when something in between adds
- * its own.
- */
+/** The number in a header. Undefined when several values differ, as when a proxy adds its own. */
 function countIn(values: readonly string[]): number | undefined {
   const numbers = new Set(values.map((value) => /^\s*(\d+(?:\.\d+)?)\s*(?:;.*)?$/.exec(value)?.[1]));
   const [number] = numbers;
@@ -41,7 +41,7 @@ function countIn(values: readonly string[]): number | undefined {
 }
 
 /**
- * In how many seconds to come back, as `Retry-After` says: seconds, or a moment by the same clock as `Date`.
+ * The wait in `Retry-After`, in seconds. The header has seconds, or a timestamp by the same clock as `Date`.
  */
 function retryAfter({ header }: Reply): number | undefined {
   const value = header('retry-after') ?? '';

@@ -1,4 +1,4 @@
-/** Whose answer a reply is, and the error for one that says no. */
+/** Whether a reply comes from the service, and the error for a refusal. */
 import { ContractError, meaningOf, problemOf } from '../contract/answers.ts';
 import { pathParameters } from '../contract/operation.ts';
 import { type OperationId, operationOf } from '../contract/operations.ts';
@@ -6,27 +6,24 @@ import { ConflictError, GoneError, RejectedError, UnavailableError, UnreadableEr
 import { isPage, type Reply } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
 
-/** Whether an answer is a page for people, of something that stands before the service or in its place. */
-export const isSomebodyElses = (reply: Reply, text: string): boolean =>
+/** Whether an answer is a web page from a proxy or another server. */
+export const isForeignPage = (reply: Reply, text: string): boolean =>
   isPage(reply) && !hasRateHeaders(reply) && parsed(text) === undefined;
 
-/**
- * A status that says something about the request; the others may come from whatever stands before the
- * service.
- */
+/** Whether a status is about the request itself. The others may come from a proxy in front of the service. */
 export const isDefinite = (status: number): boolean => ['rejected', 'gone'].includes(meaningOf(status));
 
 /**
- * Whether a 404 cannot be about what was asked for: a path without an id in it is always there, in the
- * service. A change of something that its body names may still be refused so.
+ * Whether a 404 cannot be about the requested item: a path without an id always exists in the service. A
+ * change may still be answered 404 because of an item that its body names.
  */
-export const isLost = (id: OperationId, reply: Reply): boolean => {
+export const isWrongPath = (id: OperationId, reply: Reply): boolean => {
   const { path, effect } = operationOf(id);
   if (meaningOf(reply.status) !== 'gone' || pathParameters(path).length > 0) return false;
   return effect === undefined || !hasRateHeaders(reply);
 };
 
-/** The error for a reply that is no success, given its body. */
+/** The error for a reply that is not a success, given its body. */
 export function errorOf(id: OperationId, status: number, text: string): Error {
   const said = problemOf(parsed(text) ?? text);
   const problem = { ...said, message: said.message || 'it gave no reason' };
@@ -37,7 +34,7 @@ export function errorOf(id: OperationId, status: number, text: string): Error {
   return new UnavailableError(id, true, `HTTP ${status}, ${problem.message.replace(/\.+$/, '')}`, { status });
 }
 
-/** The JSON that a text is; nothing when it is none. */
+/** Parses JSON; undefined when the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -47,8 +44,7 @@ export function parsed(text: string): unknown {
 }
 
 /**
- * The error for a good reply that could not be read: where it is the service's, a change was made all the
- * same.
+ * The error for a successful reply that could not be read. If it came from the service, the change was made.
  */
 export function unreadable(id: OperationId, reply: Reply, error: unknown): unknown {
   const isUnusable = error instanceof UnavailableError || error instanceof ContractError;

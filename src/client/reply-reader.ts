@@ -5,7 +5,7 @@ import { type Answer, type OperationId, operationOf } from '../contract/operatio
 import { AccountRefusedError, UnavailableError } from './errors.ts';
 import { type Connection, discard, isPage, type Reply, readText, streamPdf } from './http.ts';
 import { hasRateHeaders } from './rate-headers.ts';
-import { errorOf, isDefinite, isLost, isSomebodyElses, parsed, unreadable } from './reply-meaning.ts';
+import { errorOf, isDefinite, isForeignPage, isWrongPath, parsed, unreadable } from './reply-meaning.ts';
 import type { TimedReply } from './request-sender.ts';
 import type { ServiceClock } from './service-clock.ts';
 
@@ -17,7 +17,7 @@ export class ReplyReader {
     private readonly onDrift: ((drift: Drift) => void) | undefined,
   ) {}
 
-  /** The reply when it is a success; any other is thrown as the error that it means. */
+  /** Returns the reply when it is a success, and throws the matching error otherwise. */
   async success(id: OperationId, reply: TimedReply): Promise<TimedReply> {
     const { status } = reply;
     const meaning = meaningOf(status);
@@ -26,22 +26,22 @@ export class ReplyReader {
       discard(reply);
       throw new AccountRefusedError(this.account, status === 403 ? 403 : 401);
     }
-    // Why something was rejected decides what follows; of the others the status is all that matters.
+    // Only for a rejection does the body matter. For other errors the status is enough.
     const text = await readText(id, reply).catch((error: unknown) => {
       if (meaning === 'rejected') throw error;
       return '';
     });
-    if (isDefinite(status) && isSomebodyElses(reply, text)) throw this.pageError(id, reply);
-    if (isLost(id, reply))
+    if (isDefinite(status) && isForeignPage(reply, text)) throw this.pageError(id, reply);
+    if (isWrongPath(id, reply))
       throw this.connection.notTheService(id, true, `it answers ${id} with HTTP ${status}`, { status });
     throw errorOf(id, status, text);
   }
 
-  /** The value of a successful reply; nothing for an operation that answers none. */
+  /** The value of a successful reply; undefined for an operation without a body. */
   async answer<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
     if (operationOf(id).answer !== undefined)
       return this.json(id, reply).catch((error: unknown) => Promise.reject(unreadable(id, reply, error)));
-    if (isPage(reply) && isSomebodyElses(reply, await readText(id, reply))) throw this.pageError(id, reply);
+    if (isPage(reply) && isForeignPage(reply, await readText(id, reply))) throw this.pageError(id, reply);
     discard(reply);
     return undefined as Answer<Id>;
   }
@@ -55,7 +55,7 @@ export class ReplyReader {
   private async json<Id extends OperationId>(id: Id, reply: TimedReply): Promise<Answer<Id>> {
     const { status } = reply;
     const text = await readText(id, reply);
-    if (isSomebodyElses(reply, text)) throw this.pageError(id, reply);
+    if (isForeignPage(reply, text)) throw this.pageError(id, reply);
     const body = parsed(text);
     if (body === undefined) {
       const is = text.trim() === '' ? 'empty' : 'not JSON';
@@ -77,7 +77,7 @@ export class ReplyReader {
   }
 }
 
-/** When the service made what was just asked for, where an answer shows it. */
+/** When the service made the requested item, if the answer shows it. */
 function creationIn(id: OperationId, value: unknown): TimeBounds | undefined {
   const { effect, success } = operationOf(id);
   const { task, ...rest } = (value ?? {}) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Sends the requests of an account: each within its budget, and again after a 429 or a redirect. */
+/** Sends the requests of an account: each within the budget, and again after a 429 or a redirect. */
 import type { Budget } from '../budget/budget.ts';
 import type { Ticket, WindowReport } from '../budget/ticket.ts';
 import type { Clock } from '../clock.ts';
@@ -13,7 +13,7 @@ import { encodeQuery } from './query.ts';
 import { hasRateHeaders, windowReportOf } from './rate-headers.ts';
 import type { Exchanged, ServiceClock } from './service-clock.ts';
 
-/** A reply, and when it can have been made. */
+/** A reply, with the bounds of the time at which it was made. */
 export type TimedReply = Reply & { exchanged: Exchanged };
 
 export interface SenderDeps {
@@ -24,13 +24,13 @@ export interface SenderDeps {
 }
 
 const MAX_REDIRECTS = 3;
-/** A person waits so long for an answer to begin, and is not kept for two more tries. */
+/** How long a person waits until an answer begins. There are no further attempts after that. */
 const PERSON_TIMEOUT_MS = 10_000;
 
 export class RequestSender {
-  /** How many requests in a row got no usable answer. */
+  /** The number of consecutive requests without a usable answer. */
   failuresInARow = 0;
-  /** When each request in progress was sent, in that order. */
+  /** The send times of the requests in progress, oldest first. */
   private readonly inProgress = new Set<{ at: number }>();
 
   constructor(
@@ -39,15 +39,14 @@ export class RequestSender {
     private readonly deps: SenderDeps,
   ) {}
 
-  /** Since when the oldest request in progress has been without an answer; PDFs do not count. */
+  /** When the oldest request in progress was sent; PDFs do not count. */
   waitingSince(): number | undefined {
     return [...this.inProgress][0]?.at;
   }
 
   /**
-   * Sends until there is an answer other than 429: waiting out a window is the budget's business, not the
-   * caller's. Redirects are followed for reads only and never to another origin, each as a request of its
-   * own.
+   * Sends until the answer is not a 429. The budget waits for the next window, not the caller. Redirects are
+   * followed for reads only and never to another origin, and each costs a request.
    */
   async send(id: OperationId, input: object, options: CallOptions): Promise<TimedReply> {
     const operation = operationOf(id);
@@ -69,11 +68,11 @@ export class RequestSender {
     }
   }
 
-  /** One request within the budget, from taking it to reporting what became of it. */
+  /** Sends one request within the budget, and reports its result to the budget. */
   private async sendOnce(exchange: Exchange, options: CallOptions): Promise<TimedReply> {
     const { clock } = this.deps;
     const ticket = await this.take(options);
-    // Without a report: a request that is not sent, or given up, shows nothing about the service.
+    // Without a report: a request that was not sent, or was aborted, shows nothing about the service.
     let report: WindowReport | undefined;
     const sent = { at: 0 };
     try {
@@ -107,14 +106,14 @@ export class RequestSender {
 
   private learnFromHeaders(reply: Reply, report: WindowReport, exchanged: Exchanged): void {
     if (hasRateHeaders(reply)) this.connection.recognise();
-    // Something in front of the service has a clock of its own.
+    // A proxy in front of the service has its own clock.
     if (hasRateHeaders(reply) || (report.kind !== 'failed' && !isPage(reply)))
       this.serviceClock.learnDate(reply.header('date'), reply.header('age'), exchanged);
   }
 
   /**
-   * The answer counts whether or not the budget can be corrected by it: it is not lost with that, and does
-   * not wait for it. Whoever takes a request over the same connection afterwards finds the budget corrected.
+   * The caller gets its answer without waiting for the budget, and also when the budget cannot be updated. A
+   * later request on the same connection finds the budget updated.
    */
   private reportToBudget(ticket: Ticket, report: WindowReport | undefined): void {
     const { budget, log, account } = this.deps;
@@ -124,7 +123,10 @@ export class RequestSender {
   }
 }
 
-/** A person waits only so long; a PDF may be made only when it is asked for, which takes its time. */
+/**
+ * A person waits for a limited time. A PDF has no such limit, because the service may create it only on
+ * request.
+ */
 const timeoutOf = (operation: Operation, { requestClass }: CallOptions): Pick<Exchange, 'answerWithinMs'> =>
   requestClass === 'person' && operation.answers !== 'pdf' ? { answerWithinMs: PERSON_TIMEOUT_MS } : {};
 

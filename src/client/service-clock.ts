@@ -1,29 +1,29 @@
 /**
- * How far the service's clock is ahead of ours, measured by the times in its own answers.
+ * The offset of the service's clock, measured from the times in its answers.
  *
- * Clocks of two machines may be minutes apart, so a timestamp of the service is compared with a time of ours
- * only after that was translated. Each answer narrows the bounds: it was made between the moments at which
- * its request left and its headers arrived.
+ * The clocks of two machines may differ by minutes, so a timestamp of the service is compared with our time
+ * only after conversion. Each answer narrows the bounds: it was made between the time at which its request
+ * was sent and the time at which its headers arrived.
  */
 import type { TimeBounds } from '../clock.ts';
 
-/** When an answer can have been made, by our clock, in milliseconds since 1970. */
+/** The bounds of the time at which an answer was made, by our clock, in milliseconds since 1970. */
 export interface Exchanged {
   sentAt: number;
   receivedAt: number;
 }
 
-/** Two clocks drift apart by no more than this share of the time that passes (100 ppm). */
+/** The assumed maximum drift between two clocks (100 ppm). */
 const DRIFT = 1e-4;
 /**
- * The machines of one service do not agree to the millisecond, and what made an answer is not what stored the
- * item.
+ * The machines of one service do not agree to the millisecond, and the machine that answers is not the one
+ * that stores the item.
  */
 const MARGIN_MS = 1_000;
-/** What is assumed of a service that shows no time at all: no comparison within a day is certain. */
+/** The uncertainty for a service that shows no time at all: no comparison within a day is certain. */
 const UNKNOWN_MS = 86_400_000;
 
-/** Bounds of the offset by one kind of evidence, and when they were last narrowed. */
+/** Bounds of the offset from one kind of evidence, and when they were last narrowed. */
 interface Offset {
   min: number;
   max: number;
@@ -40,8 +40,7 @@ export class ServiceClock {
   }
 
   /**
-   * Learns from the `Date` header of an answer, which has whole seconds. An answer of a cache (`Age`) is not
-   * from now.
+   * Learns from the `Date` header of an answer, which has whole seconds. A cached answer (`Age`) is ignored.
    */
   learnDate(date: string | undefined, age: string | undefined, exchanged: Exchanged): void {
     const second = Date.parse(date ?? '');
@@ -49,14 +48,14 @@ export class ServiceClock {
     this.byDate = narrowed(this.byDate, { earliest: second, latest: second + 999 }, exchanged);
   }
 
-  /** Learns from when the service says it made something that was just asked for. */
+  /** Learns from the creation time of an item that was just requested. */
   learnCreation(created: TimeBounds | undefined, exchanged: Exchanged): void {
     if (created) this.byCreation = narrowed(this.byCreation, created, exchanged);
   }
 
   /**
-   * When it was `at` (our clock), by the service's clock. Where `Date` and creation times disagree, both are
-   * allowed for.
+   * Converts `at` (our clock) to the service's clock. Where `Date` and creation times disagree, the bounds
+   * cover both.
    */
   serviceTime(at: number): TimeBounds {
     const known = [this.byDate, this.byCreation].flatMap((offset) => (offset ? [aged(offset, at)] : []));
@@ -70,7 +69,10 @@ export class ServiceClock {
   }
 }
 
-/** The bounds that old and new evidence leave; only the new one's when one of the clocks was set since. */
+/**
+ * The intersection of old and new bounds. If it is empty, one of the clocks was set, and only the new bounds
+ * count.
+ */
 function narrowed(
   old: Offset | undefined,
   { earliest, latest }: TimeBounds,

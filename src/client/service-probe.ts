@@ -1,18 +1,15 @@
-/**
- * Whether the service gives usable answers: one small request, shared by all who want to know it at the same
- * time.
- */
+/** Checks whether the service gives usable answers: one small request, shared by all concurrent callers. */
 import { CaretakerError } from '../errors.ts';
 import type { CallOptions, OnRequest } from './call-options.ts';
 import { AccountRefusedError, ConflictError, GoneError, RejectedError } from './errors.ts';
 
-/** A service that takes longer to answer something small counts as away. */
+/** A service that takes longer to answer a small request counts as down. */
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** The service refused, so it is there, and has looked at what was asked. */
+/** With these errors the service did answer the request. */
 const refusals = [AccountRefusedError, RejectedError, GoneError, ConflictError];
 
-/** Asks the service something small. A refusal is a usable answer too. */
+/** Sends the service a small request. A refusal counts as a usable answer. */
 export async function probeService(
   ask: (options: CallOptions) => Promise<unknown>,
   onRequest: OnRequest,
@@ -29,8 +26,8 @@ export async function probeService(
 }
 
 /**
- * Runs one probe at a time. All who ask while one is in progress share the next one: an answer to a question
- * that was asked before theirs may be out of date.
+ * Runs one probe at a time. All callers that ask while one is in progress share the next one: the result of a
+ * probe that started before the call may be out of date.
  */
 export function sharedProbe(
   probe: (onRequest: OnRequest) => Promise<boolean>,
@@ -48,7 +45,7 @@ export function sharedProbe(
   };
 }
 
-/** The answer, or false when somebody does not wait for it any longer. */
+/** The answer, or false when the signal aborts first. */
 function unlessAborted(answer: Promise<boolean>, signal: AbortSignal | undefined): Promise<boolean> {
   if (!signal) return answer;
   return new Promise((resolve, reject) => {

@@ -1,15 +1,15 @@
-/** Says what CEL minds about an expression in our words, with what was probably meant. */
+/** Turns CEL's errors into our own messages, with a suggestion. */
 import type { ASTNode, Environment, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
 import type { Fault } from './fault.ts';
 import type { Field, FieldTree } from './fields.ts';
-import { waysToCall } from './functions.ts';
+import { signaturesOf } from './functions.ts';
 
 type Variables = Readonly<Record<string, FieldTree>>;
 
 /**
- * What an error of the parser or the type check means, over these variables; `noun` is what the expression
- * is.
+ * Explains an error of the parser or the type check over these variables. `noun` is what the message calls
+ * the expression.
  */
 export function explain(
   error: ParseError | TypeFault,
@@ -23,7 +23,7 @@ export function explain(
     case 'no_such_key':
       return { offset, ...unknownField(name, error.node, variables) };
     case 'unknown_variable':
-      return { offset, message: `"${name}" is not known.`, suggestion: variable(name, variables) };
+      return { offset, message: `"${name}" is not a variable.`, suggestion: variable(name, variables) };
     case 'no_matching_overload':
       return { offset, ...wrongCall(error, environment) };
     case 'no_such_overload':
@@ -37,7 +37,7 @@ export function explain(
   }
 }
 
-/** The operator of another language, outside of quotes. */
+/** A suggestion for an operator of another language, outside of quotes. */
 function operatorMeant(source: string): string | undefined {
   const bare = source.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
   if (/\band\b/i.test(bare)) return 'write && instead of "and"';
@@ -61,7 +61,7 @@ function unknownField(
   };
 }
 
-/** `site.sync` as names; nothing for anything but a chain of names. */
+/** `site.sync` as names; undefined for anything but a chain of names. */
 function pathOf(node: ASTNode): string[] | undefined {
   if (node.op === 'id') return [node.args];
   if (node.op !== '.') return undefined;
@@ -84,7 +84,7 @@ function allNames(fields: FieldTree): string[] {
   return [...new Set(Object.entries(fields).flatMap(([name, field]) => [name, ...inside(field)]))];
 }
 
-/** Who leaves out the subject is told the whole name of the field. */
+/** Suggests the full name of the field when the variable is missing. */
 function variable(name: string, variables: Variables): string | undefined {
   const owner = Object.entries(variables).find(([, fields]) => Object.hasOwn(fields, name))?.[0];
   return owner ? `did you mean ${owner}.${name}?` : suggestionFor(name, [...Object.keys(variables), 'now']);
@@ -92,7 +92,7 @@ function variable(name: string, variables: Variables): string | undefined {
 
 function mismatch(summary: string): Omit<Fault, 'offset'> {
   const words = inWords(summary.replace('no such overload: ', ''));
-  const message = `These kinds do not go together: ${words}.`;
+  const message = `These types cannot be combined: ${words}.`;
   if (/\bnull\b/.test(words)) {
     return { message, suggestion: 'a field that is null is "", 0, false or 1970-01-01' };
   }
@@ -102,12 +102,12 @@ function mismatch(summary: string): Omit<Fault, 'offset'> {
   return { message };
 }
 
-/** A function that is there, and not for these values. */
+/** The function exists, but not for these types. */
 function wrongCall({ summary, node }: ParseError | TypeFault, environment: Environment): Fault {
   const name = node?.op === 'call' || node?.op === 'rcall' ? (node.args as [string])[0] : '';
   return {
     message: `There is no function ${calledAs(summary)}.`,
-    suggestion: waysToCall(name, environment),
+    suggestion: signaturesOf(name, environment),
   };
 }
 

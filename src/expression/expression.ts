@@ -1,12 +1,12 @@
 /**
- * CEL over items of the service and a moment, checked when it is loaded: conditions (`select.where`) and
- * values that are taken from a target.
+ * CEL over items of the service and a time, checked when it is loaded: conditions (`select.where`) and values
+ * from a target.
  *
- * What the service shows as null has a value of its kind: a text is "", a number 0, a flag false, a list
- * empty, and a time that never was is 1970-01-01. `site.sync.last_sync_at < now - duration("20h")` therefore
- * takes a site that was never synced. A field that the service does not show has no value: an answer that
- * depends on it is none. Numbers compare and calculate with whole numbers; fields that the specification does
- * not describe are not there.
+ * A null value becomes the empty value of its type: "" for a text, 0 for a number, false for a flag, an empty
+ * list, and 1970-01-01 for a time. So `site.sync.last_sync_at < now - duration("20h")` selects a site that
+ * was never synced. A field that the service does not show has no value, and neither has an expression that
+ * depends on it. Numbers can be compared and calculated with whole numbers. Fields that the specification
+ * does not describe do not exist.
  */
 
 import { RE2JS } from '@bufbuild/re2';
@@ -16,14 +16,14 @@ import { explain } from './errors.ts';
 import type { Field, FieldTree } from './fields.ts';
 import { addConversions } from './functions.ts';
 import { NotShownError } from './not-shown.ts';
-import { nodesIn, refuse } from './rules.ts';
+import { findRefused, nodesIn } from './rules.ts';
 import { declareVariables } from './types.ts';
 import { impossibleValue, textsComparedWith } from './values.ts';
 
-/** An expression cannot be used: it is written wrongly, or it failed on an item. */
+/** An expression cannot be used: it is invalid, or it failed on an item. */
 export class ExpressionError extends CaretakerError {
   readonly code = 'INVALID_EXPRESSION';
-  /** How many characters into the expression the mistake stands, where that is known. */
+  /** The position of the error in the expression, in characters, if known. */
   readonly offset: number | undefined;
   readonly suggestion: string | undefined;
 
@@ -38,15 +38,14 @@ export class ExpressionError extends CaretakerError {
 }
 
 export interface Expression {
-  /** What comes out, in CEL's words: `string`, `bool`, `double`, `int`, `timestamp`, `list<string>`, ... */
+  /** The type of the result in CEL: `string`, `bool`, `double`, `int`, `timestamp`, `list<string>`, ... */
   type: string;
-  /** Nothing in it depends on an item or the moment: its value is always the same. */
+  /** Whether the value is always the same: it depends neither on an item nor on the time. */
   isConstant: boolean;
-  /** The texts that it compares with this very field of one of its variables. */
+  /** The texts that the expression compares with this field of one of its variables. */
   textsFor(field: Field): string[];
   /**
-   * The value for these items of the service, by the names of their variables, as JSON has it: moments as
-   * text.
+   * The value for these items of the service, by the names of their variables, as JSON; times are text.
    *
    * @throws {ExpressionError} when there is none, as with `site.tags[0].id` of a site without tags.
    * @throws {NotShownError} when it depends on a field that the service did not show.
@@ -54,7 +53,7 @@ export interface Expression {
   of(items: Readonly<Record<string, unknown>>, now: Date): unknown;
 }
 
-const longest = 4000;
+const MAX_LENGTH = 4000;
 const limits = {
   maxAstNodes: 500,
   maxDepth: 50,
@@ -63,17 +62,17 @@ const limits = {
   maxCallArguments: 10,
 };
 
-/** The variables of an expression besides `now`, with their fields; the first is what it is about. */
+/** The variables of an expression besides `now`, with their fields. The first one is the subject. */
 export type Variables = Readonly<Record<string, FieldTree>>;
 
 /**
- * Compiles an expression over these variables and `now`; `noun` is what messages call it.
+ * Compiles an expression over these variables and `now`. `noun` is what messages call it.
  *
- * @throws {ExpressionError} when it is no CEL, names what is not there or mixes kinds.
+ * @throws {ExpressionError} when it is not valid CEL, uses an unknown name or mixes types.
  */
 export function compileExpression(source: string, variables: Variables, noun = 'expression'): Expression {
-  if (source.length > longest) {
-    throw new ExpressionError({ message: `The ${noun} is longer than ${longest} characters.` });
+  if (source.length > MAX_LENGTH) {
+    throw new ExpressionError({ message: `The ${noun} is longer than ${MAX_LENGTH} characters.` });
   }
   const { environment, read } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
@@ -88,7 +87,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
         if (error instanceof NotShownError) throw error;
         const why = error instanceof EvaluationError ? error.summary : messageOf(error);
         const offset = error instanceof EvaluationError ? error.range?.start : undefined;
-        const message = `The ${noun} could not be answered for a ${Object.keys(variables)[0]}: ${why}.`;
+        const message = `The ${noun} could not be evaluated for a ${Object.keys(variables)[0]}: ${why}.`;
         throw new ExpressionError({ message, offset }, { cause: error });
       }
     },
@@ -97,14 +96,11 @@ export function compileExpression(source: string, variables: Variables, noun = '
 
 interface Language {
   environment: Environment;
-  /** Turns items of the service into the values of the variables. */
+  /** Converts items of the service to the values of the variables. */
   read: ReturnType<typeof declareVariables>;
 }
 
-/**
- * What an expression may say depends on its variables alone, and takes far longer to declare than to read an
- * expression.
- */
+/** Cached, because declaring the variables takes far longer than parsing an expression. */
 const languages = new WeakMap<FieldTree, { variables: Variables; language: Language }[]>();
 
 function languageOf(variables: Variables): Language {
@@ -129,7 +125,7 @@ const areSame = (one: Variables, other: Variables): boolean =>
 function parsed(environment: Environment, source: string, variables: Variables, noun: string) {
   try {
     const evaluate = environment.parse(source);
-    const refused = refuse(evaluate.ast, environment);
+    const refused = findRefused(evaluate.ast, environment);
     if (refused) throw new ExpressionError(refused);
     const { error, type } = evaluate.check();
     if (error) throw error;
@@ -150,7 +146,7 @@ function asJson(value: unknown): unknown {
   return Array.isArray(value) ? value.map(asJson) : value;
 }
 
-/** Regular expressions are compiled once; a pattern that is made per item must not fill the memory. */
+/** Caches compiled regular expressions. The cache is bounded, since a pattern may be built from each item. */
 function cachedRe(): (text: string, pattern: string) => boolean {
   const compiled = new Map<string, RE2JS>();
   return (text, pattern) => {

@@ -1,7 +1,7 @@
 /** What is wrong with an expression. */
 export interface Fault {
   message: string;
-  /** How many characters into the expression. */
+  /** The position in the expression, in characters. */
   offset?: number | undefined;
   suggestion?: string | undefined;
 }

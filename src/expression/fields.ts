@@ -1,6 +1,6 @@
-/** Which fields an item has, and of what kind: what a condition is checked against. */
+/** The fields of an item and their types, against which a condition is checked. */
 /**
- * What a field holds. `day` is a date without a time; `any` is a value whose shape the spec does not show.
+ * The type of a field. `day` is a date without a time; `any` is a value whose shape the spec does not show.
  */
 export type Kind =
   | { kind: 'string'; values?: readonly string[] }
@@ -9,7 +9,8 @@ export type Kind =
   | { kind: 'object'; fields: FieldTree };
 
 /**
- * A field, and whether the spec lets it be null or missing; what only our reading forgives does not count.
+ * A field, and whether the spec allows it to be null or missing. What only our lenient reading allows does
+ * not count.
  */
 export type Field = Kind & { nullable: boolean; optional: boolean };
 

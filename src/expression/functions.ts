@@ -1,4 +1,4 @@
-/** The functions of CEL: those it lacks, and what a name means that is none of them. */
+/** The functions of CEL: those that the library lacks, and suggestions for unknown names. */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
 import type { Fault } from './fault.ts';
@@ -8,21 +8,21 @@ interface Duration {
   nanos: number;
 }
 
-/** Conversions that the language defines and the library leaves out. */
+/** Conversions that the language defines and the library lacks. */
 export function addConversions(environment: Environment): void {
-  environment.registerFunction('string(google.protobuf.Timestamp): string', (moment: Date) =>
-    moment.toISOString().replace('.000Z', 'Z'),
+  environment.registerFunction('string(google.protobuf.Timestamp): string', (time: Date) =>
+    time.toISOString().replace('.000Z', 'Z'),
   );
   environment.registerFunction(
     'string(google.protobuf.Duration): string',
     ({ seconds, nanos }: Duration) => `${Number(seconds) + nanos / 1e9}s`,
   );
-  environment.registerFunction('int(google.protobuf.Timestamp): int', (moment: Date) =>
-    BigInt(Math.floor(moment.getTime() / 1000)),
+  environment.registerFunction('int(google.protobuf.Timestamp): int', (time: Date) =>
+    BigInt(Math.floor(time.getTime() / 1000)),
   );
 }
 
-/** What other languages call these. */
+/** Names of these functions in other languages. */
 const otherNames: Record<string, string> = {
   len: 'size',
   length: 'size',
@@ -54,14 +54,14 @@ const otherNames: Record<string, string> = {
   date: 'timestamp',
 };
 
-/** That the function a node calls is not there under this name, and which one may be meant. */
+/** The error for a call of an unknown function, with a suggestion. */
 export function unknownFunction(node: ASTNode, environment: Environment): Fault | undefined {
   if (node.op !== 'call' && node.op !== 'rcall') return undefined;
   const [name] = node.args;
   const functions = offered(environment);
   if (functions.some((one) => one.name === name)) return undefined;
   const names = functions
-    .filter((one) => isMethod(one) === (node.op === 'rcall') && !unmentioned.has(one.name))
+    .filter((one) => isMethod(one) === (node.op === 'rcall') && !notSuggested.has(one.name))
     .map((one) => one.name);
   const meant = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
   return {
@@ -71,17 +71,17 @@ export function unknownFunction(node: ASTNode, environment: Environment): Fault 
   };
 }
 
-/** How a function is called that is there, and not for these values. */
-export function waysToCall(name: string, environment: Environment): string | undefined {
+/** How a function is called that exists, but not for these types. */
+export function signaturesOf(name: string, environment: Environment): string | undefined {
   const ways = offered(environment).filter((one) => one.name === name);
   const signatures = [...new Set(ways.map(({ signature }) => signature.replace(/: \S+$/, '')))];
   if (signatures.length === 0) return undefined;
-  const shown = signatures.slice(0, 6).map(inPlainKinds).join(', ');
+  const shown = signatures.slice(0, 6).map(withPlainTypes).join(', ');
   return `it is called as ${shown}${signatures.length > 6 ? ', ...' : ''}`;
 }
 
-/** What nobody writes a condition with, or what is refused with a sentence of its own. */
-const unmentioned = new Set(
+/** Functions that are not suggested: useless in conditions, or refused with a message of their own. */
+const notSuggested = new Set(
   'has matches dyn type bytes uint bind none of or orValue hasValue value json hex base64 at'.split(' '),
 );
 
@@ -89,8 +89,8 @@ const offered = (environment: Environment) => environment.getDefinitions().funct
 
 const isMethod = ({ receiverType }: { receiverType: string | null }): boolean => receiverType !== null;
 
-/** CEL's kinds in the words that an operator knows. */
-const inPlainKinds = (text: string): string =>
+/** CEL's types under the names that an operator knows. */
+const withPlainTypes = (text: string): string =>
   text
     .replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase())
     .replace(/\bdouble\b(?!\()/g, 'number')

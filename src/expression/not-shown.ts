@@ -5,7 +5,7 @@ export class NotShownError extends CaretakerError {
   readonly code = 'NOT_SHOWN';
 
   constructor(
-    /** The field as conditions write it: `site.sync.paused`. */
+    /** The field as it is written in conditions: `site.sync.paused`. */
     readonly field: string,
   ) {
     super(`The service does not show ${field}.`);

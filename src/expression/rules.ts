@@ -1,4 +1,4 @@
-/** What CEL would let pass and we refuse when an expression is loaded. */
+/** Rules for what CEL accepts and Caretaker refuses when an expression is loaded. */
 
 import { RE2JS } from '@bufbuild/re2';
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
@@ -8,8 +8,8 @@ import { messageOf } from '../errors.ts';
 import type { Fault } from './fault.ts';
 import { unknownFunction } from './functions.ts';
 
-/** The first thing in an expression that we do not take; nothing when there is none. */
-export function refuse(root: ASTNode, environment: Environment): Fault | undefined {
+/** The first part of an expression that is refused; undefined when there is none. */
+export function findRefused(root: ASTNode, environment: Environment): Fault | undefined {
   for (const node of nodesIn(root)) {
     const fault =
       unknownFunction(node, environment) ??
@@ -26,7 +26,7 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
   if (name === 'has') {
     return {
       message:
-        'has() is not needed: what is null is "", 0, false, empty or 1970-01-01, and what is not shown decides nothing.',
+        'has() is not needed: a null field is "", 0, false, empty or 1970-01-01, and a field that is not shown decides nothing.',
       offset: node.start,
       suggestion: 'compare with that value',
     };
@@ -34,11 +34,11 @@ function refuseCall(node: Call, environment: Environment): Fault | undefined {
   const constant = args.length > 0 && args.every(({ op }) => op === 'value');
   if (!constant) return undefined;
   try {
-    // duration("5x") passes the type check and would fail at night, on the first candidate.
+    // duration("5x") passes the type check and would fail at run time, on the first candidate.
     environment.parse(node.input.slice(node.start, node.end))();
     return undefined;
   } catch (error) {
-    // Wrong kinds and unknown functions are the type check's to tell.
+    // The type check reports wrong types and unknown functions.
     if (!(error instanceof EvaluationError) || error.code === 'no_matching_overload') return undefined;
     return { message: `${error.summary}.`, offset: args[0]?.start ?? node.start, suggestion: examples[name] };
   }
@@ -54,7 +54,7 @@ function refuseMethod(node: ASTNode): Fault | undefined {
   const [name, receiver, [argument]] = node.args;
   if (name === 'matches') {
     return {
-      message: 'matches() can take forever on some texts and is not offered.',
+      message: 'matches() can be extremely slow on some texts and is not supported.',
       offset: receiver.end + 1,
       suggestion: 'use re(), which accepts the same patterns',
     };
@@ -72,7 +72,7 @@ function refusePattern(pattern: string, offset: number): Fault | undefined {
     RE2JS.compile(pattern);
     return undefined;
   } catch (error) {
-    return { message: `The pattern is no regular expression: ${messageOf(error)}.`, offset };
+    return { message: `The pattern is not a valid regular expression: ${messageOf(error)}.`, offset };
   }
 }
 

@@ -1,9 +1,8 @@
 /**
- * Tells CEL what candidates are made of, and turns what the service sent into values of exactly these kinds.
+ * Declares the types of candidates to CEL, and converts what the service sent to values of these types.
  *
- * What is null is empty, zero or false. What is absent has no value at all: reading it throws
- * `NotShownError`, which CEL treats as any error, so that `a || b` is true where `b` is, whether or not `a`
- * was shown.
+ * A null value becomes empty, zero or false. An absent value has no value: reading it throws `NotShownError`,
+ * which CEL treats like any error. So `a || b` is true if `b` is, whether or not `a` was shown.
  */
 import type { Environment } from '@marcbachmann/cel-js';
 import type { Field, FieldTree } from './fields.ts';
@@ -11,18 +10,18 @@ import { NotShownError } from './not-shown.ts';
 
 const timestamp = 'google.protobuf.Timestamp';
 
-/** A kind of value: its name in CEL, how any value of the service becomes one, and what stands for null. */
+/** A type of value: its name in CEL, how a value of the service is converted to it, and what null becomes. */
 interface Kind {
   type: string;
-  /** Nothing when it is no such value. */
+  /** Undefined when the value has another type. */
   read(value: unknown): unknown;
   empty(): unknown;
 }
 
-/** A value as CEL takes it; nothing when it was not shown. */
+/** A value for CEL; undefined when it was not shown. */
 const readAs = (kind: Kind, value: unknown): unknown => (value === null ? kind.empty() : kind.read(value));
 
-/** Declares the variables; gives back what turns items of the service into their values. */
+/** Declares the variables. Returns the function that converts items of the service to their values. */
 export function declareVariables(
   environment: Environment,
   variables: Readonly<Record<string, FieldTree>>,
@@ -33,7 +32,7 @@ export function declareVariables(
     environment.registerVariable(name, type);
     return [name, read] as const;
   });
-  // A related item that is not there shows none of its fields.
+  // A related item that does not exist shows none of its fields.
   return (items) => Object.fromEntries(kinds.map(([name, read]) => [name, read(items[name]) ?? read({})]));
 }
 
@@ -48,7 +47,7 @@ function kindOf(environment: Environment, name: string, field: Field): Kind {
         empty: () => false,
       };
     case 'number':
-      // All numbers are doubles: JSON does not tell 1 from 1.0.
+      // All numbers are doubles: JSON does not distinguish 1 from 1.0.
       return {
         type: 'double',
         read: (value) => (typeof value === 'number' ? value : undefined),
@@ -72,7 +71,7 @@ function kindOf(environment: Environment, name: string, field: Field): Kind {
   }
 }
 
-/** CEL knows an object by its class, so each kind of object gets one of its own. */
+/** CEL identifies an object's type by its class, so each object type gets its own class. */
 function objectKind(environment: Environment, name: string, fields: FieldTree): Kind {
   const kinds = Object.entries(fields).map(
     ([key, field]) => ({ key, kind: kindOf(environment, `${name}.${key}`, field), field }) as const,
@@ -89,7 +88,7 @@ function objectKind(environment: Environment, name: string, fields: FieldTree): 
     for (const { key, kind, field } of kinds) {
       const found = readAs(kind, given[key]);
       if (found !== undefined) Reflect.set(item, key, found);
-      // What the specification itself shows only at times is empty where it is absent.
+      // A field that is optional in the specification is empty when it is absent.
       else if (field.optional && given[key] === undefined) Reflect.set(item, key, kind.empty());
       else Object.defineProperty(item, key, { get: () => notShown(`${name}.${key}`), enumerable: true });
     }
@@ -108,11 +107,11 @@ const textOf = (value: unknown): string | undefined =>
   value === undefined || typeof value === 'object' ? undefined : String(value);
 
 function toTimestamp(value: unknown): Date | undefined {
-  const moment = new Date(typeof value === 'string' ? value : Number.NaN);
-  return Number.isNaN(moment.getTime()) ? undefined : moment;
+  const time = new Date(typeof value === 'string' ? value : Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/** Items that cannot be read make the whole list one that was not shown. */
+/** A list with an unreadable item counts as not shown. */
 function toList(value: unknown, of: Kind): unknown[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const items = value.map((item) => readAs(of, item));
@@ -125,7 +124,7 @@ function toMap(value: unknown, of: Kind): Map<string, unknown> | undefined {
   return entries.some(([, inner]) => inner === undefined) ? undefined : new Map(entries);
 }
 
-/** Lets `site.backups.available_snapshots == 5` be written without a decimal point. */
+/** Allows `site.backups.available_snapshots == 5` without a decimal point. */
 function mixNumbers(environment: Environment): void {
   environment.registerOperator('double == int', (a: number, b: bigint) => a === Number(b));
   environment.registerOperator('double in list<int>', (a: number, list: bigint[]) =>

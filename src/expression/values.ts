@@ -1,11 +1,14 @@
-/** Comparisons with texts that a field never has: `site.connection.status == "conected"`. */
+/** Finds comparisons with texts that a field never has: `site.connection.status == "conected"`. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
 import type { Fault } from './fault.ts';
 import type { Field, FieldTree } from './fields.ts';
 import { isNode } from './rules.ts';
 
-/** What the names of an expression stand for, those of `exists(tag, ...)` and the like among them. */
+/**
+ * The fields that the names in an expression refer to, including those of `exists(tag, ...)` and similar
+ * macros.
+ */
 type Scope = Readonly<Record<string, Field | undefined>>;
 
 const whole = { nullable: false, optional: false };
@@ -20,12 +23,10 @@ interface Comparison {
 
 type Variables = Readonly<Record<string, FieldTree>>;
 
-/**
- * The first comparison that can only ever be answered in one way, since the field has none of these values.
- */
+/** The first comparison whose result is always the same, because the field never has this value. */
 export function impossibleValue(root: ASTNode, variables: Variables): Fault | undefined {
   for (const { field, subject, text, offset } of comparisonsIn(root, scopeOf(variables))) {
-    // What is missing is "".
+    // A missing value is "".
     if (field.kind !== 'string' || !field.values || text === '' || field.values.includes(text)) continue;
     return {
       message: `"${text}" is not one of the values of ${subject.input.slice(subject.start, subject.end)}.`,
@@ -36,7 +37,7 @@ export function impossibleValue(root: ASTNode, variables: Variables): Fault | un
   return undefined;
 }
 
-/** The texts that an expression compares with this very field of one of its variables. */
+/** The texts that an expression compares with this field of one of its variables. */
 export function textsComparedWith(field: Field, root: ASTNode, variables: Variables): string[] {
   const texts = new Set<string>();
   for (const one of comparisonsIn(root, scopeOf(variables))) if (one.field === field) texts.add(one.text);
@@ -63,8 +64,8 @@ function* comparisonsIn(value: unknown, scope: Scope): Generator<Comparison> {
 const macros = ['all', 'exists', 'exists_one', 'map', 'filter'];
 
 /**
- * Inside `list.exists(item, ...)`, `item` is one of the list; inside `cel.bind(name, value, ...)`, `name` is
- * the value.
+ * Inside `list.exists(item, ...)`, `item` is an item of the list. Inside `cel.bind(name, value, ...)`, `name`
+ * is the value.
  */
 function scopeWithin(node: Extract<ASTNode, { op: 'rcall' }>, scope: Scope): Scope {
   const [name, receiver, [variable, value]] = node.args;
@@ -95,7 +96,7 @@ function* comparison(field: Field | undefined, subject: ASTNode, literal: ASTNod
     yield { field, subject, text: literal.args, offset: literal.start };
 }
 
-/** The field of the service that a node stands for. */
+/** The field of the service that a node refers to. */
 function fieldOf(node: ASTNode, scope: Scope): Field | undefined {
   if (node.op === 'id') return Object.hasOwn(scope, node.args) ? scope[node.args] : undefined;
   if (node.op === '.') {

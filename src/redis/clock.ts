@@ -1,6 +1,7 @@
 /**
- * The clock that all machines share: Redis's time, counted on by this process's own steady time. A machine's
- * clock may be wrong by half a minute, or jump by hours, and nothing fires early, late or twice for it.
+ * The clock that all machines share: Redis's time, continued with this process's own monotonic clock. A
+ * machine's clock may be wrong by half a minute or jump by hours without making a schedule early, late or
+ * double.
  */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
@@ -8,18 +9,21 @@ import type { Store } from './store.ts';
 
 export interface RedisClock extends Clock {
   /**
-   * Asks Redis for the time again: steady time drifts, and stands still while a machine sleeps. Costs one
+   * Reads Redis's time again, because a monotonic clock drifts, and stops while a machine sleeps. Costs one
    * command.
    */
   resync(): Promise<void>;
 }
 
-/** An answer that took longer says too little about the time it is. */
+/** A slower answer is too imprecise to be used. */
 const SLOW_MS = 2_000;
-/** Less is noise. */
+/** Smaller differences are ignored. */
 const NOISE_MS = 5;
 
-/** Costs one command. `clock` is what counts on; how far it is from Redis's time does not matter. */
+/**
+ * Costs one command. `clock` measures the time between two reads; its offset from Redis's time does not
+ * matter.
+ */
 export async function redisClock(store: Pick<Store, 'time'>, clock: Clock): Promise<RedisClock> {
   let ahead: number | undefined;
   const resync = async () => {
@@ -36,7 +40,7 @@ export async function redisClock(store: Pick<Store, 'time'>, clock: Clock): Prom
 
 const RESYNC_INTERVAL_MS = 10_000;
 
-/** Sets the clock right again and again, until what it gives back is called. */
+/** Resynchronizes the clock at an interval, until the returned function is called. */
 export function keepInSync(clock: RedisClock, log: Log): () => void {
   const timer = setInterval(() => {
     clock.resync().catch((error: unknown) => log.debug({ err: error }, 'the time could not be asked'));

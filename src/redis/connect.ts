@@ -1,4 +1,4 @@
-/** Connections to Redis, wherever the settings say it is. */
+/** Connections to Redis, as configured in the settings. */
 import { Cluster, Redis } from 'ioredis';
 import { CaretakerError } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -8,14 +8,14 @@ import { wrongProtocol } from './protocol-probe.ts';
 import { unreachableBecause } from './refusal.ts';
 import type { Store } from './store.ts';
 
-/** Where Redis is: a private server of ours in the data folder, a URL, or a group of servers. */
+/** Where Redis is: a private server in the data folder, a URL, or a group of servers. */
 export type RedisSettings =
   | { kind: 'embedded' }
   | { kind: 'url'; url: string }
   | { kind: 'sentinel'; sentinels: { host: string; port: number }[]; name: string; password?: string }
   | { kind: 'cluster'; nodes: { host: string; port: number }[]; password?: string };
 
-/** Redis does not answer where the settings say it is. */
+/** Redis does not answer at the configured address. */
 export class RedisUnreachableError extends CaretakerError {
   readonly code = 'REDIS_UNREACHABLE';
   constructor(where: string, why: string, options?: ErrorOptions) {
@@ -26,9 +26,9 @@ export class RedisUnreachableError extends CaretakerError {
 
 export interface Connected {
   store: Store;
-  /** Where Redis is, safe to show. */
+  /** Where Redis is, without secrets. */
   where: string;
-  /** Set when the server is ours. */
+  /** Set when the server is the embedded one. */
   embedded?: EmbeddedRedis;
   close(): Promise<void>;
 }
@@ -36,10 +36,10 @@ export interface Connected {
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Once connected, a command waits for as long as Redis is away, and is sent again when it is back: work
- * stands still and goes on, it does not fail. Only the first contact has a time limit.
+ * Once connected, a command waits while Redis is unavailable and is sent again when it is back. So work stops
+ * and continues, and does not fail. Only the first connection attempt has a time limit.
  */
-const patient = {
+const retryOptions = {
   maxRetriesPerRequest: null,
   retryStrategy: (times: number) => Math.min(times * 100, 1_000),
   connectTimeout: CONNECT_TIMEOUT_MS,
@@ -47,16 +47,16 @@ const patient = {
 };
 
 /**
- * Opens the connection, starting the embedded server where that is what the settings ask for.
+ * Opens the connection, and starts the embedded server if the settings ask for it.
  *
  * @throws {RedisUnreachableError} when Redis does not answer within five seconds.
- * @throws {RedisMissingError} when an embedded one is asked for and no server program is installed.
+ * @throws {RedisMissingError} when the embedded server is configured and no server program is installed.
  */
 export async function connectRedis(settings: RedisSettings, dataDir: string, log: Log): Promise<Connected> {
   if (settings.kind === 'embedded') {
     const embedded = await openEmbeddedRedis({ dataDir, log });
-    const { store } = await contact(
-      new Redis({ ...patient, path: embedded.socketPath }),
+    const { store } = await openStore(
+      new Redis({ ...retryOptions, path: embedded.socketPath }),
       'the embedded server',
       log,
     );
@@ -65,13 +65,13 @@ export async function connectRedis(settings: RedisSettings, dataDir: string, log
       where: `embedded in ${dataDir}`,
       embedded,
       async close() {
-        await hangUp(store);
+        await disconnect(store);
         await embedded.close();
       },
     };
   }
   const { client, where } = externalClient(settings);
-  return contact(client, where, log, settings.kind === 'url' ? settings.url : undefined);
+  return openStore(client, where, log, settings.kind === 'url' ? settings.url : undefined);
 }
 
 function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>): {
@@ -80,11 +80,11 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
 } {
   switch (settings.kind) {
     case 'url':
-      return { client: new Redis(settings.url, patient), where: scrub(settings.url) };
+      return { client: new Redis(settings.url, retryOptions), where: scrub(settings.url) };
     case 'sentinel': {
       const password = settings.password === undefined ? {} : { password: settings.password };
       const client = new Redis({
-        ...patient,
+        ...retryOptions,
         ...password,
         sentinels: settings.sentinels,
         name: settings.name,
@@ -103,47 +103,47 @@ function externalClient(settings: Exclude<RedisSettings, { kind: 'embedded' }>):
   }
 }
 
-async function contact(store: Store, where: string, log: Log, url?: string): Promise<Connected> {
+async function openStore(store: Store, where: string, log: Log, url?: string): Promise<Connected> {
   let first: Error | undefined;
-  let met = false;
-  let told: string | undefined;
+  let isConnected = false;
+  let reported: string | undefined;
   store.on('error', (error: Error) => {
     first ??= error;
     const why = unreachableBecause(error);
-    // Each try to connect again fails in the same way: a person is told once, and again when the cause is
-    // another.
-    if (met && why !== told) log.warn(`Redis is unavailable (${why}); work continues when it is back`);
-    told = why;
+    // Every reconnection attempt fails in the same way. Log it once, and again when the cause changes.
+    if (isConnected && why !== reported)
+      log.warn(`Redis is unavailable (${why}); work continues when it is back`);
+    reported = why;
   });
   store.on('ready', () => {
-    if (told !== undefined && met) log.info('Redis is available again; work continues');
-    told = undefined;
+    if (reported !== undefined && isConnected) log.info('Redis is available again; work continues');
+    reported = undefined;
   });
-  const given = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     setTimeout(
       () => reject(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
       CONNECT_TIMEOUT_MS,
     ).unref();
   });
   try {
-    await Promise.race([store.connect().then(() => store.ping()), given]);
+    await Promise.race([store.connect().then(() => store.ping()), timeout]);
   } catch (error) {
     store.disconnect();
     const cause = first ?? error;
-    const protocol = url !== undefined && isMute(cause) ? await wrongProtocol(url) : undefined;
+    const protocol = url !== undefined && hasNoCause(cause) ? await wrongProtocol(url) : undefined;
     throw new RedisUnreachableError(where, protocol ?? unreachableBecause(cause), { cause });
   }
-  met = true;
-  return { store, where, close: () => hangUp(store) };
+  isConnected = true;
+  return { store, where, close: () => disconnect(store) };
 }
 
-/** Whether nobody said why there is no connection: no code of the system, of TLS or of Redis. */
-const isMute = (cause: unknown): boolean =>
+/** Whether an error shows no cause: no system, TLS or Redis error code. */
+const hasNoCause = (cause: unknown): boolean =>
   cause instanceof Error &&
   !('code' in cause) &&
   /^(Connection is closed|no answer within)/.test(cause.message);
 
-async function hangUp(store: Store): Promise<void> {
+async function disconnect(store: Store): Promise<void> {
   await Promise.race([
     store.quit().catch(() => undefined),
     new Promise((done) => setTimeout(done, 1_000).unref()),

@@ -1,31 +1,28 @@
-/**
- * What is wrong with a Redis that answers: it refuses to write, throws records away, or has a queue that
- * somebody paused.
- */
+/** Detects problems of a Redis that answers: it refuses writes, evicts keys, or has a paused queue. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { writeRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
 
-/** Written to see whether Redis takes writes. */
+/** Written to check whether Redis accepts writes. */
 const PROBE_KEY = '{caretaker}:probe';
 
-/** Says which queues another client has paused. */
+/** Returns the queues that another client has paused. */
 interface Queues {
   paused(): Promise<string[]>;
 }
 
 export interface RedisTrouble {
-  /** Whether work stands still for it; else it is only to be looked at. */
+  /** Whether work stops because of it. Otherwise it is only a warning. */
   stops: boolean;
-  /** One sentence without its end: what it is, and what to do. */
+  /** One sentence without a full stop: the problem, and what to do. */
   says: string;
-  /** It refuses to write: no process can show that it is there. */
+  /** It refuses writes: no process can renew its presence record. */
   refuses?: true;
 }
 
-/** Looks what is wrong. Costs a write, and a few reads. */
+/** Detects problems. Costs a write and a few reads. */
 export async function redisTroubles(store: Store, queues: Queues): Promise<RedisTrouble[]> {
   const [refusal, evicting, paused] = await Promise.all([
     refusalOf(store),
@@ -42,7 +39,7 @@ export async function redisTroubles(store: Store, queues: Queues): Promise<Redis
   ];
 }
 
-/** Why Redis refuses to write, asked by writing. */
+/** Why Redis refuses writes, found out by writing. */
 export async function refusalOf(store: Store): Promise<string | undefined> {
   try {
     await store.set(PROBE_KEY, '1', 'PX', 60_000);
@@ -54,7 +51,7 @@ export async function refusalOf(store: Store): Promise<string | undefined> {
   }
 }
 
-/** Where Redis throws records away, or would when it is full. */
+/** Whether Redis evicts keys, or would when it is full. */
 async function evictingOf(store: Store): Promise<string[]> {
   const nodes = store.isCluster ? (store as Cluster).nodes('master') : [store as Redis];
   const found = await Promise.all(nodes.map((node) => node.info().catch(() => '')));
@@ -63,10 +60,10 @@ async function evictingOf(store: Store): Promise<string[]> {
     const policy = fact('maxmemory_policy');
     const evicted = Number(fact('evicted_keys'));
     if (policy === '' || policy === 'noeviction') return [];
-    const so = `maxmemory-policy is ${policy}: set it to noeviction`;
+    const advice = `maxmemory-policy is ${policy}: set it to noeviction`;
     return evicted > 0
-      ? [`Redis was full and has thrown ${evicted} keys away, records of ours perhaps among them (${so})`]
-      : [`Redis may throw our records away when it is full (${so})`];
+      ? [`Redis was full and evicted ${evicted} keys, perhaps including Caretaker's records (${advice})`]
+      : [`Redis may evict Caretaker's records when it is full (${advice})`];
   });
   return [...new Set(says)];
 }
@@ -74,12 +71,12 @@ async function evictingOf(store: Store): Promise<string[]> {
 const CHECK_INTERVAL_MS = 5_000;
 
 export interface RedisWatch {
-  /** What was wrong at the last look. */
+  /** The problems at the last check. */
   troubles(): readonly RedisTrouble[];
   close(): Promise<void>;
 }
 
-/** Looks every five seconds, and logs what changes: each trouble once, and once that it is over. */
+/** Checks every five seconds, and logs changes: each problem once, and once when it is solved. */
 export function watchRedis({
   store,
   queues,
@@ -93,7 +90,7 @@ export function watchRedis({
 }): RedisWatch {
   const closing = new AbortController();
   let troubles: readonly RedisTrouble[] = [];
-  const look = async () => {
+  const check = async () => {
     const before = new Set(troubles.map(kind));
     troubles = await redisTroubles(store, queues);
     const now = new Set(troubles.map(kind));
@@ -101,9 +98,9 @@ export function watchRedis({
     if ([...before].some((one) => !now.has(one)) && !troubles.some(({ stops }) => stops))
       log.info('Redis works again; work continues');
   };
-  const looking = (async () => {
+  const checking = (async () => {
     while (!closing.signal.aborted) {
-      await look().catch((error: unknown) => log.debug({ err: error }, 'Redis could not be looked at'));
+      await check().catch((error: unknown) => log.debug({ err: error }, 'Redis could not be checked'));
       await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
     }
   })();
@@ -111,10 +108,10 @@ export function watchRedis({
     troubles: () => troubles,
     async close() {
       closing.abort();
-      await looking;
+      await checking;
     },
   };
 }
 
-/** What is wrong, without what changes from look to look. */
+/** Identifies a problem, without the numbers that change from check to check. */
 const kind = ({ says }: RedisTrouble): string => says.replace(/\d+/g, '#');

@@ -1,6 +1,6 @@
 /**
- * Whether a server speaks TLS, asked where a connection came to nothing: neither side of a mixed-up protocol
- * says so.
+ * Checks whether a server uses TLS, after a connection failed: with the wrong protocol, neither side reports
+ * the cause.
  */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -8,24 +8,24 @@ import { NO_TLS, ONLY_TLS } from './refusal.ts';
 
 const PROBE_TIMEOUT_MS = 1_000;
 
-/** What is wrong with the protocol of a URL, if that is what keeps it from being reached. */
+/** Explains a wrong protocol in a URL, if that is why the server cannot be reached. */
 export async function wrongProtocol(url: string): Promise<string | undefined> {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, port } = new URL(url);
   if (hostname === '') return undefined;
   const at = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
   if (protocol === 'redis:') {
-    // Nothing is sent over it: whether the certificate is to be trusted does not matter.
+    // Nothing is sent, so it does not matter whether the certificate can be trusted.
     const hello = connectTls({ ...at, rejectUnauthorized: false });
-    return (await heard(hello, 'secureConnect')) === undefined ? undefined : ONLY_TLS;
+    return (await received(hello, 'secureConnect')) === undefined ? undefined : ONLY_TLS;
   }
   if (protocol !== 'rediss:') return undefined;
   const socket = connectPlain(at, () => socket.write('PING\r\n'));
-  return /^[+-]/.test((await heard(socket, 'data')) ?? '') ? NO_TLS : undefined;
+  return /^[+-]/.test((await received(socket, 'data')) ?? '') ? NO_TLS : undefined;
 }
 
-/** What comes with the event, as text; nothing when it does not come. */
-function heard(socket: Socket, event: 'secureConnect' | 'data'): Promise<string | undefined> {
+/** The data of the event as text; undefined when the event does not occur. */
+function received(socket: Socket, event: 'secureConnect' | 'data'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const end = (found: string | undefined) => {
       socket.destroy();

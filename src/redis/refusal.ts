@@ -1,22 +1,19 @@
-/**
- * Why Redis does not do what it is asked, in a sentence a person can act upon: it cannot be reached, or
- * refuses to write.
- */
+/** Explains why Redis cannot be reached or refuses writes, in one sentence with what to do. */
 import { CaretakerError, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 
-/** Codes of answers with which Redis refuses to write, whoever asks. */
+/** Error codes with which Redis refuses writes from every client. */
 const refusals = {
-  OOM: 'Redis is out of memory (maxmemory) and refuses to write: nothing moves until there is room. Raise maxmemory, or give Caretaker a Redis of its own',
+  OOM: 'Redis is out of memory (maxmemory) and refuses to write: work continues when there is room. Raise maxmemory, or give Caretaker a Redis of its own',
   READONLY:
-    'this Redis is a replica and refuses to write: nothing moves until Caretaker is connected to the primary (REDIS_URL)',
+    'this Redis is a replica and refuses to write: work continues when Caretaker is connected to the primary (REDIS_URL)',
   MISCONF:
-    'Redis cannot write to its disk and therefore refuses to write at all: nothing moves until its disk has room and its log shows no errors',
+    'Redis cannot write to its disk and therefore refuses to write: work continues when its disk has room and its log shows no errors',
   NOREPLICAS:
-    'Redis has fewer replicas in step than it is to have (min-replicas-to-write) and refuses to write: nothing moves until they are back',
+    'Redis has fewer connected replicas than min-replicas-to-write requires and refuses to write: work continues when they are back',
 } as const;
 
-/** Redis answers, and refuses to write. */
+/** Redis answers, but refuses writes. */
 export class RedisRefusesError extends CaretakerError {
   readonly code = 'REDIS_REFUSES';
   constructor(why: string) {
@@ -24,7 +21,7 @@ export class RedisRefusesError extends CaretakerError {
   }
 }
 
-/** Why Redis refuses to write, if this error is the answer that says so, or was caused by it. */
+/** Why Redis refuses writes, if this error or one of its causes shows that. */
 export function writeRefusal(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = /^-?([A-Z]+)\b/.exec(at.message)?.[1];
@@ -34,8 +31,8 @@ export function writeRefusal(error: unknown): string | undefined {
 }
 
 /**
- * A log that leaves out that Redis refuses to write, but for its lines of debugging: whoever watches Redis
- * tells the cause once, and everything that has to wait for it would tell it again and again.
+ * A log that reports refused writes at level `debug` only. `watchRedis` logs the cause once; otherwise
+ * everything that waits for Redis would repeat it.
  */
 export const withoutRefusals = (log: Log): Log => {
   const unless = (level: 'warn' | 'error') => (facts: object | string, message?: string) => {
@@ -54,15 +51,15 @@ export const withoutRefusals = (log: Log): Log => {
 };
 
 const UNKNOWN_AUTHORITY =
-  'the authority that signed its certificate is not known here: set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority';
-export const NO_TLS = 'what answers there does not speak TLS: use redis:// instead of rediss://';
-export const ONLY_TLS = 'it speaks TLS there: use rediss:// instead of redis://';
+  'the authority that signed its certificate is unknown: set NODE_EXTRA_CA_CERTS to a file with the certificate of that authority';
+export const NO_TLS = 'the server does not use TLS: use redis:// instead of rediss://';
+export const ONLY_TLS = 'the server requires TLS: use rediss:// instead of redis://';
 
-/** By the code of the error. */
+/** By error code. */
 const causes: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no host of that name',
-  EAI_AGAIN: 'the name of the host could not be looked up',
+  EAI_AGAIN: 'the host name could not be resolved',
   DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
@@ -77,22 +74,22 @@ const causes: Record<string, string> = {
   EPROTO: NO_TLS,
 };
 
-/** By the beginning of what Redis, or its client, says. */
-const words: readonly [RegExp, string][] = [
+/** By the beginning of the message of Redis or its client. */
+const messagePatterns: readonly [RegExp, string][] = [
   [
     /^WRONGPASS|invalid password|invalid username-password/,
     'it refuses the user name or the password (WRONGPASS): correct them in the configuration',
   ],
-  [/^NOAUTH|Authentication required/, 'it asks for a password (NOAUTH): put it into the configuration'],
+  [/^NOAUTH|Authentication required/, 'it requires a password (NOAUTH): add it to the configuration'],
   [
     /without any password configured/,
-    'it has no password set, and one was given: leave the password out of the configuration',
+    'it has no password set, and one was given: remove the password from the configuration',
   ],
   [/^NOPERM/, 'its user may not do what Caretaker needs (NOPERM): allow it all commands, keys and channels'],
   [/^Protocol error|^Unknown RESP type/, 'what responds there is not Redis'],
 ];
 
-/** Why Redis cannot be reached, as far as the error tells. */
+/** Why Redis cannot be reached, as far as the error shows. */
 export function unreachableBecause(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof AggregateError && at.errors.length > 0) return unreachableBecause(at.errors[0]);
@@ -100,8 +97,8 @@ export function unreachableBecause(error: unknown): string {
     const cause = typeof code === 'string' ? causes[code] : undefined;
     if (cause !== undefined) return cause;
     const message = at.message;
-    const said = words.find(([pattern]) => pattern.test(message));
-    if (said) return said[1];
+    const known = messagePatterns.find(([pattern]) => pattern.test(message));
+    if (known) return known[1];
   }
   return messageOf(error).replace(/\.$/, '');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 
-/** By script, its digest. There are as many as scripts in the code. */
+/** The digest of each script, limited by the number of scripts in the code. */
 const digests = new Map<string, string>();
 
 function digestOf(script: string): string {
@@ -16,11 +16,12 @@ function digestOf(script: string): string {
 const sent = new WeakMap<Redis | Cluster, Set<string>>();
 
 /**
- * Runs a Lua script: its keys first, then its arguments. Atomic: nothing else happens in Redis meanwhile.
+ * Runs a Lua script. Atomic: nothing else happens in Redis meanwhile.
  *
- * Its text is sent once over each connection, and again to a Redis that has forgotten it; else only its
- * digest, since to send the text each time costs more than most scripts do. So calls take effect in the order
- * in which they are made, the first ones too, and before a connection that is then closed.
+ * The text of a script is sent once over each connection, and again to a Redis that has lost it. Otherwise
+ * only its digest is sent, since sending the text each time costs more than most scripts do. Calls take
+ * effect in the order in which they are made, including the first ones and those before a connection is
+ * closed.
  */
 export async function runScript(
   redis: Redis | Cluster,

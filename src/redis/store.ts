@@ -1,23 +1,23 @@
 import type { Cluster, Redis } from 'ioredis';
 
-/** What records are kept in. */
+/** The Redis connection that records are stored through. */
 export type Store = Redis | Cluster;
 
 /**
- * A record as JSON that Redis's own JSON library can read again: half of a surrogate pair, as a message that
- * was cut in the middle of an emoji ends with, would make every later script on the record fail.
+ * A record as JSON that Redis's own JSON library can read. A message that was cut in the middle of an emoji
+ * ends with half of a surrogate pair, which would make every later script on the record fail.
  */
 export const toJson = (record: object): string =>
   JSON.stringify(record).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (escaped, half: string | undefined) =>
     half === undefined ? escaped : '\\ufffd',
   );
 
-/** What the fields of a run begin with that count its requests by operation. */
+/** The prefix of the fields of a run that count its requests by operation. */
 export const OPERATION = 'requests:';
 
 /**
- * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Nothing of a run that
- * is no longer there is written: its hash would come back without an index, and stay for ever.
+ * For the head of a script: `count_requests(run key, requests by operation as JSON)`. Writes nothing for a
+ * run that no longer exists: its hash would come back without an index and never be deleted.
  */
 export const COUNT_REQUESTS = `
 local function count_requests(run, spent)

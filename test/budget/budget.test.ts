@@ -433,7 +433,7 @@ describe('waiting', () => {
   });
 });
 
-describe('while Redis is away', () => {
+describe('while Redis is unavailable', () => {
   /** A Redis that dies, and budgets of two processes on it which have both sent something. */
   async function openMortal(whenRedisIsDown: 'stop' | 'share') {
     // Else the kill may lose what was learnt last, and with a held clock nobody would ask again.
@@ -472,7 +472,7 @@ describe('while Redis is away', () => {
 
     leaving.abort(new Error('we are stopping'));
     await expect(waiting).rejects.toThrow('we are stopping');
-    await expect(here.learn({ window: 2 }, answered(3, 60_000))).rejects.toThrow('Redis is away');
+    await expect(here.learn({ window: 2 }, answered(3, 60_000))).rejects.toThrow('Redis is unavailable');
 
     await own.restart();
     await patient;

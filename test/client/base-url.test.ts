@@ -115,7 +115,7 @@ test('https:// where http:// is spoken: no raw words of the TLS library, and not
 
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE', sent: false });
   expect(error.message).toBe(
-    `${url} does not look like the Site Management Service API (base_url says https://, and what listens there does not speak it); check accounts.agency.base_url.`,
+    `${url} does not look like the Site Management Service API (base_url has https://, and the server there does not use TLS); check accounts.agency.base_url.`,
   );
 });
 
@@ -123,14 +123,14 @@ test('http:// where another protocol is spoken is told as that', async () => {
   const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46]);
   const error = await saidOf(listTags(`http://127.0.0.1:${await startPlainServer(alert)}/api/v6`));
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE' });
-  expect(error.message).toContain('(base_url says http://, and what listens there does not speak it)');
+  expect(error.message).toContain('(base_url has http://, and the server there does not use plain HTTP)');
 });
 
 test('http:// where a connection is only ever cut: the sentence asks about https', async () => {
   const port = await startPlainServer(Buffer.alloc(0));
   const error = await saidOf(listTags(`http://127.0.0.1:${port}/api/v6`));
   expect(error).toMatchObject({ code: 'UNAVAILABLE' });
-  expect(error.message).toContain('if it wants https://, say so in accounts.agency.base_url.');
+  expect(error.message).toContain('if it requires https://, change accounts.agency.base_url.');
 });
 
 test('a host that is not known, and one where nobody listens: which setting to look at', async () => {

@@ -95,7 +95,7 @@ describe('redirects', () => {
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error).toMatchObject({ code: 'REDIRECTED', status: 302, sent: true });
     expect((error as Error).message).toBe(
-      `${service.url} answers listTags with a redirect to ${elsewhere.origin} (HTTP 302), which is not followed; if it lasts, check accounts.agency.base_url.`,
+      `${service.url} answers listTags with a redirect to ${elsewhere.origin} (HTTP 302), which is not followed; if it persists, check accounts.agency.base_url.`,
     );
     expect(elsewhere.requests).toEqual([]);
     expect(service.requests).toHaveLength(3);
@@ -122,7 +122,7 @@ describe('redirects', () => {
     expect(error).toBeInstanceOf(UnavailableError);
     expect(error).toMatchObject({ code: 'REDIRECTED', operation: 'syncSite', sent: true });
     expect((error as Error).message).toBe(
-      `${service.url} answers syncSite with a redirect (HTTP 307), which is not followed; if it lasts, check accounts.agency.base_url.`,
+      `${service.url} answers syncSite with a redirect (HTTP 307), which is not followed; if it persists, check accounts.agency.base_url.`,
     );
     expect(service.requests).toHaveLength(1);
   });
@@ -156,7 +156,7 @@ describe('a process that is held up', () => {
     const sending = own.call('syncSite', { site_id: 'a' }, options);
 
     await expect(sending).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: false });
-    await expect(sending).rejects.toThrow('was held up, and did not send the request late');
+    await expect(sending).rejects.toThrow('was suspended, and did not send the request late');
     expect(service.requests).toEqual([]);
     expect(await budget.state()).not.toHaveProperty('failingSince');
     await own.close();
@@ -379,7 +379,7 @@ describe('a PDF', () => {
         socket.end(`HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nConnection: close\r\n\r\n${body}`);
     };
     unframed(half);
-    await expect(text()).rejects.toThrow('its PDF ends in the middle');
+    await expect(text()).rejects.toThrow('its PDF is incomplete');
     unframed(PDF);
     expect(await text()).toBe(PDF);
   });

@@ -130,7 +130,7 @@ describe('once the service has answered', () => {
     };
     const error = await errorOf(syncSite());
     expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: true });
-    expect(error.message).toContain('its answer is no valid HTTP');
+    expect(error.message).toContain('its answer is not valid HTTP');
   });
 });
 

@@ -39,7 +39,7 @@ test('a mistake is told as one of an expression, with its place', () => {
 
 test('what cannot be answered for an item says so in a sentence', () => {
   expect(() => compile('site.tags[3].id').of({ site }, now)).toThrow(
-    /^The expression could not be answered for a site: .*index 3.*\.$/,
+    /^The expression could not be evaluated for a site: .*index 3.*\.$/,
   );
 });
 

@@ -122,20 +122,20 @@ test.each([
   ],
   ['site.statsu == "x"', 5, 'site has no field "statsu".', undefined],
   ['site.tags.exists(t, t.nam == "x")', 22, 'There is no field "nam".', 'did you mean name?'],
-  ['url == "x"', 0, '"url" is not known.', 'did you mean site.url?'],
-  ['sit.url == "x"', 0, '"sit" is not known.', 'did you mean site?'],
+  ['url == "x"', 0, '"url" is not a variable.', 'did you mean site.url?'],
+  ['sit.url == "x"', 0, '"sit" is not a variable.', 'did you mean site?'],
   ['site.constructor == 1', 5, 'site has no field "constructor".', undefined],
-  ['site.url > 3', 0, 'These kinds do not go together: string > int.', undefined],
+  ['site.url > 3', 0, 'These types cannot be combined: string > int.', undefined],
   [
     'site.created_at > "2026-01-01"',
     0,
-    'These kinds do not go together: timestamp > string.',
+    'These types cannot be combined: timestamp > string.',
     'write timestamp("2026-11-21T02:00:00Z")',
   ],
   [
     'site.sync.last_sync_at == null',
     0,
-    'These kinds do not go together: timestamp == null.',
+    'These types cannot be combined: timestamp == null.',
     'a field that is null is "", 0, false or 1970-01-01',
   ],
   ['site.url', 0, 'The condition is to be true or false, but it is string.', undefined],
@@ -157,19 +157,19 @@ test.each([
   [
     'site.url.matches("a")',
     9,
-    'matches() can take forever on some texts and is not offered.',
+    'matches() can be extremely slow on some texts and is not supported.',
     'use re(), which accepts the same patterns',
   ],
   [
     'has(site.client)',
     0,
-    'has() is not needed: what is null is "", 0, false, empty or 1970-01-01, and what is not shown decides nothing.',
+    'has() is not needed: a null field is "", 0, false, empty or 1970-01-01, and a field that is not shown decides nothing.',
     'compare with that value',
   ],
   [
     'site.url.re("(")',
     12,
-    'The pattern is no regular expression: error parsing regexp: missing closing ): `(`.',
+    'The pattern is not a valid regular expression: error parsing regexp: missing closing ): `(`.',
     undefined,
   ],
   [
@@ -251,7 +251,7 @@ test('a condition that cannot be answered for a candidate says so in a sentence'
   const where = compileWhereOf(tinyJob, {}, 'site.tags[5].name == "gold"');
   expect(() => where.test({ site }, now)).toThrow(ExpressionError);
   expect(() => where.test({ site }, now)).toThrow(
-    /^The condition could not be answered for a site: .*index 5.*\.$/,
+    /^The condition could not be evaluated for a site: .*index 5.*\.$/,
   );
 });
 

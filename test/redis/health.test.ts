@@ -67,14 +67,14 @@ test('a Redis that is out of memory is named once, nothing else of it reaches th
   expect(told(/Redis works again/)).toHaveLength(1);
 });
 
-test('a Redis that may throw records away is warned of, and the process stays ready', async () => {
+test('a Redis that may evict records causes a warning, and the process stays ready', async () => {
   await other.config('SET', 'maxmemory-policy', 'allkeys-lru');
-  await until(world, () => told(/may throw our records away/).length > 0);
+  await until(world, () => told(/may evict Caretaker's records/).length > 0);
 
   const { status, text } = await ready();
 
   expect(status).toBe(200);
   expect(text).toContain(
-    'warning: Redis may throw our records away when it is full (maxmemory-policy is allkeys-lru: set it to noeviction)',
+    "warning: Redis may evict Caretaker's records when it is full (maxmemory-policy is allkeys-lru: set it to noeviction)",
   );
 });

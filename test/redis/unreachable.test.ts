@@ -68,7 +68,7 @@ test('a password that is wrong or missing is named as the cause', async () => {
   expect(await refusalOf(`redis://:wrong@127.0.0.1:${port}`)).toBe(
     `Redis cannot be reached at redis://:[hidden]@127.0.0.1:${port}: it refuses the user name or the password (WRONGPASS): correct them in the configuration.`,
   );
-  expect(await refusalOf(`redis://127.0.0.1:${port}`)).toContain('it asks for a password (NOAUTH)');
+  expect(await refusalOf(`redis://127.0.0.1:${port}`)).toContain('it requires a password (NOAUTH)');
   expect(await refusalOf(`redis://:right@127.0.0.1:${port}`)).toBe('reached');
   admin.disconnect();
 });
@@ -77,10 +77,10 @@ test('TLS where there is none, and none where there is, are named as the cause, 
   const [plain, tls] = [await plainPort(), await tlsPort()];
 
   expect(await refusalOf(`rediss://127.0.0.1:${plain}`)).toContain(
-    'what answers there does not speak TLS: use redis:// instead of rediss://.',
+    'the server does not use TLS: use redis:// instead of rediss://.',
   );
   expect(await refusalOf(`redis://127.0.0.1:${tls}`)).toContain(
-    'it speaks TLS there: use rediss:// instead of redis://.',
+    'the server requires TLS: use rediss:// instead of redis://.',
   );
 });
 
@@ -125,11 +125,11 @@ test('a daemon whose password was changed says so once, and that Redis is back o
   await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
 
   const said = (pattern: RegExp) => log.lines.filter((line) => pattern.test(line));
-  while (said(/Redis is unavailable \(it asks for a password/).length === 0)
+  while (said(/Redis is unavailable \(it requires a password/).length === 0)
     await new Promise((done) => setTimeout(done, 20));
   // Some more tries to connect.
   await new Promise((done) => setTimeout(done, 1_500));
-  expect(said(/Redis is unavailable \(it asks for a password/)).toHaveLength(1);
+  expect(said(/Redis is unavailable \(it requires a password/)).toHaveLength(1);
 
   await admin.config('SET', 'requirepass', '');
   while (said(/Redis is available again/).length === 0) await new Promise((done) => setTimeout(done, 20));

@@ -59,7 +59,7 @@ test('an installation that fails shows what was tried and ends with one sentence
 
   expect(code).toBe(1);
   expect(stderr).toContain('no network\n');
-  expect(stderr).toMatch(/\nRedis could not be installed: .* REDIS_URL to a Redis of yours\.\n$/);
+  expect(stderr).toMatch(/\nRedis could not be installed\. .* REDIS_URL to a Redis of yours\.\n$/);
 });
 
 test('where nothing can be installed one sentence says what is missing', async () => {
@@ -67,7 +67,7 @@ test('where nothing can be installed one sentence says what is missing', async (
     code: 1,
     stdout: '',
     stderr:
-      'There is no redis-server, and no way to install one from here: please install Redis or Valkey, ' +
+      'redis-server is missing, and there is no known package manager to install it with. Install Redis or Valkey, ' +
       'or set REDIS_URL to a Redis of yours.\n',
   });
 });

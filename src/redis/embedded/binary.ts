@@ -1,11 +1,11 @@
-/** Where the server's program is, and what to say when there is none. */
+/** Finds the server program, or explains how to install one. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { CaretakerError } from '../../errors.ts';
 
 /**
- * What installs a Redis, by the package manager that a system has. `set-up.mjs` beside the CLI runs the same.
+ * The command that installs Redis, by package manager. `set-up.mjs` beside the CLI runs the same commands.
  */
 export const installCommands = {
   'apt-get': 'sudo apt-get install redis-server',
@@ -15,10 +15,9 @@ export const installCommands = {
   brew: 'brew install redis',
 } as const;
 
-/** Neither `redis-server` nor `valkey-server` is on the PATH. */
 export class RedisMissingError extends CaretakerError {
   readonly code = 'REDIS_MISSING';
-  /** `install` is the command that helps on this system, when we know one. */
+  /** `install` is the command that installs it on this system, if known. */
   constructor(readonly install: string | undefined) {
     const how = install === undefined ? 'install Redis or Valkey' : `run "${install}"`;
     super(
@@ -28,7 +27,7 @@ export class RedisMissingError extends CaretakerError {
 }
 
 /**
- * The path of `redis-server`, else of `valkey-server`.
+ * The path of `redis-server`, or else of `valkey-server`.
  *
  * @throws {RedisMissingError} when neither is on the PATH.
  */
@@ -41,7 +40,7 @@ export async function findServerBinary(): Promise<string> {
   throw new RedisMissingError(undefined);
 }
 
-// Looked for where they always are, too: a service manager may start us with next to no PATH.
+// Also looks in the usual folders: a service manager may start the process with a minimal PATH.
 const findManager = async (name: string) =>
   (await onPath(name)) ?? (await firstExecutable(['/usr/bin', '/sbin', '/opt/homebrew/bin'], name));
 

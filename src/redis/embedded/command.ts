@@ -1,17 +1,17 @@
 /**
- * One question to a Redis on a Unix socket, without a client.
+ * Sends one command to a Redis on a Unix socket, without a client library.
  *
- * Whoever starts, watches and stops the server asks before a client may connect (it could be loading), and a
- * client's own reconnecting would only be in the way.
+ * Starting, watching and stopping the server needs answers before a client can connect (it could be loading),
+ * and a client's automatic reconnection would interfere.
  */
 import { connect } from 'node:net';
 
-/** How a server answers a ping: it serves, it still reads its data, or nobody is there. */
+/** The state of a server by its answer to a ping. */
 export type Health = 'ready' | 'loading' | 'down';
 
 /**
- * Sends one command and resolves with the first line of the answer; with nothing when nobody answers, or not
- * in time. It never rejects.
+ * Sends one command and resolves with the first line of the answer, or undefined without an answer in time.
+ * Never rejects.
  */
 export function askServer(
   socketPath: string,
@@ -20,7 +20,7 @@ export function askServer(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);
-    let heard = '';
+    let received = '';
     const finish = (answer: string | undefined) => {
       clearTimeout(timer);
       socket.destroy();
@@ -30,20 +30,19 @@ export function askServer(
     socket.setEncoding('utf8');
     socket.on('connect', () => socket.write(`${command}\r\n`));
     socket.on('data', (text: string) => {
-      heard += text;
-      const end = heard.indexOf('\r\n');
-      if (end >= 0) finish(heard.slice(0, end));
+      received += text;
+      const end = received.indexOf('\r\n');
+      if (end >= 0) finish(received.slice(0, end));
     });
     socket.on('error', () => finish(undefined));
     socket.on('close', () => finish(undefined));
   });
 }
 
-/** Asks the server at `socketPath` how it is. A server that hangs for `timeoutMs` counts as down. */
+/** Checks the server at `socketPath`. A server that does not answer within `timeoutMs` counts as down. */
 export async function healthOf(socketPath: string, timeoutMs = 1_000): Promise<Health> {
   const answer = await askServer(socketPath, 'PING', timeoutMs);
   if (answer === undefined) return 'down';
-  // Any other answer (memory full, disk full) comes from a server that is there and will say so to its
-  // clients.
+  // Any other error (memory full, disk full) comes from a running server, and its clients get it too.
   return answer.startsWith('-LOADING') ? 'loading' : 'ready';
 }

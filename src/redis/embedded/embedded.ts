@@ -1,10 +1,9 @@
 /**
- * A private Redis of ours in the data folder, so that one process needs nothing installed but a
- * `redis-server`.
+ * A private Redis in the data folder, so that one process needs nothing installed except `redis-server`.
  *
- * Every process of this machine that uses the folder shares the server; the last of them stops it. Nothing is
- * left to hope: users and starts are under a lock that outlives crashes, users that were killed do not count,
- * and a server that is killed while in use comes back with what its append-only file holds.
+ * All processes on this machine that use the folder share the server, and the last of them stops it. It
+ * survives crashes: users and starts are under a lock that outlives its owner, users that were killed do not
+ * count, and a server that is killed while in use is started again with the data of its append-only file.
  */
 import { rm } from 'node:fs/promises';
 import { CaretakerError, messageOf } from '../../errors.ts';
@@ -16,26 +15,24 @@ import { addUser, countUsers } from './users.ts';
 import { watchServer } from './watch.ts';
 
 export interface EmbeddedRedis {
-  /**
-   * Where clients connect: `new Redis({ path: socketPath })`. It stays the same over restarts of the server.
-   */
+  /** Where clients connect: `new Redis({ path: socketPath })`. It stays the same when the server restarts. */
   socketPath: string;
-  /** Whether this call started the server; otherwise another user had, or it was left behind by one. */
+  /** Whether this call started the server. Otherwise another user did, or it was left running. */
   started: boolean;
-  /** Ends this use; the last user stops the server, its data kept. Calling it again changes nothing. */
+  /** Ends this use. The last user stops the server, and its data is kept. A second call does nothing. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the Redis of a data folder, starting it when it does not run, in about 40 ms. Until `close()` it is
- * brought back within a second or so whenever it dies; clients must expect to reconnect.
+ * Opens the Redis of a data folder. Starts it if it is not running, which takes about 40 ms. Until `close()`,
+ * a server that dies is restarted within about a second; clients must expect to reconnect.
  *
- * Resolves when the server answers commands: with much data that can take a while.
+ * Resolves when the server answers commands. With much data that can take a while.
  *
  * @throws {RedisMissingError} when neither `redis-server` nor `valkey-server` is on the PATH.
- * @throws {DataFolderError} when the folder cannot be made or written.
+ * @throws {DataFolderError} when the folder cannot be created or written.
  * @throws {LockHeldError} when another user of the folder hangs.
- * @throws {RedisNotStartedError} when the server ends at once or stays silent.
+ * @throws {RedisNotStartedError} when the server exits immediately or does not answer.
  */
 export async function openEmbeddedRedis(options: { dataDir: string; log: Log }): Promise<EmbeddedRedis> {
   const { dataDir, log } = options;
@@ -78,7 +75,8 @@ async function joinUsers(dataDir: string): Promise<{ folder: RedisFolder; note: 
 }
 
 /**
- * Waits until the server answers commands; one that is killed over its data is started again, a few times.
+ * Waits until the server answers commands. If it is killed while loading its data, it is started again, a few
+ * times.
  */
 async function serve(folder: RedisFolder, attempts: number): Promise<void> {
   try {
@@ -90,14 +88,15 @@ async function serve(folder: RedisFolder, attempts: number): Promise<void> {
   }
 }
 
-/** Never rejects: whoever closes is on the way out, and a server left running is found by the next user. */
+/** Never rejects: the caller is shutting down, and the next user finds a server that is left running. */
 async function leaveUsers(folder: RedisFolder, note: string, log: Log): Promise<void> {
   try {
     const isStopped = await withLock(folder.lock, async () => {
       await rm(note, { force: true });
       return (await countUsers(folder.users)) > 0 || (await stopServer(folder));
     });
-    if (!isStopped) log.warn({ folder: folder.dir }, 'The embedded Redis did not stop in time and runs on.');
+    if (!isStopped)
+      log.warn({ folder: folder.dir }, 'The embedded Redis did not stop in time and keeps running.');
   } catch (error) {
     log.warn({ folder: folder.dir, err: error }, `The embedded Redis was not stopped: ${messageOf(error)}`);
   }

@@ -1,37 +1,37 @@
-/** The part of the data folder that belongs to the embedded Redis, and what lies where in it. */
+/** The part of the data folder that belongs to the embedded Redis, and its layout. */
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readlink, realpath, statfs, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CaretakerError, messageOf, systemCodeOf } from '../../errors.ts';
 
-/** A system cuts socket paths off at 104 (macOS) or 108 bytes (Linux), the closing zero included. */
-const longestSocketPath = 100;
+/** The system truncates socket paths at 104 (macOS) or 108 bytes (Linux), including the terminating zero. */
+const MAX_SOCKET_PATH = 100;
 
 export interface RedisFolder {
-  /** Where the server keeps its data and its own notes. */
+  /** The folder for the server's data and files. */
   dir: string;
   socketPath: string;
   pidFile: string;
   logFile: string;
-  /** A folder with a note for each user. */
+  /** A folder with one file per user. */
   users: string;
   /** A folder with the tickets of the lock. */
   lock: string;
 }
 
-/** The data folder cannot be used: not writable, the disk full, or no folder at all. */
+/** The data folder cannot be used: it is not writable, the disk is full, or it is not a folder. */
 export class DataFolderError extends CaretakerError {
   readonly code = 'DATA_FOLDER_UNUSABLE';
   constructor(
     readonly dataDir: string,
     options: { cause: unknown },
   ) {
-    super(`The data folder ${dataDir} ${complaint(options.cause)}`, options);
+    super(`The data folder ${dataDir} ${problemOf(options.cause)}`, options);
   }
 }
 
-/** Makes the folders that are missing, for this user alone, and says where everything is. */
+/** Creates missing folders, accessible to this user only, and returns all paths. */
 export async function openRedisFolder(dataDir: string): Promise<RedisFolder> {
   const dir = await makeFolders(dataDir);
   return {
@@ -46,7 +46,7 @@ export async function openRedisFolder(dataDir: string): Promise<RedisFolder> {
 
 async function makeFolders(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(async (error: unknown) => {
-    // So Node says on a read-only disk; asked for one folder alone, it says why.
+    // Node reports ENOENT on a read-only disk. Creating a single folder gives the real cause.
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     await mkdir(dataDir);
   });
@@ -59,7 +59,7 @@ async function makeFolders(dataDir: string): Promise<string> {
   return dir;
 }
 
-/** What is wrong with the folder when nothing more fits onto its disk. */
+/** The error for a full disk; undefined when there is space. */
 export async function fullDisk(folder: RedisFolder): Promise<DataFolderError | undefined> {
   const { bavail } = await statfs(folder.dir);
   if (bavail > 0) return undefined;
@@ -68,11 +68,11 @@ export async function fullDisk(folder: RedisFolder): Promise<DataFolderError | u
 
 async function socketPathFor(dir: string): Promise<string> {
   const inside = join(dir, 'redis.sock');
-  if (Buffer.byteLength(inside) <= longestSocketPath) return inside;
+  if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH) return inside;
   const hash = createHash('sha256').update(dir).digest('hex').slice(0, 16);
   const near = join(tmpdir(), `caretaker-${hash}`, 'redis.sock');
-  const proposed = Buffer.byteLength(near) <= longestSocketPath ? dirname(near) : `/tmp/caretaker-${hash}`;
-  // Processes may differ in TMPDIR: the first one decides, and leaves a link for the others.
+  const proposed = Buffer.byteLength(near) <= MAX_SOCKET_PATH ? dirname(near) : `/tmp/caretaker-${hash}`;
+  // Processes may differ in TMPDIR: the first one chooses, and leaves a link for the others.
   const note = join(dir, 'socket-folder');
   await symlink(proposed, note).catch((error: unknown) => {
     if (systemCodeOf(error) !== 'EEXIST') throw error;
@@ -83,31 +83,31 @@ async function socketPathFor(dir: string): Promise<string> {
 }
 
 /**
- * Makes a folder for this user alone. Anybody may make folders in the system's temporary folder: one made by
- * somebody else is not trusted.
+ * Creates a folder for this user only. Everyone may create folders in the system's temporary folder, so a
+ * folder of another user is not trusted.
  */
 export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await lstat(folder);
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0) {
-    throw new Error(`its socket would lie in ${folder}, which is open to others`);
+    throw new Error(`its socket would be in ${folder}, which other users can access`);
   }
 }
 
-function complaint(cause: unknown): string {
-  return complaints[systemCodeOf(cause) ?? ''] ?? `cannot be used: ${messageOf(cause)}.`;
+function problemOf(cause: unknown): string {
+  return problems[systemCodeOf(cause) ?? ''] ?? `cannot be used: ${messageOf(cause)}.`;
 }
 
 const notWritable =
-  'is not writable for us: give it to the user who runs Caretaker, or set data_dir to another folder.';
-const diskFull = 'is on a full disk: make room, or set data_dir to a folder on another disk.';
-const inTheWay = 'cannot be made, since a file has that name or lies on the way: remove it, or set data_dir.';
-const complaints: Record<string, string> = {
+  'is not writable: make the user who runs Caretaker its owner, or set data_dir to another folder.';
+const diskFull = 'is on a full disk: free some space, or set data_dir to a folder on another disk.';
+const fileInPath = 'cannot be created, since its path contains a file: remove that file, or set data_dir.';
+const problems: Record<string, string> = {
   EACCES: notWritable,
   EPERM: notWritable,
   EROFS: notWritable,
   ENOSPC: diskFull,
   EDQUOT: diskFull,
-  ENOTDIR: inTheWay,
-  EEXIST: inTheWay,
+  ENOTDIR: fileInPath,
+  EEXIST: fileInPath,
 };

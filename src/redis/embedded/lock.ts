@@ -1,32 +1,30 @@
 /**
  * A lock between processes that survives the death of its owner.
  *
- * The folder holds numbered tickets, and the highest one is the state: `free`, or who holds the lock. Only
- * when the highest is free, or its owner dead, may somebody add the next number; both are for ever, so a look
- * that is out of date can at worst lose the race for a number. A ticket is a symbolic link because the system
- * makes those in one step, whole or not at all, and refuses a second one of the same name. Nothing ever has
- * to be taken away from a dead owner, which is where locks made of one file go wrong.
+ * The folder holds numbered tickets. The highest one is the state: `free`, or the owner of the lock. A
+ * process may add the next number only when the highest ticket is free or its owner is dead. Both states are
+ * final, so a process with outdated information can only lose the race for a number. A ticket is a symbolic
+ * link because the system creates one atomically, and refuses a second one of the same name. Nothing ever has
+ * to be taken away from a dead owner, which is the weak point of locks made of a single file.
  */
 import { readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CaretakerError, systemCodeOf } from '../../errors.ts';
-import { isAlive, myself } from './processes.ts';
+import { isAlive, ownIdentity } from './processes.ts';
 
 const free = 'free';
-/** Old tickets that are kept, so that whoever looks at an old state still sees that it is old. */
-const keptTickets = 32;
+/** How many old tickets are kept, so that a process that reads an old state can see that it is outdated. */
+const KEPT_TICKETS = 32;
 
 export interface LockOptions {
   /** How long to wait for a living owner. Default: 60 s, more than any owner needs. */
   limitMs?: number;
-  /**
-   * How long to hold back after an owner's death, for what it had begun to become visible. Default: 250 ms.
-   */
+  /** How long to wait after an owner's death, until what it started is visible. Default: 250 ms. */
   settleMs?: number;
 }
 
-/** Somebody who is alive does not let go of the lock. */
+/** A living process does not release the lock. */
 export class LockHeldError extends CaretakerError {
   readonly code = 'DATA_FOLDER_BUSY';
   constructor(
@@ -34,15 +32,15 @@ export class LockHeldError extends CaretakerError {
     readonly owner: string,
   ) {
     super(
-      `The process ${owner.split(' ')[0]} has been busy with ${folder} for too long; look at it, and stop it.`,
+      `The process ${owner.split(' ')[0]} has held the lock of ${folder} for too long; check it, and stop it.`,
     );
   }
 }
 
 /**
- * Does the work while no other process, and nobody else in this one, does any under the same folder's lock.
+ * Runs `work` while no other process, and no other call in this one, holds the lock of the folder.
  *
- * @throws {LockHeldError} when a living owner keeps it for longer than the limit.
+ * @throws {LockHeldError} when a living owner holds it for longer than the limit.
  */
 export async function withLock<T>(
   folder: string,
@@ -54,7 +52,7 @@ export async function withLock<T>(
     return await work();
   } finally {
     const path = (number: number) => join(folder, String(number));
-    // Giving the lock back must not fail: on a full disk the ticket goes instead, and the one before it
+    // Releasing the lock must not fail: on a full disk the ticket is removed instead, and the previous one
     // counts.
     await symlink(free, path(ticket + 1)).catch(() => rm(path(ticket), { force: true }));
   }
@@ -62,7 +60,7 @@ export async function withLock<T>(
 
 async function takeLock(folder: string, { limitMs, settleMs }: Required<LockOptions>): Promise<number> {
   const deadline = performance.now() + limitMs;
-  const me = await myself();
+  const me = await ownIdentity();
   for (;;) {
     const last = await newestTicket(folder);
     if (last.owner === free || !(await isAlive(last.owner))) {
@@ -96,13 +94,12 @@ async function claim(folder: string, number: number, me: string): Promise<boolea
 }
 
 /**
- * A number could be had although it was used before: when it was swept since we looked. Then it is given
- * back.
+ * An old number is free again if its ticket was cleaned up after we looked. Then the ticket is given back.
  */
 async function isNewest(folder: string, mine: number): Promise<boolean> {
   const tickets = await ticketsOf(folder);
   const isMine = Math.max(...tickets) === mine;
-  const old = isMine ? tickets.filter((number) => number <= mine - keptTickets) : [mine];
+  const old = isMine ? tickets.filter((number) => number <= mine - KEPT_TICKETS) : [mine];
   await Promise.all(old.map((number) => rm(join(folder, String(number)), { force: true })));
   return isMine;
 }

@@ -1,7 +1,7 @@
 /**
- * What can be told about other processes of this machine by their number.
+ * Facts about other processes of this machine, by their process id.
  *
- * Linux says it under `/proc`; other systems through `ps`, which small container images lack.
+ * Linux has them under `/proc`. Other systems need `ps`, which small container images lack.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,11 +12,12 @@ const run = promisify(execFile);
 const hasProc = existsSync('/proc/self/stat');
 
 /**
- * When a process was born, in a form that only serves comparison: it tells the process from a later one that
- * got the same number. Nothing when it is gone, or dead and only waiting for its parent to notice.
+ * The start time of a process, in a form that serves only for comparison. It distinguishes the process from a
+ * later one with the same id. Undefined when it is gone, or a zombie.
  */
-export async function birthOf(pid: number): Promise<string | undefined> {
-  // The name in parentheses may hold anything; the fields behind it are the state and, 19 further, the start.
+export async function startTimeOf(pid: number): Promise<string | undefined> {
+  // The name in parentheses may contain anything. After it come the state and, 19 fields later, the start
+  // time.
   const stat = hasProc ? await readProc(pid, 'stat') : await ps(pid, 'state=,lstart=');
   const fields = stat
     ?.slice(stat.lastIndexOf(')') + 1)
@@ -27,26 +28,26 @@ export async function birthOf(pid: number): Promise<string | undefined> {
   return hasProc ? rest[18] : rest.join(' ');
 }
 
-/** The command line of a process, its parts apart by spaces; nothing when it is gone. */
+/** The command line of a process, its arguments separated by spaces; undefined when it is gone. */
 export async function commandOf(pid: number): Promise<string | undefined> {
   const command = hasProc ? await readProc(pid, 'cmdline') : await ps(pid, 'command=');
   return command?.replaceAll('\0', ' ').trim() || undefined;
 }
 
-/** This process as it is written into files: its number and its birth. */
-export async function myself(): Promise<string> {
-  return `${process.pid} ${await birthOf(process.pid)}`;
+/** The identity of this process in files: its id and its start time. */
+export async function ownIdentity(): Promise<string> {
+  return `${process.pid} ${await startTimeOf(process.pid)}`;
 }
 
-/** Whether the process that `myself()` described in some file is still the one with that number. */
+/** Whether the process described by `ownIdentity()` in a file is still running. */
 export async function isAlive(described: string): Promise<boolean> {
   const space = described.indexOf(' ');
   const pid = Number(described.slice(0, space));
-  return space > 0 && Number.isInteger(pid) && (await birthOf(pid)) === described.slice(space + 1);
+  return space > 0 && Number.isInteger(pid) && (await startTimeOf(pid)) === described.slice(space + 1);
 }
 
 async function readProc(pid: number, file: 'stat' | 'cmdline'): Promise<string | undefined> {
-  // It may vanish between any two steps: whatever goes wrong means that it is gone.
+  // The process may end between any two steps, so every error means that it is gone.
   return readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => undefined);
 }
 

@@ -1,15 +1,15 @@
 /**
- * Ends a server whose users were all killed: nobody of ours is left to do it.
+ * Stops a server whose users were all killed, when no other process is left to do it.
  *
- * The users of the folder are looked at by a small shell process of its own, which goes when the server goes.
- * It may take a user that is just joining for none: then the server is gone for a moment, and that user's own
- * watch brings it back with its data.
+ * A small separate shell process checks the users of the folder, and exits with the server. It may miss a
+ * user that is just joining. Then the server is gone for a moment, and that user's own watch restarts it with
+ * its data.
  */
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import type { RedisFolder } from './folder.ts';
 
-/** So often in a row nobody must be there; with the pause, some six seconds. */
+/** The number of consecutive checks without a user; with the pause, some six seconds. */
 const script = `
 alone=0
 while kill -0 "$1" 2>/dev/null; do
@@ -28,10 +28,8 @@ while kill -0 "$1" 2>/dev/null; do
   exit
 done`;
 
-/**
- * Sees to it that the server with this process id ends some seconds after the last of its users was killed.
- */
-export function endWhenAlone({ dir, pidFile, users, socketPath }: RedisFolder, serverPid: number): void {
+/** Makes the server with this process id stop some seconds after the last of its users was killed. */
+export function stopWithoutUsers({ dir, pidFile, users, socketPath }: RedisFolder, serverPid: number): void {
   const elsewhere = dirname(socketPath) === dir ? '' : dirname(socketPath);
   const shell = spawn(
     '/bin/sh',
@@ -43,7 +41,7 @@ export function endWhenAlone({ dir, pidFile, users, socketPath }: RedisFolder, s
       env: { PATH: process.env['PATH'] },
     },
   );
-  // Without it the server outlives its users until the next one comes, which is no reason to fail.
+  // Without it the server keeps running until the next user comes, which is no reason to fail.
   shell.on('error', () => {});
   shell.unref();
 }

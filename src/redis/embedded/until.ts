@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Looks every `everyMs` until the condition holds; tells whether it did within `limitMs`. */
+/** Checks the condition every `everyMs` until it holds. Returns whether it did within `limitMs`. */
 export async function until(
   holds: () => Promise<boolean>,
   { everyMs, limitMs }: { everyMs: number; limitMs: number },

@@ -1,4 +1,4 @@
-/** Brings the server of a folder back when it is killed while somebody uses it. */
+/** Restarts the server of a folder when it is killed while in use. */
 import { dirname } from 'node:path';
 import { CaretakerError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -7,56 +7,54 @@ import { DataFolderError, type RedisFolder } from './folder.ts';
 import { withLock } from './lock.ts';
 import { ensureServer } from './server.ts';
 
-const lookEveryMs = 500;
-/** After a start that failed, so that a server which cannot start does not keep the machine busy. */
-const retryAfterMs = 5_000;
+const CHECK_INTERVAL_MS = 500;
+/** After a failed start, so that a server which cannot start does not keep the machine busy. */
+const RETRY_AFTER_MS = 5_000;
 /**
- * The same is said so often at most: a server on a full disk starts again and again, and ends with the first
- * write.
+ * How often the same error is logged at most: a server on a full disk starts again and again, and exits at
+ * the first write.
  */
-const sayAgainAfterMs = 10 * 60_000;
+const REPEAT_AFTER_MS = 10 * 60_000;
 
 /**
- * Looks every half second whether the server answers, and starts it again when it does not. Every user does
- * so; the lock lets one of them act. It does not keep the process alive, and what goes wrong is logged, once
- * for long.
+ * Checks every half second whether the server answers, and restarts it if not. Every user does so; the lock
+ * lets one of them act. The timer does not keep the process alive. Errors are logged, the same one only once
+ * in a while.
  */
 export function watchServer(folder: RedisFolder, log: Log): { stop(): Promise<void> } {
-  let looking: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
   let stopped = false;
-  let complaint = { message: '', at: 0 };
+  let lastError = { message: '', at: 0 };
   let notBefore = 0;
 
-  const look = async () => {
+  const check = async () => {
     if (performance.now() < notBefore || (await healthOf(folder.socketPath)) !== 'down') return;
     try {
       const started = await withLock(folder.lock, async () => !stopped && ensureServer(folder));
-      if (started)
-        log.warn({ folder: folder.dir }, 'The embedded Redis was gone and has been started again.');
+      if (started) log.warn({ folder: folder.dir }, 'The embedded Redis had exited and was restarted.');
     } catch (error) {
       const known = error instanceof CaretakerError;
       const { message } = known ? error : new DataFolderError(dirname(folder.dir), { cause: error });
-      // A sentence is enough for whoever has to make room; where it happened in our code is of no use to
-      // anybody.
+      // The message is enough to free some space; the stack trace does not help.
       const at = performance.now();
-      if (message !== complaint.message || at - complaint.at >= sayAgainAfterMs) {
+      if (message !== lastError.message || at - lastError.at >= REPEAT_AFTER_MS) {
         log.error({ folder: folder.dir }, message);
-        complaint = { message, at };
+        lastError = { message, at };
       }
-      notBefore = at + retryAfterMs;
+      notBefore = at + RETRY_AFTER_MS;
     }
   };
   const timer = setInterval(() => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    checking ??= check().finally(() => {
+      checking = undefined;
     });
-  }, lookEveryMs);
+  }, CHECK_INTERVAL_MS);
   timer.unref();
   return {
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await looking;
+      await checking;
     },
   };
 }

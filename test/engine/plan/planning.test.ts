@@ -236,7 +236,7 @@ describe('a plan that cannot be made', () => {
     world.sandbox.outage.end();
 
     expect(noted.detail).toMatch(
-      /^http:.* answers listSites with a redirect to https?:.* \(HTTP 30\d\), which is not followed; if it lasts, check accounts\.default\.base_url\.$/,
+      /^http:.* answers listSites with a redirect to https?:.* \(HTTP 30\d\), which is not followed; if it persists, check accounts\.default\.base_url\.$/,
     );
     expect(await world.ended(fired)).toMatchObject({ status: 'succeeded', counts: { planned: 5 } });
   });

@@ -196,7 +196,7 @@ test('a data folder that cannot be made is named in one sentence', async () => {
 
   await expect(open(dataDir)).rejects.toMatchObject({
     code: 'DATA_FOLDER_UNUSABLE',
-    message: expect.stringContaining(`The data folder ${dataDir} cannot be made`),
+    message: expect.stringContaining(`The data folder ${dataDir} cannot be created`),
   });
 });
 

@@ -18,6 +18,6 @@ test('a data folder that cannot be used while the server is gone is told in one 
   );
   await expect.poll(() => log.lines, { timeout: 5_000 }).toHaveLength(1);
   await watch.stop();
-  expect(log.lines[0]).toMatch(/^error The data folder \/dev\/null .*a file has that name/);
+  expect(log.lines[0]).toMatch(/^error The data folder \/dev\/null .*its path contains a file/);
   expect(log.lines[0]).not.toContain('stack');
 });
