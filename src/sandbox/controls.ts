@@ -1,6 +1,4 @@
-/**
- * What tests can do to a site behind the API's back. None of it is journaled: it is not what a caller did.
- */
+/** What tests can do to a site without the API. It is not journaled, because no caller did it. */
 
 import { isoDay } from '../dates.ts';
 import type { Provider } from './model/backup-destinations.ts';
@@ -25,40 +23,42 @@ import { startUpdateRun } from './world/update-runs.ts';
 import { addSchedule } from './world/updates.ts';
 
 export interface SiteControl {
-  /** Further syncs are refused for the daily limit, until the next UTC day. */
+  /** Syncs are refused because of the daily limit, until the next UTC day. */
   useUpDailySyncs(): void;
-  /** Syncs are refused for maintenance until it is switched off. */
+  /** Syncs are refused because of maintenance until it is switched off. */
   underMaintenance(on: boolean): void;
   disconnect(): void;
   connect(): void;
   lock(on: boolean): void;
   pause(on: boolean): void;
-  /** The running sync, or else the next one, fails with this message. */
+  /** The running sync, or otherwise the next one, fails with this message. */
   failNextSync(message: string): void;
   /** Syncs that start from now on take this long, in milliseconds of the service's time. */
   syncTakes(ms: number): void;
-  /** The site's last sync ended so long ago, well or with this error; no snapshot tells of it. */
+  /**
+   * The site's last sync ended this long ago, successfully or with this error; there is no snapshot of it.
+   */
   lastSynced(agoMs: number, error?: string): void;
-  /** Somebody else starts a sync; gives the snapshot's id. */
+  /** Another client starts a sync; returns the snapshot's id. */
   startSync(): string;
   /** The running sync ends now. */
   finishSync(): void;
-  /** Somebody cancels the running sync in the service: its snapshot is cancelled. */
+  /** Another client cancels the running sync in the service: its snapshot is cancelled. */
   cancelSync(): void;
-  /** What its core is from now on; omitted fields stay. */
+  /** Changes its core; omitted fields stay. */
   coreIs(core: Partial<Site['core']>): void;
-  /** What its address and title are from now on; omitted fields stay. */
+  /** Changes its address and title; omitted fields stay. */
   isCalled(names: Partial<Pick<Site, 'url' | 'title'>>): void;
-  /** Its plugins and themes are those of months ago, and have updates waiting. */
+  /** Sets its plugins and themes to versions of months ago, so that updates are available. */
   fallBehind(): void;
   state(): SiteState;
-  /** What its notes say, oldest first. */
+  /** The content of its notes, oldest first. */
   notes(): string[];
-  /** The reports on it, oldest first: their days, and who was sent them. */
+  /** The reports on it, oldest first: their days and recipients. */
   reports(): { id: string; start: string; end: string; sentTo: string[] }[];
 }
 
-/** How a site stands, moments as ISO 8601. */
+/** The state of a site, times as ISO 8601. */
 export interface SiteState {
   connected: boolean;
   locked: boolean;
@@ -76,7 +76,7 @@ export interface SiteState {
   snapshots: { id: string; status: string; createdAt: string }[];
 }
 
-/** The controls of one site; `now` settles the world and gives the service's time. */
+/** The controls of one site; `now` settles the world and returns the service's time. */
 export function controlSite(world: World, id: string, now: () => number): SiteControl {
   const find = (): Site => {
     const site = world.sites.get(id);
@@ -129,8 +129,7 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     cancelSync: change((site, at) => {
       const snapshot = site.sync.current;
       if (!snapshot) return;
-      // Its snapshots are written down first: of one that is left to be told from its moment, it is told that
-      // it succeeded.
+      // Generates its snapshots first: one that is generated later from the stored time always succeeded.
       snapshotsOf(site);
       endSync(world, id, snapshot.id, at);
       snapshot.status = 'cancelled';
@@ -179,19 +178,19 @@ function stateOf(site: Site, now: number): SiteState {
   };
 }
 
-/** What tests can do to an auto update schedule behind the API's back. */
+/** What tests can do to an auto update schedule without the API. */
 export interface ScheduleControl {
   /**
-   * It runs now, out of turn, for as long as usual or as given, in milliseconds of the service's time. Gives
-   * the id of the run's task, null when there was nothing to update.
+   * Runs it now, outside its schedule, for the usual time or `takesMs`, in milliseconds of the service's
+   * time. Returns the id of the run's task, or null when there was nothing to update.
    */
   runNow(takesMs?: number): string | null;
-  /** Its next run was due so long ago, in milliseconds of the service's time, and does not happen. */
+  /** Its next run was due this long ago, in milliseconds of the service's time, and does not happen. */
   overdueBy(ms: number): void;
   state(): { status: UpdateSchedule['status']; nextAt: string };
 }
 
-/** The controls of one auto update schedule; `now` settles the world and gives the service's time. */
+/** The controls of one auto update schedule; `now` settles the world and returns the service's time. */
 export function controlSchedule(world: World, id: string, now: () => number): ScheduleControl {
   const find = (): UpdateSchedule => {
     const schedule = world.updates.schedules.get(id);
@@ -202,7 +201,7 @@ export function controlSchedule(world: World, id: string, now: () => number): Sc
   return {
     runNow: (takesMs) => startUpdateRun(world, find(), now(), takesMs),
     overdueBy(ms) {
-      // What stands in the agenda for another moment no longer counts.
+      // Its agenda entry for another time no longer counts.
       find().nextAt = now() - ms;
     },
     state() {
@@ -213,16 +212,16 @@ export function controlSchedule(world: World, id: string, now: () => number): Sc
   };
 }
 
-/** What tests can do to auto update schedules as a whole. */
+/** What tests can do to all auto update schedules. */
 export interface SchedulesControl {
   /**
-   * Puts a daily schedule for all plugins of a site into the account, which does not run before 2099; gives
-   * its id.
+   * Adds a daily schedule for all plugins of a site to the account. It does not run before 2099. Returns its
+   * id.
    */
   make(siteId: string, status: UpdateSchedule['status']): string;
 }
 
-/** The controls of auto update schedules; `now` settles the world and gives the service's time. */
+/** The controls of auto update schedules; `now` settles the world and returns the service's time. */
 export const controlSchedules = (world: World, now: () => number): SchedulesControl => ({
   make(siteId, status) {
     const fields: ScheduleFields = {
@@ -242,7 +241,7 @@ export const controlSchedules = (world: World, now: () => number): SchedulesCont
   },
 });
 
-/** What tests can do to the storage outside the service. */
+/** What tests can do to the external storage. */
 export interface StorageControl {
   /** While it is down, tests of destinations answer 503. */
   down(on: boolean): void;
@@ -250,7 +249,7 @@ export interface StorageControl {
   disable(provider: Provider, on: boolean): void;
 }
 
-/** The controls of the storage outside the service. */
+/** The controls of the external storage. */
 export const controlStorage = ({ storage }: World): StorageControl => ({
   down(on) {
     storage.down = on;
@@ -261,13 +260,13 @@ export const controlStorage = ({ storage }: World): StorageControl => ({
   },
 });
 
-/** What tests can do to the mail that reports are sent with. */
+/** What tests can do to the mail of reports. */
 export interface MailControl {
-  /** From now on every mail to this address has this status, those that were sent before included. */
+  /** From now on every mail to this address has this status, including mails that were sent before. */
   ends(email: string, status: MailStatus): void;
 }
 
-/** The controls of mail; `now` settles the world and gives the service's time. */
+/** The controls of mail; `now` settles the world and returns the service's time. */
 export const controlMail = (world: World, now: () => number): MailControl => ({
   ends(email, status) {
     now();
@@ -278,17 +277,17 @@ export const controlMail = (world: World, now: () => number): MailControl => ({
 /** What tests can do to staging copies. */
 export interface StagingControl {
   /**
-   * Puts a copy of a site into the account as if it had been made so many days ago, and settles it; gives its
-   * id.
+   * Adds a copy of a site to the account as if it had been made this many days ago, and settles it; returns
+   * its id.
    */
   make(siteId: string, daysAgo: number): string;
-  /** Removes all there are. */
+  /** Removes all copies. */
   clear(): void;
   /** The ids of all copies, in order of creation. */
   ids(): string[];
 }
 
-/** The controls of staging copies; `now` settles the world and gives the service's time. */
+/** The controls of staging copies; `now` settles the world and returns the service's time. */
 export const controlStaging = (world: World, now: () => number): StagingControl => ({
   make(siteId, daysAgo) {
     const site = world.sites.get(siteId);

@@ -1,9 +1,9 @@
 /**
- * What can go wrong between a caller and the service, and which request meets it.
+ * Faults between a caller and the service, and which requests they affect.
  *
- * There are three kinds of faults: `faults/stops.ts` keep a request from its answer, `faults/changes.ts` make
- * an answer different, `faults/luck.ts` are in the service's own work. What the service is like as a whole,
- * its clock and how far its lists lag, is no fault of a request: see `SandboxOptions`.
+ * There are three kinds of faults. `faults/stops.ts`: a request gets no answer. `faults/changes.ts`: an
+ * answer is changed. `faults/background.ts`: the service's own work fails. Properties of the whole service,
+ * such as its clock and the lag of its lists, are no faults of a request: see `SandboxOptions`.
  */
 import type { OperationId } from '../contract/operations.ts';
 import { changes } from './faults/changes.ts';
@@ -12,35 +12,35 @@ import { stops } from './faults/stops.ts';
 type Stop = keyof typeof stops;
 type Change = keyof typeof changes;
 
-/** A fault that a request can meet. What each of them does stands in the tables. */
+/** A fault that can affect a request. The tables describe each of them. */
 export type FaultKind = Stop | Change;
 
-/** Stops first, gravest first. */
+/** Stops first, the most severe first. */
 export const faultKinds = [...Object.keys(stops), ...Object.keys(changes)] as readonly FaultKind[];
 
 const isStop = (kind: FaultKind): kind is Stop => Object.hasOwn(stops, kind);
 
-/** The gravest stop of those that a request meets: it alone decides what becomes of the request. */
+/** The most severe stop among the faults of a request. It alone decides what happens to the request. */
 export const stopAmong = (met: readonly FaultKind[]): Stop | undefined => met.find(isStop);
 
 export interface FaultMatch {
   operation: OperationId;
-  /** How many requests meet the fault; default 1. */
+  /** How many requests are affected; default 1. */
   times?: number;
 }
 
-/** Faults that tests ask for by hand, and those that come by chance. */
+/** Faults that tests start, and random ones. */
 export interface Faults {
-  /** Every request meets `kind` until `end`; a second `begin` replaces the first. */
+  /** Every request is affected by `kind` until `end`; a second `begin` replaces the first. */
   begin(kind: FaultKind): void;
   end(): void;
-  /** The next requests of one operation meet `kind`, in the order they were asked for. */
+  /** The next requests of one operation are affected by `kind`, in the order of the calls. */
   failNext(match: FaultMatch, kind: FaultKind): void;
-  /** The faults a request meets, gravest first; uses up what `failNext` ordered. */
+  /** The faults of the next request, the most severe first. Uses up one of `failNext`. */
   meet(operation: OperationId | null): readonly FaultKind[];
 }
 
-/** No fault by hand at first; `chance` gives those that a request meets besides. */
+/** Starts without faults of tests; `chance` returns the random faults of a request. */
 export function createFaults(chance: () => readonly FaultKind[] = () => []): Faults {
   let outage: FaultKind | undefined;
   const ordered: { operation: OperationId; left: number; kind: FaultKind }[] = [];

@@ -1,16 +1,16 @@
 /**
- * The world at the start, made from a seed: the same number of sites and the same seed give the same world
- * always, counted back from the moment the service starts.
+ * Generates the world from a seed. The same number of sites and the same seed always give the same world,
+ * relative to the time at which the service starts.
  */
-import { plantClients, plantTags } from './fleet/groups.ts';
-import { dealKinds } from './fleet/kinds.ts';
-import { plantManagedAccounts, plantTeam } from './fleet/people.ts';
-import { plantReports } from './fleet/reports.ts';
-import { plantSchedules } from './fleet/schedules.ts';
-import { plantSenderEmails } from './fleet/senders.ts';
-import { plantSite } from './fleet/sites.ts';
-import { plantStaging, plantStorage } from './fleet/storage.ts';
-import { plantTasks } from './fleet/tasks.ts';
+import { generateClients, generateTags } from './fleet/groups.ts';
+import { assignKinds } from './fleet/kinds.ts';
+import { generateManagedAccounts, generateTeam } from './fleet/people.ts';
+import { generateReports } from './fleet/reports.ts';
+import { generateSchedules } from './fleet/schedules.ts';
+import { generateSenderEmails } from './fleet/senders.ts';
+import { generateSite } from './fleet/sites.ts';
+import { generateStaging, generateStorage } from './fleet/storage.ts';
+import { generateTasks } from './fleet/tasks.ts';
 import type { PlanFeature } from './model/plan.ts';
 import type { World } from './model/world.ts';
 import { createAgenda } from './world/agenda.ts';
@@ -25,11 +25,11 @@ export interface FleetOptions {
   seed: number;
   /** The service's time at the start. */
   now: number;
-  /** What the account's plan does not have; default: nothing. */
+  /** What the account's plan lacks; default: nothing. */
   planLacks?: readonly PlanFeature[];
 }
 
-/** Makes the account: sites of every kind, their clients and tags, and a few tasks. */
+/** Generates the account: sites of every kind, their clients and tags, and a few tasks. */
 export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): World {
   const world: World = {
     seed,
@@ -67,18 +67,18 @@ export function makeFleet({ sites, seed, now, planLacks = [] }: FleetOptions): W
       scheduled: 0,
     },
   };
-  const kinds = dealKinds(sites, randomFrom(seedOf(seed, 'kinds')));
-  for (let number = 1; number <= sites; number += 1) plantSite(world, number, sites, kinds.get(number));
-  plantClients(world, randomFrom(seedOf(seed, 'clients')));
-  plantTags(world, randomFrom(seedOf(seed, 'tags')));
-  plantTasks(world, randomFrom(seedOf(seed, 'tasks')));
-  plantSenderEmails(world);
-  plantSchedules(world);
-  plantReports(world);
-  plantTeam(world, randomFrom(seedOf(seed, 'team')));
-  plantManagedAccounts(world, randomFrom(seedOf(seed, 'managed accounts')));
-  plantStorage(world);
-  plantStaging(world, randomFrom(seedOf(seed, 'staging')));
+  const kinds = assignKinds(sites, randomFrom(seedOf(seed, 'kinds')));
+  for (let number = 1; number <= sites; number += 1) generateSite(world, number, sites, kinds.get(number));
+  generateClients(world, randomFrom(seedOf(seed, 'clients')));
+  generateTags(world, randomFrom(seedOf(seed, 'tags')));
+  generateTasks(world, randomFrom(seedOf(seed, 'tasks')));
+  generateSenderEmails(world);
+  generateSchedules(world);
+  generateReports(world);
+  generateTeam(world, randomFrom(seedOf(seed, 'team')));
+  generateManagedAccounts(world, randomFrom(seedOf(seed, 'managed accounts')));
+  generateStorage(world);
+  generateStaging(world, randomFrom(seedOf(seed, 'staging')));
   advance(world, now);
   return world;
 }

@@ -1,28 +1,30 @@
 /**
- * What the sandbox saw and did: the witness in every test about doing things once.
+ * What the sandbox received and did: the evidence in tests about effects that must happen once.
  *
- * A request is written when its fate is known. An effect is written in the same step as the change of the
- * world, so that one is there exactly when the other is, whatever becomes of the answer.
+ * A request is recorded when its result is decided. An effect is recorded in the same step as the change of
+ * the world, so that neither exists without the other, whatever happens to the answer.
  */
 import type { OperationId } from '../contract/operations.ts';
 import type { FaultKind } from './faults.ts';
 
 export interface JournaledRequest {
-  /** By the clock the sandbox was given, in milliseconds since 1970 (not the service's own, faster time). */
+  /**
+   * By the clock that the sandbox was given, in milliseconds since 1970 (not the service's own, faster time).
+   */
   at: number;
-  /** Null where no operation of the contract has this method and path. */
+  /** Null when no operation of the contract has this method and path. */
   operation: OperationId | null;
   method: string;
   path: string;
   /** The query string, without its question mark. */
   query: string;
-  /** The status we answered, even if a fault kept it from arriving; 0 where we never came to answer. */
+  /** The status that the service gave, even if a fault prevented its delivery; 0 if it did not answer. */
   status: number;
-  /** How long answering took, in real milliseconds. */
+  /** The duration of answering, in real milliseconds. */
   ms: number;
-  /** The fault that the request met. */
+  /** The fault that affected the request. */
   fault?: FaultKind;
-  /** What the sandbox itself did wrong, when the status is its own 500. */
+  /** The error of the sandbox itself, when the status is its own 500. */
   mistake?: string;
 }
 
@@ -30,53 +32,46 @@ export interface JournaledEffect {
   at: number;
   operation: OperationId;
   /**
-   * The id of what was changed: the site that was synced, the tag that was made, the site that was tagged.
+   * The id of what was changed: the site that was synced, the tag that was created, the site that was tagged.
    */
   resource: string;
 }
 
-/**
- * How often something happened, by operation. Exact, however long ago the entries themselves were dropped.
- */
+/** Counts by operation. They include entries that were already dropped. */
 export type Totals = Partial<Record<OperationId, number>>;
 
 export interface Journal {
-  /** Oldest first; the most recent ones only, see `SandboxOptions.journal`. */
+  /** Oldest first; only the most recent ones, see `SandboxOptions.journal`. */
   readonly requests: readonly JournaledRequest[];
   readonly effects: readonly JournaledEffect[];
   readonly totals: { readonly requests: Totals; readonly effects: Totals };
   /** The resources that an operation changed, in the order of the changes. */
   effectsOf(operation: OperationId): string[];
-  /** How many requests came for an operation, whatever was answered. */
+  /** How many requests of an operation were received, whatever the answer was. */
   countOf(operation: OperationId): number;
 }
 
-/**
- * Which entries: the newest, or those that follow the one with a number; the first entry of all has number 1.
- */
-export interface Stretch {
+/** A range of entries: the newest, or those after the one with a number. The first entry has number 1. */
+export interface EntryRange {
   after?: number;
   limit: number;
 }
 
-/**
- * Entries in their order, and the number of the last of them (or of the last one before, when there are
- * none).
- */
+/** Entries in order, and the number of the last of them (or of the one before, when there are none). */
 export interface Shown<T> {
   entries: readonly T[];
   last: number;
 }
 
-/** The same journal with the pen, for the sandbox alone. */
+/** The journal with its write methods, for the sandbox only. */
 export interface OpenJournal extends Journal {
   noteRequest(request: JournaledRequest): void;
   noteEffect(effect: JournaledEffect): void;
-  requestsIn(stretch: Stretch): Shown<JournaledRequest>;
-  effectsIn(stretch: Stretch): Shown<JournaledEffect>;
+  requestsIn(range: EntryRange): Shown<JournaledRequest>;
+  effectsIn(range: EntryRange): Shown<JournaledEffect>;
 }
 
-/** Starts an empty journal that keeps the last `limit` requests and as many effects. */
+/** Opens an empty journal that keeps the last `limit` requests and as many effects. */
 export function openJournal(limit: number): OpenJournal {
   const requests = bounded<JournaledRequest>(limit);
   const effects = bounded<JournaledEffect>(limit);
@@ -112,12 +107,12 @@ function increase(totals: Totals, operation: OperationId): void {
   totals[operation] = (totals[operation] ?? 0) + 1;
 }
 
-/** A list that forgets its oldest entries, in one go for every `limit` entries rather than one by one. */
+/** A list that drops its oldest entries, at once for every `limit` entries rather than one by one. */
 function bounded<T>(limit: number) {
   let entries: T[] = [];
   let forgotten = 0;
   return {
-    shown({ after, limit: most }: Stretch): Shown<T> {
+    shown({ after, limit: most }: EntryRange): Shown<T> {
       const end = forgotten + entries.length;
       const from = Math.max(after === undefined ? end - most : after, end - limit, forgotten);
       const shown = entries.slice(Math.max(0, from - forgotten), Math.max(0, from - forgotten) + most);

@@ -1,4 +1,4 @@
-/** The front of the room: the Site Management Service in this process, served over real HTTP. */
+/** The entry point of the room: the Site Management Service in this process, served over real HTTP. */
 import { type Clock, systemClock } from '../clock.ts';
 import { openApiDocument } from '../contract/openapi.ts';
 import type { OperationId } from '../contract/operations.ts';
@@ -29,7 +29,7 @@ import { type Journal, openJournal } from './journal.ts';
 import type { PlanFeature } from './model/plan.ts';
 import type { TaskOrder } from './model/tasks.ts';
 import type { World } from './model/world.ts';
-import { keepState } from './state/keeper.ts';
+import { autosaveState } from './state/autosave.ts';
 import { readState, resumedAt } from './state/state-file.ts';
 import { randomFrom, seedOf } from './world/random.ts';
 import { openReplica } from './world/replica.ts';
@@ -42,45 +42,42 @@ export interface SandboxOptions {
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** How many sites the account has; default 60. Below 20, none of them refuses a sync. */
+  /** The number of sites in the account; default 60. Below 20, none of them refuses a sync. */
   sites?: number;
   /** Default 1. The same seed and number of sites give the same account. */
   seed?: number;
-  /** What every request must carry as a bearer; default `sandbox-token`. */
+  /** The bearer token that every request must have; default `sandbox-token`. */
   token?: string;
   /** How much faster than the clock the service's time runs; default 1. 60 makes an hour pass in a minute. */
   speed?: number;
-  /** Requests a window; default 200, 0 = unlimited. */
+  /** Requests per window; default 200, 0 = unlimited. */
   rateLimit?: number;
-  /** Length of the rate limit's window in milliseconds of the clock, not sped up; default 60,000. */
+  /**
+   * Length of the rate limit's window in milliseconds of the clock, independent of `speed`; default 60,000.
+   */
   windowMs?: number;
-  /** Default: the machine's. A test hands in one that it holds. */
+  /** Default: the machine's clock. A test passes a held clock. */
   clock?: Clock;
   /** How far the service's own time is ahead of the clock, in milliseconds; default 0. Negative: behind. */
   clockOffsetMs?: number;
   /**
-   * How far lists are behind, in milliseconds of the service's time; default 0. They show a new or changed
-   * item so much later, and a deleted one so much longer; an item that is shown alone is up to date.
+   * How far lists lag, in milliseconds of the service's time; default 0. They show a new or changed item that
+   * much later, and a deleted one that much longer. The single view of an item is up to date.
    */
   listLagMs?: number;
-  /** Whether answers carry the service's own time in a `Date` header; default true. */
+  /** Whether answers have the service's own time in a `Date` header; default true. */
   dateHeader?: boolean;
-  /** What the account's plan does not have; default: it has everything. */
+  /** What the account's plan lacks; default: nothing. */
   planLacks?: readonly PlanFeature[];
-  /**
-   * Faults that come by chance, each with its rate from 0 to 1; default none. `parseFaults` reads them from a
-   * text.
-   */
+  /** Random faults, each with its rate from 0 to 1; default none. `parseFaults` parses them from a text. */
   faults?: FaultRates;
   /**
-   * A file that keeps the account across restarts; default none. One that is there goes before `sites` and
-   * `seed`, and time has gone on meanwhile as fast as the clock. Written within a second of a change, and
-   * when the sandbox stops.
+   * A file that keeps the account across restarts; default none. If the file exists, `sites` and `seed` are
+   * ignored, and the service's time has passed as fast as the clock since it was written. Written within a
+   * second of a change, and when the sandbox stops.
    */
   state?: string;
-  /**
-   * How many requests, and as many effects, the journal keeps; default 100,000. Its totals forget nothing.
-   */
+  /** How many requests, and as many effects, the journal keeps; default 100,000. Its totals count all. */
   journal?: number;
 }
 
@@ -97,31 +94,31 @@ export interface Sandbox {
   /** @throws {Error} when there is no such auto update schedule. */
   schedule(id: string): ScheduleControl;
   readonly schedules: SchedulesControl;
-  /** The service starts a background task by itself, not journaled; gives its id. */
+  /** Starts a background task of the service itself, which is not journaled; returns its id. */
   startTask(order: TaskOrder): string;
   readonly account: AccountControl;
-  /** What tests can do to the storage outside the service. */
+  /** What tests can do to the external storage. */
   readonly storage: StorageControl;
   readonly staging: StagingControl;
   readonly mail: MailControl;
-  /** A fault that every request meets until it ends. */
+  /** A fault that affects every request until it ends. */
   readonly outage: { begin(kind: FaultKind): void; end(): void };
-  /** The next requests of one operation meet a fault. */
+  /** A fault that affects the next requests of one operation. */
   failNext(match: FaultMatch, kind: FaultKind): void;
   /**
-   * From now on answers of the operation leave these fields out, written from the item on: `sync`,
-   * `email.recipients`. Gives back a function that shows them again.
+   * Removes these fields from all further answers of the operation. Paths start at the item: `sync`,
+   * `email.recipients`. Returns a function that shows them again.
    *
    * @throws {Error} for a field that the operation does not answer, or that the contract needs.
    */
   readonly hide: HiddenFields['hide'];
   /** The requests that followed a redirect (faults `redirect` and `redirect-away`), in order. */
   readonly followedRedirects: readonly FollowedRedirect[];
-  /** Ends open connections too. @throws {Error} when the state could not be written to its file. */
+  /** Closes open connections too. @throws {Error} when the state could not be written to its file. */
   stop(): Promise<void>;
 }
 
-/** Starts the service; it listens when the promise resolves. */
+/** Starts the service. It is listening when the promise resolves. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', port = 0, sites = 60, seed = 1, token = 'sandbox-token' } = options;
   const { speed = 1, rateLimit = 200, windowMs = 60_000, clock = systemClock } = options;
@@ -145,10 +142,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     storageDown: rates['storage-down'] ?? 0,
   });
   const state = () => ({ world, serviceAt: elapsing(), clockAt: clock.now() });
-  const keeper = keepState(options.state, clock, state);
+  const autosave = autosaveState(options.state, clock, state);
   const noteEffect = (operation: OperationId, resource: string) => {
     journal.noteEffect({ at: clock.now(), operation, resource });
-    keeper.changed();
+    autosave.changed();
   };
   const describe = () => openApiDocument(url);
   const replica = listLagMs > 0 ? openReplica(world, listLagMs) : undefined;
@@ -156,14 +153,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const server = await listen({ service, faults, change, redirects, journal, clock, dateHeader }, host, port);
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${BASE_PATH}`;
 
-  /** The moment of a change behind the API's back, with the world brought up to it. */
+  /** The time of a change without the API, after bringing the world up to it. */
   const settled = () => {
     const at = now();
     advance(world, at);
-    keeper.changed();
+    autosave.changed();
     return at;
   };
-  /** What tests do to the world happens in the replica as well. */
+  /** Changes by tests are applied to the replica as well. */
   const control = <T extends Record<keyof T, (...args: never) => unknown>>(
     make: (in_: World, now: () => number) => T,
   ): T => {
@@ -217,7 +214,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     async stop() {
       await server.stop();
       await redirects.stop();
-      await keeper.stop();
+      await autosave.stop();
     },
   };
 }

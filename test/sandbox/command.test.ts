@@ -18,7 +18,7 @@ test('the help of the sandbox lists every fault and every set', async () => {
 test('a fault that there is not is bad usage, and says which there are', async () => {
   const { code, stderr } = await desk.run(['sandbox', '--port', '0', '--faults', 'flakey']);
   expect(code).toBe(2);
-  expect(stderr).toContain('There is no fault "flakey". There are: flaky,');
+  expect(stderr).toContain('There is no fault "flakey". Available: flaky,');
 });
 
 test('the sandbox says how to use it, with its token', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestampsOf } from '../../src/sandbox/list/moments.ts';
+import { timestampsOf } from '../../src/sandbox/list/timestamps.ts';
 
 const berlin = (value: string) => {
   const { first, last } = timestampsOf(value, 'Europe/Berlin');

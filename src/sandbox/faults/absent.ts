@@ -1,23 +1,23 @@
 /**
- * Fields that an answer does not show, though the specification lists them. What our contract needs is always
- * there.
+ * Removes fields from answers that the specification lists. Fields that our contract needs are always
+ * present.
  */
 import { z } from 'zod';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { bare, schemaUnder } from '../../contract/schema.ts';
 
-/** Fields that tests have answers leave out. */
+/** Fields that tests remove from answers. */
 export interface HiddenFields {
   /**
-   * From now on answers of the operation leave these fields out, written from the item on: `sync`,
-   * `email.recipients`, `tags.name`. Gives back a function that shows them again.
+   * Removes these fields from all further answers of the operation. Paths start at the item: `sync`,
+   * `email.recipients`, `tags.name`. Returns a function that shows them again.
    *
    * @throws {Error} for a field that the operation does not answer, or that the contract needs.
    */
   hide(operation: OperationId, ...fields: string[]): () => void;
-  /** Whether anything of the operation's answers is hidden. */
+  /** Whether any field of the operation's answers is hidden. */
   hides(operation: OperationId): boolean;
-  /** Takes the hidden fields out of an answer. */
+  /** Removes the hidden fields from an answer. */
   removeFrom(operation: OperationId, answer: unknown): void;
 }
 
@@ -39,7 +39,7 @@ export function createHiddenFields(): HiddenFields {
   };
 }
 
-/** The whole path of a field, whether it is written from the body on or from the item in it. */
+/** The full path of a field, given from the body or from the item in it. */
 function pathOf(operation: OperationId, field: string): readonly string[] {
   const { answer } = operationOf(operation);
   const names = field.split('.');
@@ -52,7 +52,7 @@ function pathOf(operation: OperationId, field: string): readonly string[] {
   return found;
 }
 
-/** The schema at a path; the items of lists are passed through. */
+/** The schema at a path. Lists count as their items. */
 function schemaAt(schema: z.core.$ZodType, path: readonly string[]): z.core.$ZodType | undefined {
   let at: z.core.$ZodType | undefined = schema;
   for (const name of path) {
@@ -71,7 +71,7 @@ function remove(value: unknown, [name = '', ...rest]: readonly string[]): void {
   }
 }
 
-/** `value` without what `schema` does not need and `leaveOut` picks, in this object and in all within it. */
+/** Removes optional fields of `schema` from `value` when `leaveOut` returns true, at every level. */
 export function removeOptional(
   schema: z.core.$ZodType | undefined,
   value: unknown,

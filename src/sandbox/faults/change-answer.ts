@@ -1,19 +1,19 @@
-/** Carries out the faults that change an answer, on the answer that the service gave. */
+/** Applies the faults that change an answer to the answer of the service. */
 import { gzipSync } from 'node:zlib';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { FaultKind } from '../faults.ts';
 import type { Reply } from '../http/exchange.ts';
 import type { Random } from '../world/random.ts';
 import { type HiddenFields, removeOptional } from './absent.ts';
+import { numbersAsText, reformatTimestamps } from './formats.ts';
 import { makeHostile } from './hostile.ts';
-import { respellTimestamps, spellNumbers } from './spelling.ts';
-import { makeStrange } from './strange.ts';
+import { addUnknownValues } from './unknown-values.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PDF_TYPE = 'application/pdf';
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** What is known of the request whose answer is changed. */
+/** The facts about the request whose answer is changed. */
 export interface Asked {
   operation: OperationId | null;
   /** Whether the request accepts gzip. */
@@ -22,22 +22,22 @@ export interface Asked {
 
 export type AnswerChanger = (met: readonly FaultKind[], asked: Asked, answered: Reply) => Reply;
 
-/** How many of the fields that may be missing are. */
+/** The fraction of optional fields that is removed. */
 const ABSENT = 0.3;
 
-/** What the faults make of the JSON of a good answer, in this order. */
+/** How the faults change the JSON of a successful answer, in this order. */
 const rewrites: Partial<
   Record<FaultKind, (value: unknown, operation: OperationId, random: Random) => unknown>
 > = {
   'absent-fields': (value, operation, random) =>
     removeOptional(operationOf(operation).answer, value, () => random.next() < ABSENT),
-  'other-timestamps': (value, _, random) => respellTimestamps(value, random),
-  'numbers-as-text': (value, _, random) => spellNumbers(value, random),
+  'other-timestamps': (value, _, random) => reformatTimestamps(value, random),
+  'numbers-as-text': (value, _, random) => numbersAsText(value, random),
   'hostile-text': makeHostile,
-  'unknown-values': makeStrange,
+  'unknown-values': addUnknownValues,
 };
 
-/** Changes that draw something draw it from `random`. */
+/** `random` decides about random changes. */
 export function answerChanger(hidden: HiddenFields, random: Random): AnswerChanger {
   const rewrite = (met: readonly FaultKind[], operation: OperationId, json: string): string => {
     const rewriting = Object.entries(rewrites).filter(([kind]) => met.includes(kind as FaultKind));
@@ -71,7 +71,7 @@ const errorPage = (message: string) =>
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** The same answer compressed; one without a body stays as it is. */
+/** The same answer compressed; one without a body is not changed. */
 function compressed(reply: Reply): Reply {
   if (reply.body === undefined) return reply;
   return {

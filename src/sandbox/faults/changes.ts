@@ -1,18 +1,15 @@
-/**
- * What makes an answer different from a usual one. A request may meet any number of these, and one of `stops`
- * besides.
- */
+/** Faults that change an answer. Any number of them can affect a request, together with one of `stops`. */
 import type { FaultTable } from './table.ts';
 
 export const changes = {
   slow: { help: 'the answer comes ten seconds late', rate: 0.1 },
-  'other-consumer': { help: 'somebody else sends ten requests with the same account', rate: 0.1 },
-  'unknown-values': { help: 'fields and enum values that no contract knows', rate: 0.2 },
+  'other-consumer': { help: 'another client of the account sends ten requests', rate: 0.1 },
+  'unknown-values': { help: 'unknown fields and enum values', rate: 0.2 },
   'moving-items': {
-    help: 'an item comes in while pages are read: one is shown twice, and one not at all',
+    help: 'an item is added while pages are read: one is shown twice, and one not at all',
     rate: 0.2,
   },
-  'absent-fields': { help: 'three of ten fields that the contract does not require are left out', rate: 0.2 },
+  'absent-fields': { help: 'three of ten fields that the contract does not require are missing', rate: 0.2 },
   'other-timestamps': { help: 'timestamps with +00:00 or Z, with and without milliseconds', rate: 0.3 },
   'numbers-as-text': {
     help: 'numbers as text, in pagination and in about half of all other places',

@@ -1,9 +1,9 @@
 /**
- * Texts of the service that must neither reach a terminal as they are nor be stored. All credentials are made
- * up.
+ * Texts of the service that must neither reach a terminal unchanged nor be stored. All credentials are
+ * invented.
  */
 
-/** What must not be found anywhere after a message with `hostileText` came in. */
+/** Texts that must not be found anywhere after a message with `hostileText` was received. */
 export const hostileSecrets = [
   'c2l0ZTpoVW50ZXIy',
   'hunter2-in-json',
@@ -30,10 +30,10 @@ export const hostileText = [
   `-----BEGIN RSA PRIVATE KEY-----\n${pem}\n-----END RSA PRIVATE KEY-----`,
 ].join(' ');
 
-/** Fields of good answers that hold a message of the service or of a site. */
+/** Fields of successful answers that contain a message of the service or of a site. */
 const messages = new Set(['message', 'last_sync_error', 'last_error_message']);
 
-/** Every message in a JSON value, with the hostile text after it. */
+/** Appends the hostile text to every message in a JSON value. */
 export const makeHostile = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (key, one: unknown) =>
     messages.has(key) && typeof one === 'string' ? `${one} ${hostileText}` : one,

@@ -1,22 +1,20 @@
-/**
- * Faults as they are asked for by name, each with a rate: `--faults flaky` or `--faults
- * reset-after:0.05,slow:0.1`.
- */
+/** Faults by name, each with a rate: `--faults flaky` or `--faults reset-after:0.05,slow:0.1`. */
+
+import { background } from './background.ts';
 import { changes } from './changes.ts';
-import { luck } from './luck.ts';
 import { stops } from './stops.ts';
 import type { FaultTable } from './table.ts';
 
 const tables = {
   'Faults that stop a request': stops,
   'Faults that change an answer': changes,
-  "Faults in the service's own work": luck,
+  "Faults in the service's own work": background,
 } as const satisfies Record<string, FaultTable>;
 
 /** The names of a table's faults that have a rate. */
 type NamesIn<T> = { [N in keyof T]: T[N] extends { rate: number } ? N : never }[keyof T];
-export type FaultName = NamesIn<typeof stops> | NamesIn<typeof changes> | NamesIn<typeof luck>;
-/** How often each fault comes, from 0 to 1. */
+export type FaultName = NamesIn<typeof stops> | NamesIn<typeof changes> | NamesIn<typeof background>;
+/** The rate of each fault, from 0 to 1. */
 export type FaultRates = { readonly [N in FaultName]?: number };
 
 const rated = (table: FaultTable): [string, { help: string; rate: number }][] =>
@@ -24,12 +22,12 @@ const rated = (table: FaultTable): [string, { help: string; rate: number }][] =>
     rate === undefined ? [] : [[name, { help, rate }]],
   );
 
-/** Every fault that comes by chance: what it is, and how often it comes when no rate is given. */
+/** Every random fault, with its description and default rate. */
 export const faultNames = Object.fromEntries(Object.values(tables).flatMap(rated)) as {
   readonly [N in FaultName]: { help: string; rate: number };
 };
 
-/** Faults that usually come together. */
+/** Faults that usually occur together. */
 export const faultSets = {
   flaky: {
     'error-before': 0.02,
@@ -59,7 +57,7 @@ export const faultSets = {
   stormy: {
     ...each(stops, 0.05),
     ...each(changes, 0.1),
-    ...each(luck, 0.05),
+    ...each(background, 0.05),
     maintenance: 0.1,
     'storage-down': 0.3,
   },
@@ -71,11 +69,11 @@ function each<T extends FaultTable>(table: T, rate: number): { [N in NamesIn<T>]
 }
 
 /**
- * Reads faults and sets of them, separated by commas, each with a rate of its own (`slow:0.1`) or without.
- * What comes later wins, so `flaky,slow:0` is flaky without slow answers. With a rate, a set has each of its
- * faults at that rate.
+ * Parses faults and sets of them, separated by commas, each with its own rate (`slow:0.1`) or without. Later
+ * entries override earlier ones, so `flaky,slow:0` is flaky without slow answers. The rate of a set applies
+ * to each of its faults.
  *
- * @throws {RangeError} for a name that there is not, or a rate that is none.
+ * @throws {RangeError} for an unknown name or an invalid rate.
  */
 export function parseFaults(text: string): FaultRates {
   const rates: { [N in FaultName]?: number } = {};
@@ -83,7 +81,7 @@ export function parseFaults(text: string): FaultRates {
     const [name = '', given] = one.trim().split(':');
     const rate = given === undefined ? undefined : Number(given);
     if (rate !== undefined && !(given !== '' && rate >= 0 && rate <= 1)) {
-      throw new RangeError(`The rate of a fault is a number from 0 to 1, not "${given}".`);
+      throw new RangeError(`The rate of a fault must be a number from 0 to 1, not "${given}".`);
     }
     for (const [fault, usual] of Object.entries(named(name))) rates[fault as FaultName] = rate ?? usual;
   }
@@ -94,7 +92,7 @@ function named(name: string): FaultRates {
   if (Object.hasOwn(faultSets, name)) return faultSets[name as keyof typeof faultSets];
   if (Object.hasOwn(faultNames, name)) return { [name]: faultNames[name as FaultName].rate };
   const known = [...Object.keys(faultSets), ...Object.keys(faultNames)];
-  throw new RangeError(`There is no fault "${name}". There are: ${known.join(', ')}.`);
+  throw new RangeError(`There is no fault "${name}". Available: ${known.join(', ')}.`);
 }
 
 /** All faults and sets, for a command's help. */

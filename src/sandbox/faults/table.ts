@@ -1,8 +1,8 @@
-/** The form in which the three kinds of faults are listed. */
+/** The form of the tables of the three kinds of faults. */
 export type FaultTable = Readonly<Record<string, Fault>>;
 
 interface Fault {
   help: string;
-  /** How often it comes when it is asked for by name and no rate is given, from 0 to 1. */
+  /** The default rate, from 0 to 1, when the fault is given by name. */
   rate?: number;
 }

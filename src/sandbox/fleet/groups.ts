@@ -11,22 +11,22 @@ import { DAY } from '../world/service-time.ts';
 import { tagSite } from '../world/tags.ts';
 import { firstNames, lastNames, places, slug, tagColors, tagNames, trades } from './names.ts';
 
-/** A client has one site to this many; about every eighth site belongs to nobody. */
+/** A client has up to this many sites; about every eighth site has no client. */
 const SITES_PER_CLIENT = 5;
 
-/** Plants the clients and gives each its sites, which lie side by side in the fleet. */
-export function plantClients(world: World, random: Random): void {
+/** Adds the clients and assigns consecutive sites to each. */
+export function generateClients(world: World, random: Random): void {
   const sites = [...world.sites.values()];
   for (let at = 0; at < sites.length; ) {
     const count = random.between(1, SITES_PER_CLIENT);
     const theirs = sites.slice(at, at + count);
     at += count;
     if (random.next() < 1 / 8) continue;
-    plantClient(world, random, theirs);
+    generateClient(world, random, theirs);
   }
 }
 
-function plantClient(world: World, random: Random, sites: readonly Site[]): void {
+function generateClient(world: World, random: Random, sites: readonly Site[]): void {
   const number = nextNumber(world, 'client');
   const id = idOf('client', number);
   const [first_name, last_name] = [random.pick(firstNames), random.pick(lastNames)];
@@ -50,8 +50,8 @@ function plantClient(world: World, random: Random, sites: readonly Site[]): void
   giveSites(world, client, sites);
 }
 
-/** Plants the tags; a site carries none to three. */
-export function plantTags(world: World, random: Random): void {
+/** Adds the tags; a site has none to three. */
+export function generateTags(world: World, random: Random): void {
   const tags = tagNames.map((name, at): Tag => {
     const id = String(nextNumber(world, 'tag'));
     const createdAt = world.startedAt - (400 - at * 20) * DAY;

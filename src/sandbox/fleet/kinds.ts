@@ -1,10 +1,10 @@
-/** What is special about a site, and how many of each kind a fleet has. */
+/** The special kinds of sites, and how many of each kind a fleet has. */
 import type { Random } from '../world/random.ts';
 
 /**
- * Sites of each kind among 60; smaller and larger fleets have as many in proportion, rounded down, so a fleet
- * of less than 10 has plain sites alone. The first six keep a site from being synced or make its sync fail
- * (14 of 60).
+ * The number of sites of each kind in a fleet of 60. Other fleets have proportionally many, rounded down, so
+ * a fleet of fewer than 10 sites has plain sites only. The first six kinds prevent a sync or make it fail (14
+ * of 60).
  */
 const amongSixty = {
   disconnected: 3,
@@ -25,11 +25,11 @@ const amongSixty = {
 
 export type Kind = keyof typeof amongSixty;
 
-/** Deals the kinds to sites by number, one at most each; the sites left out are plain. */
-export function dealKinds(sites: number, random: Random): Map<number, Kind> {
-  const deck = Object.entries(amongSixty).flatMap(([kind, count]) =>
+/** Assigns the kinds to sites by number, at most one per site; the other sites are plain. */
+export function assignKinds(sites: number, random: Random): Map<number, Kind> {
+  const kinds = Object.entries(amongSixty).flatMap(([kind, count]) =>
     Array.from({ length: Math.floor((count * sites) / 60) }, () => kind as Kind),
   );
   const numbers = random.shuffle(Array.from({ length: sites }, (_, at) => at + 1));
-  return new Map(deck.map((kind, at) => [numbers[at] ?? 0, kind]));
+  return new Map(kinds.map((kind, at) => [numbers[at] ?? 0, kind]));
 }

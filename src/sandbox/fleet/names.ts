@@ -1,4 +1,4 @@
-/** Made-up names. Addresses end in `.example`, which belongs to nobody (RFC 2606). */
+/** Invented names. Addresses end in `.example`, a reserved domain (RFC 2606). */
 export const firstNames = [
   'Ada',
   'Ben',
@@ -84,5 +84,5 @@ export const tagColors = [
   '#34495e',
 ] as const;
 
-/** `Old Town Bakery` as it stands in an address: `old-town-bakery`. */
+/** A name as part of an address: `old-town-bakery` for `Old Town Bakery`. */
 export const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');

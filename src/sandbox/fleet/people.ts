@@ -1,4 +1,4 @@
-/** Who else works in the account, and in which accounts its owner works. */
+/** The other members of the account, and the accounts in which its owner works. */
 import type { ManagedAccount } from '../model/managed-accounts.ts';
 import type { Role } from '../model/team.ts';
 import type { World } from '../model/world.ts';
@@ -14,13 +14,13 @@ const team: readonly { role: Role; daysAgo: number; twoFa?: boolean; allSites?: 
   { role: 'administrator', daysAgo: 150 },
   { role: 'collaborator', daysAgo: 90 },
   { role: 'collaborator', daysAgo: 30, twoFa: true },
-  // These two have not accepted yet.
+  // The last two invitations are still pending.
   { role: 'collaborator', daysAgo: 1 },
   { role: 'administrator', daysAgo: 0.2, allSites: true },
 ];
 
-/** Plants the team; collaborators see a handful of sites. */
-export function plantTeam(world: World, random: Random): void {
+/** Adds the team; collaborators have access to five sites. */
+export function generateTeam(world: World, random: Random): void {
   const sites = [...world.sites.keys()];
   for (const [nth, { role, daysAgo, twoFa = false, allSites = false }] of team.entries()) {
     const at = world.startedAt - Math.floor(daysAgo * DAY) - random.between(1, 3) * HOUR;
@@ -49,18 +49,18 @@ const accounts: readonly Pick<ManagedAccount, 'role' | 'companyName' | 'status' 
   { role: 'collaborator', companyName: 'Alpine Travel', status: 'pending', allSitesAccess: true },
 ];
 
-/** Plants the accounts that the caller works in or is invited to, and one invitation to somebody else. */
-export function plantManagedAccounts(world: World, random: Random): void {
+/** Adds the accounts that the caller works in or is invited to, and one invitation to another person. */
+export function generateManagedAccounts(world: World, random: Random): void {
   const { caller, startedAt } = world;
-  const plant = (facts: (typeof accounts)[number], invited: string, nth: number) => {
+  const add = (facts: (typeof accounts)[number], invited: string, nth: number) => {
     const id = idOf('managed', nth);
     const createdAt = startedAt - (200 - nth * 25) * DAY - random.between(0, 20) * HOUR;
     const email = `owner@${slug(facts.companyName)}.example`;
     const updatedAt = facts.status === 'pending' ? createdAt : createdAt + DAY;
     world.managedAccounts.set(id, { id, email, invited, ...facts, createdAt, updatedAt });
   };
-  for (const [nth, facts] of accounts.entries()) plant(facts, caller.email, nth + 1);
+  for (const [nth, facts] of accounts.entries()) add(facts, caller.email, nth + 1);
   const [, , , , pending] = accounts;
   if (pending)
-    plant({ ...pending, companyName: 'Market Tailor' }, 'somebody@else.example', accounts.length + 1);
+    add({ ...pending, companyName: 'Market Tailor' }, 'somebody@else.example', accounts.length + 1);
 }

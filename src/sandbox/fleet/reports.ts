@@ -1,4 +1,4 @@
-/** The templates of the fleet, its scheduled reports, and the reports that they have made so far. */
+/** The report templates of the fleet, its scheduled reports, and the reports that they have made so far. */
 
 import { isoDay } from '../../dates.ts';
 import type { ReportTemplate } from '../model/reporting.ts';
@@ -10,26 +10,26 @@ import { startReport } from '../world/reports.ts';
 import { addScheduledReport } from '../world/scheduled-reports.ts';
 import { DAY, HOUR } from '../world/service-time.ts';
 
-/** Every so many sites of those that can be reported on, one has a scheduled report. */
+/** One of this many sites with enough snapshots has a scheduled report. */
 const REPORTED_EVERY = 4;
 
-/** Plants templates always, and reports where there are sites with snapshots enough. */
-export function plantReports(world: World): void {
-  const monthly = plantTemplate(world, 'Monthly care', 200, 'Your website this month');
-  plantTemplate(world, 'Short summary', 120, 'Your website in short');
+/** Adds the templates, and reports for sites with enough snapshots. */
+export function generateReports(world: World): void {
+  const monthly = generateTemplate(world, 'Monthly care', 200, 'Your website this month');
+  generateTemplate(world, 'Short summary', 120, 'Your website in short');
   const reportable = [...world.sites.values()]
     .slice(0, 40)
     .filter(({ backups, past }) => backups.enabled && past.count > 9);
   for (const [at, site] of reportable.entries()) {
-    if (at % REPORTED_EVERY === 0) plantScheduled(world, site, monthly, at / REPORTED_EVERY);
+    if (at % REPORTED_EVERY === 0) generateScheduled(world, site, monthly, at / REPORTED_EVERY);
   }
   const current = reportable.filter(
     ({ sync }) => sync.lastStatus === 'succeeded' && (sync.lastAt ?? 0) > world.startedAt - DAY - HOUR,
   );
-  for (const site of current.slice(0, 2)) plantReport(world, site);
+  for (const site of current.slice(0, 2)) generateReport(world, site);
 }
 
-function plantTemplate(world: World, name: string, agoDays: number, subject: string): ReportTemplate {
+function generateTemplate(world: World, name: string, agoDays: number, subject: string): ReportTemplate {
   const id = idOf('template', nextNumber(world, 'template'));
   const createdAt = world.startedAt - agoDays * DAY;
   const email = { ...defaultEmail(), subject, senderId: verifiedSender(world) };
@@ -38,7 +38,7 @@ function plantTemplate(world: World, name: string, agoDays: number, subject: str
   return template;
 }
 
-function plantScheduled(world: World, site: Site, template: ReportTemplate, number: number): void {
+function generateScheduled(world: World, site: Site, template: ReportTemplate, number: number): void {
   const frequency = (['weekly', 'monthly', 'biweekly'] as const)[number % 3] ?? 'weekly';
   const midnight = Math.floor(world.startedAt / DAY) * DAY;
   const scheduled = addScheduledReport(
@@ -48,7 +48,7 @@ function plantScheduled(world: World, site: Site, template: ReportTemplate, numb
       templateId: template.id,
       frequency,
       timezone: 'UTC',
-      // Each on another day of the week, and the first of them due by now.
+      // Each on another day of the week; the first of them is already due.
       startedAt: midnight - (7 + (number % 6)) * DAY + 6 * HOUR,
       content: template.content,
       email: template.email,
@@ -60,7 +60,7 @@ function plantScheduled(world: World, site: Site, template: ReportTemplate, numb
   if (number % 5 === 4) scheduled.status = 'paused';
 }
 
-function plantReport(world: World, site: Site): void {
+function generateReport(world: World, site: Site): void {
   const day = (ago: number) => isoDay(world.startedAt - ago * DAY);
   startReport(
     world,

@@ -1,7 +1,6 @@
 /**
- * The auto update schedules of the fleet. They were started in the past and have run since, so their
- * histories are what the same runs would write today: most went well, some found nothing, some met sites in
- * trouble.
+ * The auto update schedules of the fleet. They started in the past, so their histories contain real runs:
+ * most succeeded, some had nothing to update, some had sites with problems.
  */
 
 import type { Site } from '../model/site.ts';
@@ -13,12 +12,12 @@ import { addSchedule } from '../world/updates.ts';
 const all = { selection: 'all', filenames: [] as string[] } as const;
 const neutral = { core: false, plugins: null, themes: null, backup: false, visualRegression: false };
 
-/** Adds the schedules, oldest first; each has the sites that it finds in this fleet. */
-export function plantSchedules(world: World): void {
+/** Adds the schedules, oldest first. Each has suitable sites of this fleet. */
+export function generateSchedules(world: World): void {
   const sites = [...world.sites.values()].slice(0, 400);
   const plain = sites.filter((site) => site.connected && !site.locked && !isInTrouble(site));
   const idsOf = (chosen: readonly Site[]) => chosen.map(({ id }) => id);
-  const plantings: (ScheduleFields & { agoDays: number; paused?: true })[] = [
+  const specs: (ScheduleFields & { agoDays: number; paused?: true })[] = [
     {
       ...neutral,
       agoDays: 100,
@@ -83,7 +82,7 @@ export function plantSchedules(world: World): void {
       themes: { ...all },
     },
   ];
-  for (const { agoDays, paused, ...fields } of plantings) {
+  for (const { agoDays, paused, ...fields } of specs) {
     if (fields.siteIds?.length === 0) continue;
     const schedule = addSchedule(world, fields, world.startedAt - agoDays * DAY);
     if (paused) schedule.status = 'paused';
@@ -94,7 +93,7 @@ const isFailing = ({ sync }: Site) => sync.failsWith !== null;
 const isBeingRebuilt = ({ sync }: Site) => sync.maintenanceUntil !== null;
 const isInTrouble = (site: Site) => isFailing(site) || isBeingRebuilt(site);
 
-/** So many days before the start of the service, at this hour of the day (UTC). */
+/** This hour of the day (UTC), this many days before the start of the service. */
 function past(world: World, days: number, hour: number): number {
   const midnight = Math.floor(world.startedAt / DAY) * DAY;
   return midnight - days * DAY + hour * HOUR;

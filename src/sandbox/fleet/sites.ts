@@ -1,4 +1,4 @@
-/** Makes one site of the fleet, from its own chance: a site is the same whatever other sites there are. */
+/** Generates one site of the fleet from its own seed: a site is the same whatever other sites exist. */
 
 import { isoDay } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
@@ -11,8 +11,8 @@ import { DAILY_SYNCS, planDailySync } from '../world/syncs.ts';
 import type { Kind } from './kinds.ts';
 import { places, slug, trades } from './names.ts';
 
-/** Adds the site with this number, one of `count`; numbers are planted in rising order. */
-export function plantSite(world: World, number: number, count: number, kind: Kind | undefined): void {
+/** Adds the site with this number, one of `count`. Call it in ascending order. */
+export function generateSite(world: World, number: number, count: number, kind: Kind | undefined): void {
   const random = randomFrom(seedOf(world.seed, `site ${number}`));
   const now = world.startedAt;
   const title = `${random.pick(places)} ${random.pick(trades)}`;
@@ -30,7 +30,7 @@ export function plantSite(world: World, number: number, count: number, kind: Kin
   world.numbers.site = number;
   world.sites.set(site.id, site);
   giveSchedule(site, random);
-  // Order matters: snapshots of the past show what the scanner has found.
+  // The order matters: past snapshots show the results of the scanner.
   give(site, kind, now);
   if (kind !== 'never_synced') giveHistory(site, random, now, kind);
   moveDailyTime(site, now);
@@ -88,11 +88,11 @@ function giveSchedule({ sync, backups }: Site, random: Random): void {
 }
 
 /**
- * No site of the fleet syncs by itself so soon after the start: whoever tries something out is not disturbed.
+ * No site of the fleet syncs by itself this soon after the start, so that people can try things undisturbed.
  */
 const QUIET_HOURS = 8;
 
-/** Moves a daily sync out of the quiet hours, as if somebody had just given the site another time. */
+/** Moves a daily sync out of the quiet hours, as if its time had just been changed. */
 function moveDailyTime({ sync }: Site, now: number): void {
   if (nextTimeOfDay(sync.dailyTime, now) - now >= QUIET_HOURS * HOUR) return;
   const [hour = '0', rest = ''] = sync.dailyTime.split(':');
@@ -100,10 +100,10 @@ function moveDailyTime({ sync }: Site, now: number): void {
 }
 
 const SYNC_ERROR = 'The database could not be read: connection lost.';
-/** Why somebody has tried so often that the syncs of the day are used up. */
+/** The error because of which the syncs of the day are used up. */
 const UNREACHABLE = 'The site could not be reached.';
 
-/** Makes the site one of its kind. */
+/** Applies the special state of its kind to the site. */
 function give(site: Site, kind: Kind | undefined, now: number): void {
   if (!kind) return;
   const { sync, scanner, backups } = site;
@@ -141,25 +141,25 @@ function give(site: Site, kind: Kind | undefined, now: number): void {
 
 /** How many daily syncs a site of this kind has missed. */
 function daysWithoutSync(kind: Kind | undefined, random: Random): number {
-  // Away, or left out, for some days.
+  // Disconnected or paused for some days.
   if (kind === 'disconnected' || kind === 'paused') return random.between(4, 9);
-  // Was away until lately, and its next daily sync is still to come.
+  // Was disconnected until recently; its next daily sync is still to come.
   if (kind === 'lagging') return random.between(1, 3);
-  // Is left out as long as the maintenance lasts.
+  // Is not synced during the maintenance.
   return kind === 'maintenance' ? 1 : 0;
 }
 
-/** A site without backups has been synced too, but no snapshot of it is shown. */
+/** A site without backups has been synced too, but has no visible snapshots. */
 function giveHistory(site: Site, random: Random, now: number, kind: Kind | undefined): void {
   const { sync, backups } = site;
-  // From a month to four, so that some sites have snapshots of all of last month and others have not.
+  // From one month to four, so that only some sites have snapshots of all of last month.
   const age = Math.floor((now - site.createdAt) / DAY);
   const days = Math.min(random.between(10, 40) * 3, age - 1);
   const daysAgo = daysWithoutSync(kind, random);
   const startedAt = nextTimeOfDay(sync.dailyTime, now) - (daysAgo + 1) * DAY;
   sync.lastAt = Math.min(startedAt + sync.takesMs, now - MINUTE);
   const error = sync.failsWith ?? (kind === 'daily_limit' ? UNREACHABLE : null);
-  // Those who look at failed syncs find some from hours ago, not one that has just ended.
+  // A failed sync is at least two hours old, so that it does not look as if it had just ended.
   if (error !== null) sync.lastAt = Math.min(sync.lastAt, now - 2 * HOUR);
   sync.lastStatus = error === null ? 'succeeded' : 'failed';
   sync.lastError = error;

@@ -1,4 +1,4 @@
-/** The storage outside the service that the account has connected, and the staging copies of its sites. */
+/** The external storage that the account has connected, and the staging copies of its sites. */
 
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
@@ -8,10 +8,10 @@ import { snapshotsOf } from '../world/snapshots.ts';
 import { addStaging } from '../world/staging.ts';
 
 /**
- * Plants the saved destinations: provider_two in good health, provider_one with a test that failed last time.
- * In accounts of an even seed nothing is saved for provider_one.
+ * Adds the saved destinations: provider_two works, and the last test of provider_one failed. With an even
+ * seed, provider_one has no saved destination.
  */
-export function plantStorage({ storage, seed, startedAt }: World): void {
+export function generateStorage({ storage, seed, startedAt }: World): void {
   const createdAt = startedAt - 120 * DAY;
   if (seed % 2 === 1) {
     storage.saved.set('provider_one', {
@@ -41,17 +41,17 @@ export function plantStorage({ storage, seed, startedAt }: World): void {
   });
 }
 
-interface Planting {
-  /** When it was made, and when it was last used or until when extended, in days before the start. */
+interface Spec {
+  /** When it was made, last used, and until when it was extended, in days before the start. */
   made: number;
   used?: number;
   expires?: number;
-  /** It is of the same site as an earlier one of these, which is called so. */
+  /** `besides` names an earlier copy of the same site. */
   name?: string;
   besides?: string;
 }
 
-const copies: readonly Planting[] = [
+const copies: readonly Spec[] = [
   { made: 27, used: 14, expires: -1, name: 'extended' },
   { made: 19 },
   { made: 15, name: 'expired' },
@@ -62,11 +62,8 @@ const copies: readonly Planting[] = [
   { made: 1 / (24 * 60) },
 ];
 
-/**
- * Plants copies of all ages, oldest first, as many for each sixty sites; settling brings them up to the
- * present.
- */
-export function plantStaging(world: World, random: Random): void {
+/** Adds copies of all ages, oldest first, this many per sixty sites. Settling brings them up to date. */
+export function generateStaging(world: World, random: Random): void {
   const rounds = Math.min(20, Math.max(1, Math.floor(world.sites.size / 60)));
   const candidates = random.shuffle([...world.sites.values()].slice(0, 2000));
   const named = new Map<string, Site>();
@@ -87,13 +84,13 @@ export function plantStaging(world: World, random: Random): void {
   }
 }
 
-/** Takes the first site that has a complete snapshot from before a moment; those before it stay. */
+/** Removes and returns the first site that has a complete snapshot from before a time. */
 function takeOldEnough(sites: Site[], at: number): Site | undefined {
   const nth = sites.findIndex((site) => lastBefore(site, at) !== undefined);
   return nth === -1 ? undefined : sites.splice(nth, 1)[0];
 }
 
-/** The newest complete snapshot of a site from before a moment. */
+/** The newest complete snapshot of a site from before a time. */
 function lastBefore(site: Site, at: number): { id: string; createdAt: number } | undefined {
   if (!site.connected || !site.backups.enabled) return undefined;
   const found = snapshotsOf(site).findLast(

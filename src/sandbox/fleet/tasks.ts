@@ -1,4 +1,4 @@
-/** The background tasks that are there at the start: some ended, well and badly, and two that still run. */
+/** The background tasks at the start: some have ended, successfully or not, and two are still running. */
 
 import type { Site } from '../model/site.ts';
 import type { TaskEnd, TaskInput } from '../model/tasks.ts';
@@ -7,7 +7,7 @@ import type { Random } from '../world/random.ts';
 import { DAY, HOUR, MINUTE } from '../world/service-time.ts';
 import { startTask } from '../world/tasks.ts';
 
-interface Planting {
+interface Spec {
   type: string;
   /** How long before the start of the service it began. */
   agoMs: number;
@@ -16,7 +16,7 @@ interface Planting {
   ends?: TaskEnd;
 }
 
-const plantings: readonly Planting[] = [
+const specs: readonly Spec[] = [
   { type: 'wp_site_update', agoMs: 6 * DAY, takesMs: 9 * MINUTE, sites: 3 },
   { type: 'download', agoMs: 5 * DAY, takesMs: 4 * MINUTE, sites: 1 },
   { type: 'wp_site_update', agoMs: 4 * DAY, takesMs: 7 * MINUTE, sites: 2, ends: 'failed' },
@@ -27,11 +27,11 @@ const plantings: readonly Planting[] = [
   { type: 'download', agoMs: MINUTE, takesMs: 30 * MINUTE, sites: 1 },
 ];
 
-/** Starts them in the past, oldest first; settling the world then brings them up to the present. */
-export function plantTasks(world: World, random: Random): void {
+/** Starts them in the past, oldest first. Settling the world then brings them up to date. */
+export function generateTasks(world: World, random: Random): void {
   const connected = [...world.sites.values()].filter((site) => site.connected);
   if (connected.length === 0) return;
-  for (const { agoMs, sites, ...order } of plantings) {
+  for (const { agoMs, sites, ...order } of specs) {
     const chosen = random.shuffle(connected.slice(0, 50)).slice(0, sites);
     const input = chosen.map((site) => inputOf(order.type, site));
     startTask(world, { ...order, input }, world.startedAt - agoMs);

@@ -1,4 +1,4 @@
-/** What happened on a site, and switching its log on and off (spec 4.18). */
+/** The activity log of a site: listing, enabling and disabling it (spec 4.18). */
 
 import type { ActivityEntry } from '../model/activity.ts';
 import { cannot } from '../refusal.ts';
@@ -8,7 +8,7 @@ import { configure } from '../world/configuration.ts';
 import { type Ask, type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 
-/** The default range, from the site's creation to now, is all that there is. */
+/** The default range is from the site's creation to now, which is everything. */
 export const listSiteActivityLogs = lists<'listSiteActivityLogs', ActivityEntry>({
   items: ({ world, params, now }) => {
     const site = siteOf(world, params.site_id);
@@ -41,7 +41,7 @@ export const disableSiteActivityLogs: Handler<'disableSiteActivityLogs'> = (ask)
 function switchLog(ask: Ask<'enableSiteActivityLogs' | 'disableSiteActivityLogs'>, enabled: boolean) {
   const { world, now, params, changed } = ask;
   const site = siteOf(world, params.site_id);
-  // Asked for what is there already, it changes nothing and conflicts with nothing.
+  // A request for the current state changes nothing and causes no conflict.
   if (site.activityLogsEnabled !== enabled) {
     configure(site, now);
     site.activityLogsEnabled = enabled;

@@ -1,4 +1,4 @@
-/** Auto update schedules and what their runs did (spec 4.7). */
+/** Auto update schedules and the history of their runs (spec 4.7). */
 import type { z } from 'zod';
 import type { Operations } from '../../contract/operations.ts';
 import type { Extensions, ScheduleFields, UpdateRun, UpdateSchedule } from '../model/updates.ts';
@@ -15,7 +15,7 @@ function scheduleOf(world: World, id: string): UpdateSchedule {
   return schedule;
 }
 
-/** A schedule for all sites is found by each of them. */
+/** A schedule for all sites matches the id of each site. */
 type Listed = UpdateSchedule & { allSiteIds: readonly string[] };
 
 export const listAutoUpdateSchedules = lists<'listAutoUpdateSchedules', Listed>({
@@ -97,7 +97,7 @@ function setStatus(
   return schedule;
 }
 
-/** A run as the history lists it, with what its task has come to. */
+/** A run as the history lists it, with the status of its task. */
 type ListedRun = UpdateRun & { status: string };
 
 export const listAutoUpdateHistory = lists<'listAutoUpdateHistory', ListedRun>({
@@ -113,7 +113,7 @@ export const listAutoUpdateHistory = lists<'listAutoUpdateHistory', ListedRun>({
 
 type Sent = z.output<Operations['updateAutoUpdateSchedule']['body']>['auto_update_schedule'];
 
-/** What a schedule is when nothing is said: for all sites, and nothing to update. */
+/** The defaults of a schedule: for all sites, and nothing to update. */
 const blank: ScheduleFields = {
   name: '',
   schedule: 'daily',
@@ -126,7 +126,7 @@ const blank: ScheduleFields = {
   visualRegression: false,
 };
 
-/** The fields with what was sent in their place. Update categories that are sent are all that are wanted. */
+/** Merges the request into the fields. Update categories in the request replace all previous ones. */
 function requireFields(world: World, before: ScheduleFields, sent: Sent): ScheduleFields {
   const { scope, options } = sent;
   const updates = scope?.updates;
@@ -161,7 +161,7 @@ function selectedSites(
   return [...new Set(ids)];
 }
 
-/** Filenames count for a specific selection alone. */
+/** Filenames count only for a specific selection. */
 function selected(
   sent: { selection: 'all' | 'specific'; filenames?: string[] | undefined } | null | undefined,
 ): Extensions | null {

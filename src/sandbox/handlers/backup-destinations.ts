@@ -1,4 +1,4 @@
-/** Storage outside the service that backups are uploaded to (spec 4.4). */
+/** External storage to which backups are uploaded (spec 4.4). */
 import { providers } from '../../contract/resources/backup-destination.ts';
 import type { Destination, Provider } from '../model/backup-destinations.ts';
 import type { World } from '../model/world.ts';
@@ -10,9 +10,7 @@ import type { Handler } from './handler.ts';
 const usable = ({ storage }: World): Provider[] =>
   providers.filter((provider) => !storage.disabled.has(provider));
 
-/**
- * What is saved under this id, or for the provider with this name; nothing of a provider that is disabled.
- */
+/** The saved destination with this id, or for the provider with this name; none of a disabled provider. */
 function savedUnder(world: World, id: string): Destination | undefined {
   return usable(world)
     .flatMap((provider) => world.storage.saved.get(provider) ?? [])

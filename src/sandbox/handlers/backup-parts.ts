@@ -1,5 +1,5 @@
 /**
- * What requests that work with a snapshot have in common: which one, how much of it, and up to when (spec
+ * Checks that are common to requests about a snapshot: which one, which parts, and up to what time (spec
  * 4.14, 4.20).
  */
 
@@ -11,10 +11,10 @@ import { snapshotsOf } from '../world/snapshots.ts';
 import { siteOf } from './lookup.ts';
 
 /**
- * A snapshot that holds everything.
+ * A complete snapshot.
  *
- * @throws {Refusal} 404 when site or snapshot are not there; 422 when the site has no backups or the snapshot
- * is not complete.
+ * @throws {Refusal} 404 when the site or snapshot does not exist; 422 when the site has no backups or the
+ * snapshot is not complete.
  */
 export function completedSnapshotOf(
   world: World,
@@ -42,7 +42,7 @@ interface Events {
   real_time_events?: { enabled: boolean; until?: string | undefined } | undefined;
 }
 
-/** Real-time events are there for sites that back up in real time, from the snapshot up to now. */
+/** Real-time events exist for sites with real-time backups, from the snapshot up to now. */
 export function requireEvents(
   site: Site,
   { createdAt }: Snapshot,

@@ -1,4 +1,4 @@
-/** Starting the download, upload or migration of a completed snapshot (spec 4.20). */
+/** Starts the download, upload or migration of a complete snapshot (spec 4.20). */
 
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
@@ -31,7 +31,7 @@ export const startSiteBackupMigration: Handler<'startSiteBackupMigration'> = (as
   );
 };
 
-/** Looks at what all three have in common, then at what is special, and starts the task. */
+/** Makes the common checks, then those of the operation, and starts the task. */
 function start(
   { world, now, params, changed }: Ask<Starts>,
   type: 'download' | 'upload' | 'migrate',
@@ -54,7 +54,7 @@ function start(
   return taskReference(task);
 }
 
-/** One backup task a site at a time. */
+/** One backup task per site at a time. */
 function requireIdle(world: World, site: Site): void {
   for (const { type, endedAt, input } of world.tasks.values()) {
     if (
@@ -67,7 +67,7 @@ function requireIdle(world: World, site: Site): void {
   }
 }
 
-/** provider_one needs nothing that is saved; provider_two the id of what is, and a connection. */
+/** provider_one needs no saved destination. provider_two needs the id of a saved one that is connected. */
 function requireDestination(
   { storage }: World,
   { provider, id }: { provider: 'provider_one' | 'provider_two'; id?: string | undefined },
@@ -80,7 +80,7 @@ function requireDestination(
 
 type Migration = Record<string, unknown> & { connection?: Record<string, unknown> | undefined };
 
-/** The fields are our choice: `site_id`, and `connection` with method `http` and perhaps `http_auth`. */
+/** The fields are our choice: `site_id`, and `connection` with method `http` and optionally `http_auth`. */
 function requireOtherSite(world: World, site: Site, { site_id, connection }: Migration): void {
   if (typeof site_id !== 'string' || site_id === site.id) {
     throw cannot(

@@ -1,5 +1,5 @@
 /**
- * Plugin and login-screen branding (spec 4.6). Each change is carried out at all connected sites, one change
+ * Plugin and login-screen branding (spec 4.6). Each change is carried out on all connected sites, one change
  * at a time.
  */
 
@@ -13,7 +13,7 @@ import { requireNoSettingChange, startSettingChange } from '../world/setting-cha
 import type { Handler } from './handler.ts';
 import { requireVerifiedSender } from './report-parts.ts';
 
-/** Branding has no id of its own: this is what the journal calls it. */
+/** Branding has no id of its own. The journal uses these names. */
 const PLUGIN = 'plugin_branding';
 const LOGIN = 'wp_login';
 
@@ -91,7 +91,7 @@ function saveLogin({ world, now, changed }: Change, wanted: WpLogin) {
   return { wp_login: wpLoginView(world, wanted) };
 }
 
-/** A blank text clears a setting, as null does. */
+/** A blank text clears a setting, like null. */
 const textOrNull = (text: string | null): string | null =>
   text === null || text.trim() === '' ? null : text;
 

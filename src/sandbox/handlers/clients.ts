@@ -1,5 +1,3 @@
-/** Clients and the sites grouped under them (spec 4.2). */
-
 import type { Client, ClientFields } from '../model/clients.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
@@ -45,7 +43,7 @@ export const createClient: Handler<'createClient'> = ({ world, now, body, change
   return { client: clientView(client) };
 };
 
-/** Sites that are sent replace the client's sites; without `site_ids` they stay. */
+/** `site_ids` replaces the client's sites; without it they stay. */
 export const updateClient: Handler<'updateClient'> = ({ world, now, params, body, changed }) => {
   const client = clientOf(world, params.client_id);
   const { site_ids = [...client.siteIds], ...given } = body?.client ?? {};
@@ -89,7 +87,7 @@ const blank: ClientFields = {
   note: '',
 };
 
-/** The fields with what was given in their place. */
+/** Merges the request into the fields, and checks the result. */
 function requireFields(before: ClientFields, given: Given): ClientFields {
   const sent = Object.entries(given).filter(([, value]) => value !== undefined);
   const fields: ClientFields = { ...before, ...Object.fromEntries(sent) };
@@ -103,7 +101,7 @@ function requireFields(before: ClientFields, given: Given): ClientFields {
   return fields;
 }
 
-/** All or nothing: one site that is not ours to give, and nothing is done. */
+/** All or nothing: one unknown site, or site of another client, refuses the whole request. */
 function requireSites(world: World, ids: readonly string[], own?: Client): Site[] {
   return [...new Set(ids)].map((id) => {
     const site = world.sites.get(id);

@@ -30,7 +30,7 @@ export const listSiteCustomWorks = lists<'listSiteCustomWorks', CustomWork>({
   view: customWorkView,
 });
 
-/** All or nothing: one entry that will not do, and none is written down. */
+/** All or nothing: one invalid entry refuses the whole request. */
 export const createSiteCustomWorks: Handler<'createSiteCustomWorks'> = (ask) => {
   const { world, now, params, body, changed } = ask;
   const site = siteOf(world, params.site_id);
@@ -72,7 +72,7 @@ export const deleteSiteCustomWork: Handler<'deleteSiteCustomWork'> = ({ world, p
   changed(work.id);
 };
 
-/** The day is that of UTC (the spec names no timezone). */
+/** The day is in UTC (the spec names no timezone). */
 function requirePast(day: string, now: number): void {
   if (day > isoDay(now)) throw cannot('performed_on_in_future', `${day} has not come yet.`);
 }

@@ -1,6 +1,6 @@
 /**
- * What an operation's handler is given and gives back. One operation is one small handler; `table.ts` has
- * them all.
+ * The arguments and result of an operation's handler. Each operation has one small handler; `table.ts` has
+ * all of them.
  */
 import type { z } from 'zod';
 import type { List, ListQuery } from '../../contract/list.ts';
@@ -22,39 +22,35 @@ type Query<O extends Operation> = O extends { list: List }
     ? z.output<Q>
     : object;
 
-/**
- * A request that has passed authentication, the budget and the contract. The world is up to date with `now`.
- */
+/** A request after authentication, rate limit and contract checks. The world is up to date with `now`. */
 export interface Ask<Id extends OperationId> {
   readonly operation: Operation;
   readonly world: World;
-  /** The service's present moment. */
+  /** The service's current time. */
   readonly now: number;
   readonly params: PathParameters<Operations[Id]>;
   /** The list protocol's query, or the operation's own query fields. */
   readonly query: Query<Operations[Id]>;
   readonly body: Body<Operations[Id]>;
-  /** Whether an item has come into the list while its pages are being read. */
+  /** Whether an item is added to the list while its pages are being read. */
   readonly itemsMove: boolean;
-  /** Says in the journal that `resource` was changed. Called beside each change, and only there. */
+  /** Records in the journal that `resource` was changed. Call it with each change, and only then. */
   changed(resource: string): void;
 }
 
 /**
- * Answers a request, in one synchronous step: nothing else happens to the world meanwhile.
+ * Answers a request in one synchronous step, so the world does not change meanwhile.
  *
- * @throws {Refusal} for every answer that is no success.
+ * @throws {Refusal} for every answer that is not a success.
  */
 export type Handler<Id extends OperationId> = (ask: Ask<Id>) => Given<Id>;
 
-/** The JSON of an answer, or the bytes where the service answers a PDF. */
+/** The JSON of an answer, or the bytes of a PDF. */
 type Given<Id extends OperationId> = Operations[Id] extends { answers: 'pdf' } ? Buffer : Answer<Id>;
 
 type ListOf<Id extends ListId> = Operations[Id] extends { list: infer L extends List } ? L : never;
 
-/**
- * What a list operation needs besides the engine: the items, how to read their fields, and how to show one.
- */
+/** What a list operation adds to the engine: the items, how to read their fields, and how to show one. */
 export interface Listing<Id extends ListId, T> {
   items(ask: Ask<Id>): Iterable<T>;
   fields: Fields<ListOf<Id>, T>;
@@ -68,7 +64,8 @@ export function lists<Id extends ListId, T>({ items, fields, view }: Listing<Id,
     if (!list) throw new Error(`${ask.operation.path} lists nothing.`);
     const page = cutPage(list, ask.query as ListQuery, items(ask), fields, ask.itemsMove);
     const shown = { [list.key]: page.items.map((item) => view(item, ask)) };
-    // The key is data, so the compiler cannot follow; the answer is held to the contract before it is sent.
+    // The key is a value, so the compiler cannot check the type. The answer is checked against the contract
+    // later.
     return (list.paged ? { ...shown, meta: { pagination: page.pagination } } : shown) as Given<Id>;
   };
 }

@@ -7,14 +7,14 @@ import { managedAccountView } from '../views/managed-account.ts';
 import { answerInvitation } from '../world/managed-accounts.ts';
 import { type Handler, lists } from './handler.ts';
 
-/** What was sent to somebody else is not there for the caller. */
+/** Invitations to another account are not visible to the caller. */
 function managedAccountOf(world: World, id: string): ManagedAccount {
   const account = world.managedAccounts.get(id);
   if (account?.invited !== world.caller.email) throw notFound('managed account', id);
   return account;
 }
 
-/** A rejected invitation is neither an account that can be worked in nor one that waits for an answer. */
+/** A rejected invitation is not listed. */
 export const listManagedAccounts = lists<'listManagedAccounts', ManagedAccount>({
   items: ({ world }) =>
     [...world.managedAccounts.values()].filter(
@@ -32,7 +32,7 @@ export const listManagedAccounts = lists<'listManagedAccounts', ManagedAccount>(
   view: managedAccountView,
 });
 
-/** The row has no 422: who is not in the account has nothing to leave. */
+/** The row has no 422, so an account that is not connected is answered 404. */
 export const deleteManagedAccount: Handler<'deleteManagedAccount'> = ({ world, params, changed }) => {
   const account = managedAccountOf(world, params.managed_account_id);
   if (account.status !== 'connected') throw notFound('connected account', account.id);

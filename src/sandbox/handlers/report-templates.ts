@@ -38,7 +38,7 @@ export const showReportTemplate: Handler<'showReportTemplate'> = ({ world, param
 
 export const createReportTemplate: Handler<'createReportTemplate'> = ({ world, now, body, changed }) => {
   const { name, email = {}, ...content } = body.report_template;
-  // Whatever is wrong is found before a number is used up.
+  // Checked first, so that a refused request uses no id.
   const checked = {
     name,
     content: requireContent(defaultContent(), content),
@@ -51,7 +51,7 @@ export const createReportTemplate: Handler<'createReportTemplate'> = ({ world, n
   return { report_template: templateDetails(world, template) };
 };
 
-/** Scheduled reports that were set up with the template keep the content they have. */
+/** Scheduled reports that were created from the template keep their content. */
 export const updateReportTemplate: Handler<'updateReportTemplate'> = (ask) => {
   const { world, now, params, body, changed } = ask;
   const template = templateOf(world, params.report_template_id);

@@ -1,4 +1,4 @@
-/** Making, reading and sending reports (spec 4.9). */
+/** Creates, shows and sends reports (spec 4.9). */
 import { dayIn } from '../../dates.ts';
 import type { Report } from '../model/reporting.ts';
 import type { World } from '../model/world.ts';
@@ -22,7 +22,7 @@ function reportOf(world: World, id: string): Report {
   return report;
 }
 
-/** A report as it is listed, with what its sender and recipients are known by. */
+/** A report as it is listed, with the values that filters compare with its sender and recipients. */
 type Listed = Report & { senders: readonly string[]; statuses: readonly string[] };
 
 export const listReports = lists<'listReports', Listed>({
@@ -47,7 +47,7 @@ export const showReport: Handler<'showReport'> = ({ world, now, params }) => ({
   report: reportView(world, reportOf(world, params.report_id), now),
 });
 
-/** A template gives the content and the email settings; what is sent besides is laid over them. */
+/** The template gives the content and the email settings. The request overrides them. */
 export const createReport: Handler<'createReport'> = ({ world, now, body, changed }) => {
   const { site_id, timezone = 'UTC', start_date, end_date, template_id, report_template_data } = body.report;
   if (!world.sites.has(site_id)) throw cannot('site_not_found', `There is no site "${site_id}".`);
@@ -87,7 +87,10 @@ export const deleteReport: Handler<'deleteReport'> = ({ world, params, changed }
 export const downloadReport: Handler<'downloadReport'> = ({ world, params }) =>
   reportPdf(world, reportOf(world, params.report_id));
 
-/** Addresses that are none are reported one by one; the others get it. The settings stay with the report. */
+/**
+ * Invalid addresses are reported one by one; the others are sent the report. The settings are stored in the
+ * report.
+ */
 export const sendReportEmail: Handler<'sendReportEmail'> = ({ world, now, params, body, changed }) => {
   const report = reportOf(world, params.report_id);
   const { recipients, ...settings } = body.send_email;

@@ -1,4 +1,4 @@
-/** Reports that are made again and again (spec 4.11). */
+/** Scheduled reports (spec 4.11). */
 
 import type { ContentPatch, EmailPatch } from '../model/report-content.ts';
 import type { ScheduledReport } from '../model/reporting.ts';
@@ -62,7 +62,7 @@ export const createScheduledReport: Handler<'createScheduledReport'> = ({ world,
   return { scheduled_report: scheduledReportDetails(world, scheduled) };
 };
 
-/** Another template brings its content and email settings along; what is sent besides is laid over them. */
+/** Another template replaces content and email settings. The request overrides them. */
 export const updateScheduledReport: Handler<'updateScheduledReport'> = (ask) => {
   const { world, now, params, body, changed } = ask;
   const scheduled = scheduledOf(world, params.scheduled_report_id);

@@ -53,8 +53,8 @@ export const createSenderEmail: Handler<'createSenderEmail'> = ({ world, now, bo
 };
 
 /**
- * What sends from it keeps it: the login screen, templates and scheduled reports. Reports that were made do
- * not.
+ * A sender email in use by the login screen, a template or a scheduled report cannot be deleted. Existing
+ * reports do not count.
  */
 export const deleteSenderEmail: Handler<'deleteSenderEmail'> = ({ world, params, changed }) => {
   const sender = senderOf(world, params.sender_email_id);
@@ -116,8 +116,8 @@ export const refreshSenderEmail: Handler<'refreshSenderEmail'> = (ask) => {
 
 type Asked = Pick<Ask<'refreshSenderEmail'>, 'world' | 'now' | 'params' | 'changed'>;
 
-function noted({ now, changed }: Asked, sender: SenderEmail, isNews: boolean) {
-  if (isNews) {
+function noted({ now, changed }: Asked, sender: SenderEmail, isChange: boolean) {
+  if (isChange) {
     sender.updatedAt = now;
     changed(sender.id);
   }

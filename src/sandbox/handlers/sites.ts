@@ -72,7 +72,7 @@ export const updateSite: Handler<'updateSite'> = ({ world, now, params, body, ch
 
 type Settings = Pick<Site, 'url' | 'stickyIp' | 'httpAuth'> & Pick<Site['sync'], 'dailyTime'>;
 
-/** Returns whether anything became different. */
+/** Returns whether anything changed. */
 function applySettings(world: World, site: Site, { dailyTime, ...settings }: Settings, now: number): boolean {
   const { url, stickyIp, httpAuth, sync } = site;
   const before = JSON.stringify([url, stickyIp, httpAuth, sync.dailyTime]);
@@ -110,7 +110,7 @@ export const enableSiteBackups: Handler<'enableSiteBackups'> = ({ world, now, pa
   return { site: { id: site.id, url: site.url, backups: { enabled: true } } };
 };
 
-/** The address as it is kept. */
+/** The normalized address. @throws {Refusal} 422 when it is invalid or already in the account. */
 function requireFreeUrl(world: World, given: string, own?: Site): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {

@@ -1,6 +1,6 @@
 /** The snapshots of a site (spec 4.19). */
 import type { ListQuery } from '../../contract/list.ts';
-import { timestampsOf } from '../list/moments.ts';
+import { timestampsOf } from '../list/timestamps.ts';
 import type { Snapshot } from '../model/snapshots.ts';
 import { notFound } from '../refusal.ts';
 import { snapshotDetails, snapshotView } from '../views/snapshot.ts';
@@ -10,7 +10,7 @@ import { siteWithBackups } from './backup-parts.ts';
 import { type Handler, lists } from './handler.ts';
 import { siteOf } from './lookup.ts';
 
-/** What a list covers when it is not told from when and until when. */
+/** The range of a list without bounds. */
 const WINDOW_MS = 7 * DAY;
 
 export const listSiteSnapshots = lists<'listSiteSnapshots', Snapshot>({
@@ -37,8 +37,8 @@ export const showSiteSnapshot: Handler<'showSiteSnapshot'> = ({ world, params })
 };
 
 /**
- * The last seven days, each side on its own: whichever bound is not sent stays where it is by default.
- * So a list with only `created_at:lte` of last month is empty.
+ * The last seven days. A bound that is missing in the query keeps its default. So a list with only
+ * `created_at:lte` of last month is empty.
  */
 function defaultWindow(query: ListQuery, now: number): (snapshot: Snapshot) => boolean {
   const { gte, lte } = query.filters?.['created_at'] ?? {};

@@ -35,7 +35,7 @@ export const showStagingSite: Handler<'showStagingSite'> = ({ world, params }) =
   staging_site: stagingDetails(stagingOf(world, params.staging_site_id)),
 });
 
-/** Starts a task; when it succeeds, the copy appears in the list. */
+/** Starts a task. When it succeeds, the copy appears in the list. */
 export const createStagingSite: Handler<'createStagingSite'> = ({ world, now, body, changed }) => {
   const { site_id, snapshot_id, php_version, options } = body.staging_site;
   const { site, snapshot } = completedSnapshotOf(world, site_id, snapshot_id);
@@ -61,7 +61,7 @@ export const createStagingSite: Handler<'createStagingSite'> = ({ world, now, bo
   return taskReference(task, 'queued');
 };
 
-/** One that is just being made cannot be deleted. */
+/** A copy that is still initializing cannot be deleted. */
 export const deleteStagingSite: Handler<'deleteStagingSite'> = ({ world, params, changed }) => {
   const staging = stagingOf(world, params.staging_site_id);
   if (staging.status === 'initializing') {
@@ -114,7 +114,7 @@ export const downloadStagingSite: Handler<'downloadStagingSite'> = (ask) => {
   return taskReference(task);
 };
 
-/** Users of a copy are those of its site: 1 is the default admin. */
+/** The users of a copy are those of its site: 1 is the default admin. */
 const USERS = 20;
 
 export const generateStagingSiteWpSsoLoginUrl: Handler<'generateStagingSiteWpSsoLoginUrl'> = (ask) => {
@@ -132,6 +132,6 @@ const branch = (version: string | null): string => version?.split('.').slice(0, 
 
 function requirePhp(version: string): string {
   if (PHP_VERSIONS.includes(version)) return version;
-  // The live site may run on what copies are no longer made with.
+  // The live site may run a version that is no longer available for copies.
   throw cannot('php_version_unsupported', `A staging site runs on PHP ${PHP_VERSIONS.join(', ')}.`);
 }

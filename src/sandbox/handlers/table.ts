@@ -1,4 +1,4 @@
-/** All handlers by operation. An operation of the contract without a handler does not compile. */
+/** All handlers by operation. A missing handler does not compile. */
 import type { OperationId } from '../../contract/operations.ts';
 import * as activityLogs from './activity-logs.ts';
 import * as autoUpdates from './auto-updates.ts';
@@ -21,7 +21,6 @@ import * as tags from './tags.ts';
 import * as tasks from './tasks.ts';
 import * as teamMembers from './team-members.ts';
 
-/** The handler of each operation. */
 export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   ...autoUpdates,
   ...branding,

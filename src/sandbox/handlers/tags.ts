@@ -82,8 +82,8 @@ export const removeTag: Handler<'removeTag'> = ({ world, params, body, changed }
 };
 
 /**
- * Tries each site once; `act` returns why the site's tags are too many, or nothing. A site that needs no
- * change is fine.
+ * Handles each site once. `act` returns an error message when the site has too many tags. A site that needs
+ * no change succeeds.
  */
 function forEachSite(world: World, siteIds: readonly string[], act: (site: Site) => string | undefined) {
   const ids: string[] = [];

@@ -1,11 +1,9 @@
-/** What an operation answers that starts background work (spec 2.1). */
+/** The answer of an operation that starts background work (spec 2.1). */
 
 import type { Task } from '../model/tasks.ts';
-import { shown } from '../views/moment.ts';
+import { shown } from '../views/timestamp.ts';
 
-/**
- * `queued` is what starting a staging copy answers, although the task is initializing at once (spec 4.14).
- */
+/** Creating a staging site answers `queued`, although the task is initializing immediately (spec 4.14). */
 export const taskReference = (task: Task, status: string = task.status) => ({
   task: { id: task.id, status, created_at: shown(task.createdAt) },
 });

@@ -14,7 +14,7 @@ function memberOf(world: World, id: string): TeamMember {
   return member;
 }
 
-/** An unaccepted invitation has no second factor either, so `two_fa_enabled` = false finds it, too. */
+/** An unaccepted invitation has no second factor, so `two_fa_enabled` = false matches it. */
 export const listTeamMembers = lists<'listTeamMembers', TeamMember>({
   items: ({ world }) => world.team.values(),
   fields: {
@@ -88,7 +88,7 @@ interface Given {
   site_ids?: string[] | undefined;
 }
 
-/** The fields with what was given in their place. Every site must be there. */
+/** Merges the request into the fields. Every site must exist. */
 function fieldsWith(world: World, before: MemberFields, given: Given): MemberFields {
   const siteIds = new Set(given.site_ids ?? before.siteIds);
   for (const id of siteIds) {

@@ -1,9 +1,9 @@
-/** Texts that callers send and that have a form. */
+/** Texts in requests that must have a certain form. */
 import { cannot } from '../refusal.ts';
 
 export const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text);
 
-/** @throws {Refusal} 422 unless it looks like an e-mail address. */
+/** @throws {Refusal} 422 unless it is an e-mail address. */
 export function requireEmail(text: string): void {
   if (!isEmail(text)) throw cannot('invalid_email', `"${text}" is no e-mail address.`);
 }

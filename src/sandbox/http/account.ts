@@ -1,11 +1,11 @@
-/** The one account: who is let in (spec 5) and how many requests it may still send (spec 8). */
+/** The one account: authentication (spec 5), and how many requests it may still send (spec 8). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface AccountOptions {
   token: string;
-  /** Requests a window; 0 = unlimited, and then without rate headers. */
+  /** Requests per window; 0 = unlimited, without rate headers. */
   rateLimit: number;
   windowMs: number;
   clock: Clock;
@@ -13,20 +13,20 @@ export interface AccountOptions {
 
 /** Test controls of the account. */
 export interface AccountControl {
-  /** From now on every request with the right token is answered 403. */
+  /** From now on every request with the valid token is answered 403. */
   deactivate(): void;
   activate(): void;
-  /** The old token is answered 401 from now on. */
+  /** From now on the old token is answered 401. */
   changeToken(token: string): void;
-  /** Somebody else with the same account sends `count` requests; opens a window if none is open. */
+  /** Another client of the same account sends `count` requests; opens a window if none is open. */
   useUpRequests(count: number): void;
 }
 
 export interface Account {
   control: AccountControl;
-  /** @throws {Refusal} 401 unless the header carries the account's token as a bearer. */
+  /** @throws {Refusal} 401 unless the header has the account's token as a bearer token. */
   authenticate(authorization: string | undefined): void;
-  /** Takes one request from the budget and gives the headers to answer with. */
+  /** Uses one request of the budget and returns the headers of the answer. */
   spend(): { headers: Record<string, string>; exhausted: boolean };
   /** @throws {Refusal} 403 while the account is inactive. */
   requireActive(): void;
@@ -34,7 +34,7 @@ export interface Account {
 
 /**
  * Opens the account. Its window is fixed: it starts with the first request in it and ends `windowMs` later by
- * the given clock. Requests without valid authentication belong to no account and cost nothing.
+ * the given clock. Requests without valid authentication do not count.
  */
 export function openAccount({ token, rateLimit, windowMs, clock }: AccountOptions): Account {
   const state = { token, active: true };
@@ -86,7 +86,7 @@ export function openAccount({ token, rateLimit, windowMs, clock }: AccountOption
   };
 }
 
-/** Compares without telling by its duration where two texts differ; their lengths are no secret. */
+/** Compares two texts in constant time. Their lengths are not secret. */
 function sameText(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -1,10 +1,10 @@
-/** Holds what the sandbox is about to answer to the contract's strict reading. */
+/** Checks the sandbox's own answers against the strict reading of the contract. */
 
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { published } from '../../contract/schema.ts';
 import { sayIssue, writePath } from '../../schema-issue.ts';
 
-/** What is wrong with an answer, every fault with its place; empty when it is as the contract says. */
+/** Every fault of an answer with its path; empty when the answer matches the contract. */
 export function contractFaults(id: OperationId, answer: unknown): string {
   const { answer: schema } = operationOf(id);
   const read = schema && published(schema).safeParse(answer);

@@ -1,6 +1,5 @@
 /**
- * What becomes of a request under the faults that it meets: whether it is done at all, and what of the answer
- * arrives.
+ * What happens to a request with these faults: whether it is carried out, and how much of the answer is sent.
  */
 import type { ServerResponse } from 'node:http';
 import { HTML_TYPE, JSON_TYPE, PDF_TYPE } from '../faults/change-answer.ts';
@@ -8,15 +7,15 @@ import { type FaultKind, stopAmong } from '../faults.ts';
 import type { Reply } from './exchange.ts';
 
 export interface Delivery {
-  /** What the service answered, if it came to look at the request: for the journal. */
+  /** The service's answer, if it handled the request: for the journal. */
   answered: Reply | undefined;
-  /** What is sent. */
+  /** The answer that is sent. */
   sent: Reply | undefined;
-  /** How much of it arrives; of nothing to send, nothing does. `never`: the caller is left waiting. */
+  /** How much of it is sent. `never`: the connection stays open without an answer. */
   arrives: 'whole' | 'half' | 'nothing' | 'never';
 }
 
-/** Answers a request, or does not, as the faults want it; `change` makes the service's own answer another. */
+/** Answers a request, or does not, depending on its faults. `change` changes the service's own answer. */
 export function deliverUnder(
   met: readonly FaultKind[],
   answerIt: () => Reply,
@@ -54,10 +53,10 @@ const page = (answered: Reply): Reply =>
 
 const maintenance = html(503, 'Down for maintenance', 'We are back soon.', { 'Retry-After': '60' });
 
-/** Where it leads to, and with which of the statuses, is decided when it is sent. */
+/** Its target and status are chosen when it is sent. */
 const redirect = html(302, 'Moved', 'This is somewhere else.');
 
-/** Faults that strike before the service looks at the request, so that nothing is done. */
+/** Faults that occur before the service handles the request, so nothing is carried out. */
 const beforeTheService: Partial<Record<FaultKind, Pick<Delivery, 'sent' | 'arrives'>>> = {
   refuse: { sent: undefined, arrives: 'nothing' },
   'reset-before': { sent: undefined, arrives: 'nothing' },
@@ -71,7 +70,7 @@ const beforeTheService: Partial<Record<FaultKind, Pick<Delivery, 'sent' | 'arriv
   'redirect-away': { sent: redirect, arrives: 'whole' },
 };
 
-/** Sends what is sent, as far as it arrives. */
+/** Sends the answer, or the part of it that `arrives` allows. */
 export function send(response: ServerResponse, { sent, arrives }: Delivery): void {
   if (arrives === 'never') return;
   if (!sent || arrives === 'nothing') {
@@ -91,7 +90,7 @@ export function send(response: ServerResponse, { sent, arrives }: Delivery): voi
     response.end(bytes);
     return;
   }
-  // The length is that of the whole, so that the caller can tell; the half must be out before the connection
-  // goes.
+  // The header has the full length, so that the caller can detect the cut. The half must be sent before the
+  // connection closes.
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
 }

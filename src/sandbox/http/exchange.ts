@@ -1,6 +1,4 @@
-/**
- * One request from its headers to its answer: the order in which the service looks at it. No sockets here.
- */
+/** One request from its headers to its answer, in the order of the service's checks. No sockets here. */
 import type { Operation } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import type { Ask, Handler } from '../handlers/handler.ts';
@@ -15,23 +13,23 @@ import { readInput, type Sent } from './input.ts';
 import type { Route } from './router.ts';
 
 export interface Request extends Sent {
-  /** Nothing when no operation has this method and path. */
+  /** Undefined when no operation has this method and path. */
   route: Route | undefined;
-  /** Whether it asks for the description of the interface, which is no operation (spec 9). */
+  /** Whether it requests the description of the interface, which is not an operation (spec 9). */
   asksForDescription: boolean;
   authorization: string | undefined;
-  /** Whether an item has come into the list while its pages are being read. */
+  /** Whether an item is added to the list while its pages are being read. */
   itemsMove: boolean;
 }
 
 export interface Reply {
   status: number;
   headers: Record<string, string>;
-  /** JSON, a PDF's bytes, or nothing for 204. */
+  /** JSON, the bytes of a PDF, or undefined for 204. */
   body: string | Buffer | undefined;
   /** Default: JSON for a text, PDF for bytes. */
   type?: string;
-  /** What the sandbox itself did wrong, for the journal. */
+  /** An error of the sandbox itself, for the journal. */
   mistake?: string;
 }
 
@@ -40,17 +38,17 @@ export interface Service {
   /** What lists show instead of the world, when they lag. */
   replica: Replica | undefined;
   account: Account;
-  /** The service's present moment. */
+  /** The service's current time. */
   now(): number;
   /** The machine-readable description of the interface. */
   describe(): object;
-  /** Writes an effect into the journal. */
+  /** Writes an effect to the journal. */
   noteEffect(operation: OperationId, resource: string): void;
 }
 
 /**
- * Answers a request: 401 before all else, then 403, then 429 (each costs a request but the first), then 404
- * for a path that is not there, then 400 for what the contract does not allow, then the operation itself.
+ * Answers a request. The order of checks: 401, then 403, then 429 (all but 401 count as a request), then 404
+ * for an unknown path, then 400 for what the contract does not allow, then the operation itself.
  */
 export function answer(service: Service, request: Request): Reply {
   let headers: Record<string, string> = {};
@@ -70,9 +68,7 @@ export function answer(service: Service, request: Request): Reply {
 
 type Asked = Omit<Parameters<AnyHandler>[0], 'changed'>;
 
-/**
- * What a list shows. Below an item that a list does not show yet, lists are as their items are shown alone.
- */
+/** The content of a list. The lists of an item that the replica does not have yet are up to date. */
 function listed(replica: Replica | undefined, handler: AnyHandler, ask: Asked): unknown {
   const show = (now: Asked) => handler({ ...now, changed: () => undefined });
   if (!replica) return show(ask);
@@ -91,7 +87,7 @@ function changing(
   ask: Asked,
   operation: OperationId,
 ): unknown {
-  // The replica's change has a body of its own: the world keeps parts of it.
+  // The replica gets its own copy of the body, since the world keeps parts of it.
   const again = replica && { ...ask, body: structuredClone(ask.body) };
   let hasChanged = false;
   const given = handler({
@@ -129,7 +125,7 @@ function perform(service: Service, { route, asksForDescription, itemsMove, ...se
   return { status: operation.success, body: JSON.stringify(given) };
 }
 
-/** Runs `act`; a refusal with a status that the operation's row does not have is a mistake of ours. */
+/** Runs `act`. A refusal with a status that the operation does not declare is an error of the sandbox. */
 function withinRow<T>({ errors, path }: Operation, act: () => T): T {
   try {
     return act();
@@ -139,7 +135,7 @@ function withinRow<T>({ errors, path }: Operation, act: () => T): T {
   }
 }
 
-/** A handler without its operation's types, which a table looked up by a name from outside cannot keep. */
+/** A handler without its operation's types, for lookups in the table by a name at run time. */
 type AnyHandler = (
   ask: Omit<Ask<OperationId>, 'params' | 'query' | 'body'> & { params: object; query: object; body: unknown },
 ) => unknown;

@@ -1,15 +1,17 @@
-/** Reads a request's query string and body, and holds them to the contract before any handler sees them. */
+/**
+ * Parses a request's query string and body, and checks them against the contract before a handler gets them.
+ */
 
 import { checkInput } from '../../contract/input.ts';
 import type { QueryFault } from '../../contract/list.ts';
 import { type Operation, pathParameters } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 import { writePath } from '../../schema-issue.ts';
-import { requireTimezone } from '../list/moments.ts';
 import { readListQuery } from '../list/query.ts';
+import { requireTimezone } from '../list/timestamps.ts';
 import { malformed, Refusal } from '../refusal.ts';
 
-/** What came with a request besides its path. */
+/** The parts of a request besides its path. */
 export interface Sent {
   search: URLSearchParams;
   body: string;
@@ -20,17 +22,17 @@ export interface CheckedInput {
 }
 
 /**
- * The query and body of a request, as the contract wants them. Nothing is silently dropped: what the
- * operation does not take is refused, except a body where it takes none (some HTTP clients send `{}` with
- * every POST) and a query where the operation's row has no 400.
+ * The query and body of a request, checked against the contract. Nothing is silently dropped: what the
+ * operation does not take is refused. Exceptions are a body where it takes none (some HTTP clients send `{}`
+ * with every POST), and a query where the operation's row has no 400.
  *
- * @throws {Refusal} 400 for a wrong shape; 422 for a body of the right shape with a value that will not do.
+ * @throws {Refusal} 400 for a wrong shape; 422 for a body of the right shape with an invalid value.
  */
 export function readInput(id: OperationId, params: Record<string, string>, sent: Sent): CheckedInput {
   const operation = operationOf(id);
   const query = readQuery(operation, sent.search);
   const body = operation.body ? readJson(sent.body) : undefined;
-  // An id that looks like none is just not found.
+  // An invalid id is answered 404, not 400.
   const names = new Set(pathParameters(operation.path));
   const faults = checkInput(id, { ...params, ...query, body }).filter(
     ({ path }) => !names.has(path[0] ?? ''),
@@ -52,7 +54,7 @@ function refusalFor({ body: schema, errors }: Operation, body: unknown, faults: 
     : malformed(message);
 }
 
-/** An operation whose row has no 400 has nothing to say about a query string. */
+/** An operation whose row has no 400 ignores the query string. */
 function readQuery({ list, errors }: Operation, search: URLSearchParams): Record<string, unknown> {
   if (!errors.includes(400)) return {};
   return list ? readListQuery(list, search) : readFlatQuery(search);

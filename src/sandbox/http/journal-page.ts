@@ -1,18 +1,20 @@
-/** The journal for people and other processes on this machine; not part of the API, so it needs no token. */
+/**
+ * The journal for people and other processes on this machine. It is not part of the API, so it needs no
+ * token.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { OpenJournal, Stretch } from '../journal.ts';
+import type { EntryRange, OpenJournal } from '../journal.ts';
 
-/** Beside the API (spec 9 gives it a path of its own). */
+/** Outside the API's path (spec 9). */
 export const JOURNAL_PATH = '/__sandbox/journal';
 
-/** How many requests, and as many effects, are shown when it is not said, and at most. */
+/** The default and maximum number of requests, and of effects, in one answer. */
 const USUAL = 1_000;
 const MAX_ENTRIES = 10_000;
 
 /**
- * Shows a stretch of the journal: the newest entries, or with `requests_after` and `effects_after` those that
- * follow a number. `next` has the numbers to go on from, so that a reader who keeps up sees each entry once.
- * Loopback only.
+ * Shows a range of the journal: the newest entries, or with `requests_after` and `effects_after` those after
+ * a number. `next` has the numbers for the next call, so that a reader sees each entry once. Loopback only.
  */
 export function showJournal(
   journal: OpenJournal,
@@ -25,15 +27,15 @@ export function showJournal(
     response.writeHead(403).end();
     return;
   }
-  const stretchOf = (name: string): Stretch => {
+  const rangeOf = (name: string): EntryRange => {
     const after = numberIn(query, name);
     return {
       limit: Math.min(numberIn(query, 'limit') ?? USUAL, MAX_ENTRIES),
       ...(after !== undefined && { after }),
     };
   };
-  const requests = journal.requestsIn(stretchOf('requests_after'));
-  const effects = journal.effectsIn(stretchOf('effects_after'));
+  const requests = journal.requestsIn(rangeOf('requests_after'));
+  const effects = journal.effectsIn(rangeOf('effects_after'));
   const shown = {
     totals: journal.totals,
     requests: requests.entries,

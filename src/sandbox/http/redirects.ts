@@ -1,19 +1,19 @@
-/** Where the faults `redirect` and `redirect-away` lead to, and who followed them there. */
+/** The targets of the faults `redirect` and `redirect-away`, and the requests that followed them. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that followed a redirect. A client of the service sends none. */
+/** A request that followed a redirect. Caretaker's client follows none of them. */
 export interface FollowedRedirect {
   to: 'same-origin' | 'other-origin';
   method: string;
   path: string;
-  /** What it sent as `Authorization`, if anything. The token must never arrive at another origin. */
+  /** Its `Authorization` header, if any. The token must never be sent to another origin. */
   authorization: string | undefined;
 }
 
 export interface Redirects {
   readonly followed: readonly FollowedRedirect[];
-  /** The status and `Location` of the next redirect, from a path with its query string. */
+  /** The status and `Location` of the next redirect, for a path with its query string. */
   next(to: FollowedRedirect['to'], path: string): Promise<{ status: number; location: string }>;
   /** Answers a request for a path that a redirect of the same origin led to; `false` for any other path. */
   serve(request: IncomingMessage, response: ServerResponse): boolean;
@@ -23,7 +23,7 @@ export interface Redirects {
 const PREFIX = '/moved';
 const STATUSES = [301, 302, 307, 308] as const;
 
-/** Another origin is another port of this machine, which is listened on from the first such redirect on. */
+/** The other origin is another port of this machine. It starts listening at the first such redirect. */
 export function openRedirects(): Redirects {
   const followed: FollowedRedirect[] = [];
   const arrive = (to: FollowedRedirect['to'], request: IncomingMessage, response: ServerResponse) => {

@@ -1,4 +1,4 @@
-/** From method and path to the operation of the contract. */
+/** Finds the operation of the contract for a method and path. */
 import { pathParameters } from '../../contract/operation.ts';
 import { type OperationId, operations } from '../../contract/operations.ts';
 
@@ -17,10 +17,10 @@ interface Branch {
   leaves: Map<string, Leaf>;
 }
 
-const root = plantTree();
+const root = buildTree();
 
 /**
- * Finds the operation; a literal segment wins over a parameter, so `/clients/delete` is not the client
+ * Finds the operation. A literal segment wins over a parameter, so `/clients/delete` is not the client
  * "delete".
  */
 export function routeTo(method: string, path: string): Route | undefined {
@@ -46,7 +46,7 @@ function routeOf(leaf: Leaf | undefined, values: string[]): Route | undefined {
   };
 }
 
-/** The segment as it was meant; nothing for an empty or broken one, which names no item. */
+/** The decoded segment; undefined for an empty or malformed one, which names no item. */
 function decoded(segment: string): string | undefined {
   try {
     return segment === '' ? undefined : decodeURIComponent(segment);
@@ -55,17 +55,17 @@ function decoded(segment: string): string | undefined {
   }
 }
 
-function plantTree(): Branch {
+function buildTree(): Branch {
   const tree = newBranch();
   for (const [id, { method, path }] of Object.entries(operations)) {
     let branch = tree;
-    for (const segment of path.split('/').slice(1)) branch = grow(branch, segment);
+    for (const segment of path.split('/').slice(1)) branch = childOf(branch, segment);
     branch.leaves.set(method, { operation: id as OperationId, names: pathParameters(path) });
   }
   return tree;
 }
 
-function grow(branch: Branch, segment: string): Branch {
+function childOf(branch: Branch, segment: string): Branch {
   if (segment.startsWith('{')) {
     branch.parameter ??= newBranch();
     return branch.parameter;

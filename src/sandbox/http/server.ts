@@ -1,4 +1,4 @@
-/** The sandbox on a socket: reads requests, applies faults, sends answers, and keeps the journal of them. */
+/** The sandbox on a socket: reads requests, applies faults, sends answers, and writes the journal. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../clock.ts';
@@ -11,13 +11,13 @@ import { JOURNAL_PATH, showJournal } from './journal-page.ts';
 import type { Redirects } from './redirects.ts';
 import { routeTo } from './router.ts';
 
-/** Where the API begins (spec 9). */
+/** The base path of the API (spec 9). */
 export const BASE_PATH = '/api/v6';
 const DESCRIPTION_PATH = `${BASE_PATH}/openapi.json`;
-const LARGEST_BODY = 1_000_000;
-/** How late a slow answer is. */
+const MAX_BODY_BYTES = 1_000_000;
+/** The delay of a slow answer. */
 const SLOW_MS = 10_000;
-/** How many requests somebody else sends at a time. */
+/** How many requests another client sends at a time. */
 const OTHERS_REQUESTS = 10;
 
 export interface ServerParts {
@@ -27,13 +27,13 @@ export interface ServerParts {
   redirects: Redirects;
   journal: OpenJournal;
   clock: Clock;
-  /** Whether answers carry the service's time. */
+  /** Whether answers have a `Date` header with the service's time. */
   dateHeader: boolean;
 }
 
 export interface RunningServer {
   port: number;
-  /** Nobody listens any more, and every connection is destroyed. */
+  /** Stops listening, and closes every connection. */
   refuse(): void;
   /** Listens again, on the same port. */
   accept(): void;
@@ -45,7 +45,7 @@ export async function listen(parts: ServerParts, host: string, port: number): Pr
   const server = createServer((request, response) => {
     handle(parts, request, response).catch((error: Error) => response.destroy(error));
   });
-  // Longer than callers keep their connections: it is they who close, so that no request meets a closing
+  // Longer than callers keep their connections, so that callers close them and no request reaches a closing
   // socket.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
@@ -71,7 +71,7 @@ export async function listen(parts: ServerParts, host: string, port: number): Pr
 
 async function stop(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
-    // Already closed while it refuses: that is the state we want.
+    // An error means that it is already closed, which is fine.
     server.close(() => resolve());
   });
   server.closeAllConnections();
@@ -81,7 +81,7 @@ async function stop(server: Server): Promise<void> {
 async function handle(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://sandbox');
   if (url.pathname === JOURNAL_PATH) return showJournal(parts.journal, url.searchParams, request, response);
-  // Node would put the machine's time there, which is not the service's.
+  // Node would send the machine's time, which is not the service's.
   response.sendDate = false;
   if (parts.redirects.serve(request, response)) return;
   if (parts.dateHeader) response.setHeader('Date', new Date(parts.service.now()).toUTCString());
@@ -92,7 +92,7 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   const body = await readBody(request);
   if (body === undefined) return;
 
-  // From here to the answer nothing waits, so the world stands still meanwhile.
+  // Synchronous from here to the answer, so the world does not change meanwhile.
   const began = performance.now();
   const method = request.method ?? 'GET';
   const route = routeTo(method, url.pathname.slice(BASE_PATH.length));
@@ -132,7 +132,7 @@ async function handle(parts: ServerParts, request: IncomingMessage, response: Se
   send(response, await redirected(parts.redirects, stop, `${url.pathname}${url.search}`, delivery));
 }
 
-/** The same delivery; for a redirect with the status and the address that are its turn. */
+/** The same delivery; a redirect gets the next status and location. */
 async function redirected(
   redirects: Redirects,
   stop: FaultKind | undefined,
@@ -145,21 +145,21 @@ async function redirected(
   return { ...delivery, sent: { ...delivery.sent, status, headers: { Location: location } } };
 }
 
-/** The whole body as text; nothing when the caller went away or sends more than any operation takes. */
+/** The whole body as text; undefined when the caller disconnects or sends more than any operation takes. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > LARGEST_BODY) {
+      if (size > MAX_BODY_BYTES) {
         request.destroy();
         return undefined;
       }
       chunks.push(chunk);
     }
   } catch {
-    // The caller cut the connection while sending: a request that never came.
+    // The caller disconnected while sending: the request was never complete.
     return undefined;
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,20 +1,21 @@
-/** Turns the filters of a query into one test of an item. */
+/** Compiles the filters of a query into one test of an item. */
 import type { Filter, List, ListQuery, Operator } from '../../contract/list.ts';
-import { timestampsOf } from './moments.ts';
+import { timestampsOf } from './timestamps.ts';
 import { compareVersion } from './versions.ts';
 
-/** What an item has in a field; of several values it is enough that one matches. Moments are milliseconds. */
+/**
+ * The value of a field of an item. Of several values it is enough that one matches. Times are milliseconds.
+ */
 export type FieldValue = string | number | boolean | null | readonly string[];
 
 /**
- * How each filter and sort of a list reads its field. One that the contract names and this lacks does not
- * compile.
+ * How each filter and sort of a list reads its field. It does not compile if one of the contract is missing.
  */
 export type Fields<L extends List, T> = {
   readonly [F in (keyof L['filters'] & string) | L['sorts'][number]]: (item: T) => FieldValue;
 };
 
-/** Tells whether an item passes every filter of the query, which has been checked against the list. */
+/** Returns whether an item passes every filter of the query, which has been checked against the list. */
 export function compileFilters<T>(
   list: List,
   query: ListQuery,
@@ -55,7 +56,7 @@ type Test = (value: FieldValue) => boolean;
 type OneTest = (value: string | number | boolean) => boolean;
 type Comparison = 'eq' | 'gte' | 'lte' | 'gt' | 'lt';
 
-/** Nothing has no value to match; of several values one is enough. */
+/** A missing value never matches; of several values one is enough. */
 const some =
   (test: OneTest): Test =>
   (value) => {
@@ -82,5 +83,5 @@ const comparisons: Record<Comparison, (difference: number) => boolean> = {
   lt: (difference) => difference < 0,
 };
 
-/** By code units, the same on every machine. */
+/** By code units, so that it is the same on every machine. */
 export const order = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -1,5 +1,5 @@
 /**
- * The generic list engine: filters, sorts and cuts out a page, driven by the contract's declaration of the
+ * The generic list engine: filters, sorts and selects a page, driven by the contract's declaration of the
  * list.
  */
 import type { List, ListQuery } from '../../contract/list.ts';
@@ -13,9 +13,8 @@ export interface Page<T> {
 type Read<T> = (item: T) => FieldValue;
 
 /**
- * The page that a checked query asks for. A page beyond the last is empty; a list that is not paged is given
- * whole. When `itemsMove`, an item has come in before the pages after the first, so that they begin one item
- * earlier.
+ * The page of a checked query. A page beyond the last is empty; a list without pages is returned as a whole.
+ * With `itemsMove`, an item was added before the pages after the first, so that they begin one item earlier.
  */
 export function cutPage<T>(
   list: List,
@@ -37,16 +36,14 @@ export function cutPage<T>(
   return { items: sorted.slice(from, from + perPage), pagination };
 }
 
-/**
- * Stable in both directions: items that are equal stay in order of creation. Items without a value come last.
- */
+/** Stable in both directions: equal items stay in order of creation. Items without a value come last. */
 function sortItems<T>(items: T[], sort: string | undefined, fields: Readonly<Record<string, Read<T>>>): T[] {
   if (sort === undefined) return items;
   const [field = '', direction] = sort.split(',');
   const read = fields[field];
   if (!read) throw new Error(`The sandbox cannot sort by "${field}".`);
   const sign = direction === 'desc' ? -1 : 1;
-  // Values are read once an item, not once a comparison.
+  // Values are read once per item, not once per comparison.
   return items
     .map((item) => ({ item, value: read(item) }))
     .sort((left, right) => compareValues(left.value, right.value, sign))

@@ -1,15 +1,14 @@
-/** Reads the list protocol's query string (spec 4.1) into the form that the contract judges. */
+/** Parses the query string of the list protocol (spec 4.1) into the form that the contract checks. */
 import type { List, ListQuery } from '../../contract/list.ts';
 import { malformed } from '../refusal.ts';
 
 type Parameters = Record<string, unknown> & ListQuery;
 
 /**
- * Parameters that are no filters are handed on as they are, the page's numbers as numbers; the contract's
- * check then tells which of them the list takes.
+ * Parameters that are no filters are passed on unchanged, page numbers as numbers. The contract's check then
+ * decides which of them the list takes.
  *
- * @throws {Refusal} 400 for what cannot even be written down so: a broken filter name, a parameter given
- * twice.
+ * @throws {Refusal} 400 for what cannot be represented: a malformed filter name, a parameter given twice.
  */
 export function readListQuery(list: List, search: URLSearchParams): Parameters {
   const query: Parameters = {};
@@ -23,7 +22,7 @@ export function readListQuery(list: List, search: URLSearchParams): Parameters {
 function addParameter(query: Parameters, name: string, value: string): void {
   if (Object.hasOwn(query, name)) throw malformed(`"${name}" is given more than once`);
   const isNumber = name === 'page' || name === 'perPage';
-  // Defined rather than assigned: "__proto__" is a name like any other that nobody takes.
+  // Defined rather than assigned, so that "__proto__" is an ordinary unknown name.
   Object.defineProperty(query, name, {
     value: isNumber ? wholeNumber(value) : value,
     enumerable: true,
@@ -32,7 +31,7 @@ function addParameter(query: Parameters, name: string, value: string): void {
 
 const wholeNumber = (text: string): number => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
 
-/** `filters[field:operator]=value`, and `filters[field:in][]=value` as often as there are values. */
+/** `filters[field:operator]=value`, and `filters[field:in][]=value` once per value. */
 const filterName = /^filters\[([^:[\]]+):([^:[\]]+)\](\[\])?$/;
 
 function addFilter(list: List, query: Parameters, name: string, value: string): void {

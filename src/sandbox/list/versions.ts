@@ -1,6 +1,6 @@
 /**
- * Compares a version with what a filter asks, part by part and only as far as asked (our choice):
- * 8.1.27 equals 8 and 8.1, and is neither greater nor less than they are. Negative: less than asked.
+ * Compares a version with that of a filter, part by part and only to the precision of the filter (our
+ * choice): 8.1.27 equals 8 and 8.1, and is neither greater nor less. Negative: lower than the filter's.
  */
 export function compareVersion(version: string, asked: string): number {
   const parts = version.split('.');

@@ -18,15 +18,15 @@ export type Due =
 
 export interface Entry {
   at: number;
-  /** Keeps entries of the same moment in the order they were made. */
+  /** Keeps entries for the same time in the order in which they were added. */
   order: number;
   due: Due;
 }
 
 export interface Agenda {
   add(at: number, due: Due): void;
-  /** Takes out the earliest entry that is due at `now`. */
+  /** Removes and returns the earliest entry that is due at `now`. */
   take(now: number): { at: number; due: Due } | undefined;
-  /** All that is still to come, in order. */
+  /** All pending entries, in order. */
   entries(): Entry[];
 }

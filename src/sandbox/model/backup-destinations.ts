@@ -14,11 +14,11 @@ export interface Destination {
   updatedAt: number;
 }
 
-/** What the account has of outside storage. */
+/** The external storage of the account. */
 export interface Storage {
   readonly saved: Map<Provider, Destination>;
-  /** Providers that cannot be used for now, nor seen. */
+  /** Providers that are currently neither usable nor visible. */
   readonly disabled: Set<Provider>;
-  /** Whether tests find the storage providers down. */
+  /** Whether tests of destinations fail because the providers are down. */
   down: boolean;
 }

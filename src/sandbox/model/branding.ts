@@ -1,4 +1,4 @@
-/** What the service's plugin and the login screen look like on the account's sites (spec 2.6, 2.7). */
+/** The look of the service's plugin and of the login screen on the account's sites (spec 2.6, 2.7). */
 
 export type Author = { name: string; url: string };
 
@@ -21,6 +21,6 @@ export interface WpLogin {
 export interface Branding {
   plugin: PluginBranding;
   login: WpLogin;
-  /** The task that carried out, or carries out, the last change at the sites. */
+  /** The task of the last change. */
   taskId: string | null;
 }

@@ -8,7 +8,7 @@ export interface CustomWork {
   updatedAt: number;
 }
 
-/** The entries of one site; `made` counts all that it ever had. */
+/** The entries of one site. `made` counts all entries that were ever created. */
 export interface SiteWorks {
   made: number;
   readonly works: Map<string, CustomWork>;

@@ -1,8 +1,8 @@
 export interface ManagedAccount {
   readonly id: string;
-  /** Of the account's owner, who has sent the invitation. */
+  /** The owner of the account, who sent the invitation. */
   readonly email: string;
-  /** Whom the invitation was sent to; somebody else's invitations are kept from the caller. */
+  /** The recipient of the invitation. The caller does not see invitations to others. */
   readonly invited: string;
   readonly role: 'collaborator' | 'administrator' | 'co_owner';
   readonly companyName: string;

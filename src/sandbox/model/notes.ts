@@ -13,16 +13,16 @@ export interface NoteVersion {
 
 export interface Note {
   readonly id: string;
-  /** What it says now, and who wrote that when. */
+  /** The current content, and its author. */
   content: string;
   user: Person;
-  /** What it said before, oldest first. */
+  /** Earlier contents, oldest first. */
   readonly versions: NoteVersion[];
   readonly createdAt: number;
   updatedAt: number;
 }
 
-/** The notes of one site; `made` counts all that it ever had. */
+/** The notes of one site. `made` counts all notes that were ever created. */
 export interface SiteNotes {
   made: number;
   readonly notes: Map<string, Note>;

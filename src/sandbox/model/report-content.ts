@@ -1,6 +1,6 @@
 /**
- * What a report says and how it is sent (spec 2.12): the same for templates, reports and scheduled reports.
- * What a caller sends is laid over what was there before.
+ * The content of a report and its email settings (spec 2.12): the same for templates, reports and scheduled
+ * reports. A request is merged into the previous values.
  */
 export type Section = {
   visible: boolean;
@@ -22,7 +22,7 @@ export interface ReportEmail {
   attachPdf: boolean;
 }
 
-/** What callers send: anything may be left out. */
+/** A request: every field is optional. */
 export interface ContentPatch {
   general?: { [F in keyof ReportContent['general']]?: string | undefined } | undefined;
   sections?: Record<string, { [F in keyof Section]?: Section[F] | undefined }> | undefined;

@@ -8,7 +8,7 @@ export interface SentTo {
 
 export interface Report {
   readonly id: string;
-  /** The site and its client as they were when the report was made. */
+  /** The site and its client at the time when the report was made. */
   readonly site: { id: string; title: string; url: string };
   readonly client: { id: string; name: string; email: string } | null;
   readonly title: string;
@@ -52,11 +52,11 @@ export interface Reporting {
   readonly reports: Map<string, Report>;
   readonly templates: Map<string, ReportTemplate>;
   readonly scheduled: Map<string, ScheduledReport>;
-  /** Addresses whose mail has a status that a test gave it. */
+  /** Addresses whose mail status was set by a test. */
   readonly mailEnds: Map<string, MailStatus>;
 }
 
-/** What is known of a report before it is made. */
+/** The data of a report before it is made. */
 export interface ReportOrder {
   siteId: string;
   title: string;
@@ -66,6 +66,6 @@ export interface ReportOrder {
   timezone: string;
   content: ReportContent;
   email: ReportEmail;
-  /** Who gets it as soon as it is made. */
+  /** Recipients to whom it is sent as soon as it is made. */
   recipients: string[];
 }

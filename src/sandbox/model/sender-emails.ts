@@ -2,7 +2,7 @@ export interface DnsRecord {
   hostname: string;
   value: string;
   verified: boolean;
-  /** Since when it is published and accepted, whether or not anybody has looked; null = it never will be. */
+  /** When it is published and accepted, whether or not it was checked; null = never. */
   publishedAt: number | null;
 }
 
@@ -15,7 +15,7 @@ export interface SenderEmail {
   confirmsAt: number | null;
   dkim: DnsRecord;
   returnPath: DnsRecord;
-  /** How often DKIM was rotated: each time there is another key. */
+  /** How often DKIM was rotated. Each rotation gives a new key. */
   rotations: number;
   readonly createdAt: number;
   updatedAt: number;

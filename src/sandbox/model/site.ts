@@ -1,6 +1,6 @@
 import type { Snapshot } from './snapshots.ts';
 
-/** How many items and bytes a backup of the site has, and how many items its owner left out. */
+/** The items and bytes in a backup of the site, and the items that its owner excluded. */
 export interface Extent {
   items: number;
   bytes: number;
@@ -46,19 +46,19 @@ export interface Site {
   activityLogsEnabled: boolean;
   /** Whether its log has entries from before the sandbox started; see `activityOf`. */
   activityBefore: boolean;
-  /** Until when a change of its configuration is being carried out. */
+  /** Until when a change of its configuration is in progress. */
   configuringUntil: number;
   readonly uptime: { enabled: boolean; status: string | null };
   readonly core: { current: string; latest: string; locked: boolean; vulnerable: boolean };
   readonly sync: SiteSync;
-  /** The snapshots that the site brought along from before the sandbox started: how many, and the newest. */
+  /** The site's snapshots from before the sandbox started: their number, and the newest one. */
   readonly past: { count: number; last: Snapshot | null };
   /**
-   * The moments of succeeded daily syncs since then, as long as nobody has asked for snapshots; see
+   * The times of successful daily syncs since the start, until snapshots are first requested; see
    * `snapshotsOf`.
    */
   unseen: number[];
-  /** All snapshots, oldest first, once somebody has asked for them. */
+  /** All snapshots, oldest first, once they were requested. */
   snapshots: Snapshot[] | undefined;
 }
 
@@ -70,13 +70,13 @@ export interface SiteSync {
   lastStatus: 'succeeded' | 'failed' | null;
   lastError: string | null;
   nextAt: number | null;
-  /** The snapshot of the sync that is running. */
+  /** The snapshot of the running sync. */
   current: Snapshot | null;
   /** How long a sync of this site takes, in milliseconds of the service's time. */
   takesMs: number;
-  /** What every sync of this site ends with; null = success. */
+  /** The error with which every sync of this site fails; null = success. */
   failsWith: string | null;
-  /** What the next sync alone ends with. */
+  /** The error with which only the next sync fails. */
   nextFailsWith: string | null;
   /** Until when the site is under maintenance; null = it is not. */
   maintenanceUntil: number | null;

@@ -5,7 +5,7 @@ export interface Snapshot {
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled';
   note: string | null;
   error: string | null;
-  /** What the scan found; null while the sync runs, when it failed, and where nothing is scanned. */
+  /** The result of the scan; null while the sync runs, when it failed, and when scanning is off. */
   scanner: 'clean' | 'hacked' | null;
   filesSynced: number;
   tablesSynced: number;

@@ -1,4 +1,4 @@
-/** One product of a site with the version it has and the one it could have. */
+/** One product of a site, with its current and its available version. */
 export type Update = {
   name: string;
   slug: string;

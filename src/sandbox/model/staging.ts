@@ -12,11 +12,11 @@ export interface StagingSite {
   readonly createdAt: number;
   updatedAt: number;
   expiresAt: number;
-  /** When somebody last did something with it. */
+  /** The time of its last use. */
   usedAt: number;
 }
 
-/** What a copy is made of. */
+/** The data from which a copy is made. */
 export interface StagingPlan {
   siteId: string;
   siteUrl: string;

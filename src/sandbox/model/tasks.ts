@@ -6,7 +6,7 @@ export type TroubledEnd = Exclude<TaskEnd, 'completed'>;
 
 export type TaskStatus = 'initializing' | 'running' | TaskEnd | 'cancelled';
 
-/** What the request asked for, site by site, in the shape the API shows. */
+/** The input of the request for each site, in the form of the API. */
 export type TaskInput = { id: string } & Record<string, unknown>;
 
 export interface Task {
@@ -16,16 +16,16 @@ export interface Task {
   readonly createdAt: number;
   updatedAt: number;
   readonly input: readonly TaskInput[];
-  /** What is done at each site, one step after the other. */
+  /** The steps at each site, in order. */
   readonly steps: readonly string[];
   readonly runsAt: number;
   readonly endsAt: number;
   readonly ends: TaskEnd;
-  /** Sites that come to a bad end while the work on the others goes on to its own. */
+  /** Sites whose work fails while the work on the others continues. */
   readonly troubled: Readonly<Record<string, TroubledEnd>>;
-  /** What comes of it when it completes, and only then. */
+  /** What happens when it completes. */
   readonly makes: Due | null;
-  /** When it came to its end, whichever. */
+  /** When it ended, with any status. */
   endedAt: number | null;
 }
 
@@ -36,9 +36,9 @@ export interface TaskOrder {
   takesMs: number;
   /** Default: completed. */
   ends?: TaskEnd;
-  /** What is done at each site; default: as usual for the type. */
+  /** The steps at each site; default: the usual ones of the type. */
   steps?: readonly string[];
-  /** Default: none, so that a task with a bad end meets it at its last site and gets no further. */
+  /** Default: none. A task that fails then does so at its last site. */
   troubled?: Readonly<Record<string, TroubledEnd>>;
   /** Default: nothing. */
   makes?: Due;

@@ -7,15 +7,15 @@ export interface Extensions {
   filenames: string[];
 }
 
-/** What a caller may decide about a schedule. */
+/** The fields of a schedule that a request can set. */
 export interface ScheduleFields {
   name: string;
   schedule: Recurrence;
   startedAt: number;
-  /** Null: all sites of the account, whichever there are when it runs. */
+  /** Null: all sites of the account at the time of the run. */
   siteIds: string[] | null;
   core: boolean;
-  /** Null: left alone. */
+  /** Null: not updated. */
   plugins: Extensions | null;
   themes: Extensions | null;
   backup: boolean;
@@ -30,7 +30,7 @@ export interface UpdateSchedule extends ScheduleFields {
   updatedAt: number;
 }
 
-/** What a run updates at one site, in the shape the API shows. */
+/** The updates of a run at one site, in the form of the API. */
 export interface SiteUpdates {
   id: string;
   core: { current_version: string; target_version: string } | null;
@@ -40,7 +40,7 @@ export interface SiteUpdates {
 
 export interface UpdateRun {
   readonly scheduleId: string;
-  /** As it was then. */
+  /** Its name at that time. */
   readonly scheduleName: string;
   readonly performedOn: number;
   /** Null when there was nothing to update. */
@@ -52,6 +52,6 @@ export interface Updates {
   readonly schedules: Map<string, UpdateSchedule>;
   /** Oldest first. */
   readonly runs: UpdateRun[];
-  /** The release that a site has of a product, where it has been updated since the start. */
+  /** The installed release of a product at a site, if it was updated since the start. */
   readonly installed: Map<string, number>;
 }

@@ -1,6 +1,4 @@
-/**
- * Everything there is in the account, as the sandbox keeps it. Times are milliseconds of the service's time.
- */
+/** All data of the account. Times are milliseconds of the service's time. */
 import type { ActivityEntry } from './activity.ts';
 import type { Agenda } from './agenda.ts';
 import type { Storage } from './backup-destinations.ts';
@@ -21,11 +19,11 @@ import type { Updates } from './updates.ts';
 
 export interface World {
   readonly seed: number;
-  /** When the service began; the fleet's past is counted back from here. */
+  /** When the service started. Past times of the fleet are relative to it. */
   readonly startedAt: number;
-  /** Whose token it is. */
+  /** The owner of the token. */
   readonly caller: Person;
-  /** All collections are in order of creation, which is the order of items that a sort leaves equal. */
+  /** All collections are in order of creation, which is also the order of items that are equal in a sort. */
   readonly sites: Map<string, Site>;
   readonly clients: Map<string, Client>;
   readonly tags: Map<string, Tag>;
@@ -35,7 +33,8 @@ export interface World {
   readonly team: Map<string, TeamMember>;
   readonly staging: Map<string, StagingSite>;
   /**
-   * By site; what is from before the start is made when it is asked for (`notesOf`, `worksOf`, `activityOf`).
+   * By site. Items from before the start are generated when they are first requested (`notesOf`, `worksOf`,
+   * `activityOf`).
    */
   readonly notes: Map<string, SiteNotes>;
   readonly customWorks: Map<string, SiteWorks>;
@@ -44,12 +43,12 @@ export interface World {
   readonly branding: Branding;
   readonly updates: Updates;
   readonly reporting: Reporting;
-  /** What the account's plan does not have. */
+  /** What the account's plan lacks. */
   readonly planLacks: ReadonlySet<PlanFeature>;
   readonly agenda: Agenda;
-  /** How often things go wrong by themselves, from 0 to 1. */
+  /** The rates of random failures, from 0 to 1. */
   readonly luck: { stuck: number; failing: number; aborted: number; storageDown: number };
-  /** The highest number given to an item of each kind; numbers are never given twice. */
+  /** The highest number of each kind of item. Numbers are never reused. */
   readonly numbers: {
     site: number;
     client: number;

@@ -1,20 +1,20 @@
 /**
- * The account in a file, so that it is there again when the sandbox is started again.
+ * Stores the account in a file, so that a restarted sandbox has it again.
  *
- * Written with V8's own serialization: it keeps maps, sets and what is the same object in two places. The
- * file is replaced as a whole, so that it holds one state or the other whenever the process dies.
+ * The file uses V8's own serialization, which keeps maps, sets and shared references. It is replaced as a
+ * whole, so that it always holds a complete state when the process dies.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import type { World } from '../model/world.ts';
 import { createAgenda } from '../world/agenda.ts';
 
-/** To be raised when what is in the world changes its form. */
+/** Increase it when the structure of the world changes. */
 const FORMAT = 2;
 
 export interface SavedState {
   world: World;
-  /** The service's time when it was saved, and that of the clock. */
+  /** The service's time and the clock's time when it was saved. */
   serviceAt: number;
   clockAt: number;
 }
@@ -24,7 +24,7 @@ interface Written extends Omit<SavedState, 'world'> {
   world: Omit<World, 'agenda'> & { agenda: ReturnType<World['agenda']['entries']> };
 }
 
-/** Replaces the file by this state. */
+/** Replaces the file with this state. */
 export function writeState(file: string, { world, serviceAt, clockAt }: SavedState): void {
   const written: Written = {
     format: FORMAT,
@@ -38,16 +38,18 @@ export function writeState(file: string, { world, serviceAt, clockAt }: SavedSta
 }
 
 /**
- * The state in a file; nothing when there is no such file.
+ * The state in a file; undefined when the file does not exist.
  *
- * @throws {Error} when the file holds something else, or the state of another version.
+ * @throws {Error} when the file contains something else, or the state of another version.
  */
 export function readState(file: string): SavedState | undefined {
   const bytes = bytesOf(file);
   if (!bytes) return undefined;
-  const { format, world, serviceAt, clockAt } = understood(file, bytes);
+  const { format, world, serviceAt, clockAt } = parsed(file, bytes);
   if (format !== FORMAT) {
-    throw new Error(`${file} was written by another version of the sandbox: move it away to begin again.`);
+    throw new Error(
+      `${file} was written by another version of the sandbox: move it away to start with a new account.`,
+    );
   }
   return { world: { ...world, agenda: createAgenda(world.agenda) }, serviceAt, clockAt };
 }
@@ -61,16 +63,18 @@ function bytesOf(file: string): Buffer | undefined {
   }
 }
 
-function understood(file: string, bytes: Buffer): Written {
+function parsed(file: string, bytes: Buffer): Written {
   try {
     const value: unknown = deserialize(bytes);
     if (typeof value === 'object' && value !== null && 'format' in value) return value as Written;
   } catch (error) {
-    throw new Error(`${file} holds no state of a sandbox: move it away to begin again.`, { cause: error });
+    throw new Error(`${file} is not a state file of the sandbox: move it away to start with a new account.`, {
+      cause: error,
+    });
   }
-  throw new Error(`${file} holds no state of a sandbox: move it away to begin again.`);
+  throw new Error(`${file} is not a state file of the sandbox: move it away to start with a new account.`);
 }
 
-/** The service's time when a saved one goes on: meanwhile it went as fast as the clock. */
+/** The service's time when a saved state is resumed: meanwhile it passed as fast as the clock. */
 export const resumedAt = ({ serviceAt, clockAt }: SavedState, clockNow: number): number =>
   serviceAt + Math.max(0, clockNow - clockAt);

@@ -1,7 +1,7 @@
-/** How an entry of a site's activity log is shown (spec 2.20). */
+/** The view of an entry of a site's activity log (spec 2.20). */
 import type { ActivityLogEntry } from '../../contract/resources/activity-log.ts';
 import type { ActivityEntry } from '../model/activity.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const activityView = (entry: ActivityEntry): ActivityLogEntry => ({
   id: entry.id,

@@ -1,9 +1,9 @@
-/** How auto update schedules and the history of their runs are shown (spec 2.8, 2.9). */
+/** The views of auto update schedules and of the history of their runs (spec 2.8, 2.9). */
 import type { AutoUpdateHistoryEntry } from '../../contract/resources/auto-update-history.ts';
 import type { AutoUpdateSchedule } from '../../contract/resources/auto-update-schedule.ts';
 import type { SiteUpdates, UpdateRun, UpdateSchedule } from '../model/updates.ts';
 import type { World } from '../model/world.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const scheduleView = (schedule: UpdateSchedule): AutoUpdateSchedule => ({
   id: schedule.id,
@@ -28,11 +28,11 @@ export const scheduleView = (schedule: UpdateSchedule): AutoUpdateSchedule => ({
   updated_at: shown(schedule.updatedAt),
 });
 
-/** What a run has come to is what its task has come to; one without a task had nothing to do. */
+/** The status of a run is that of its task. A run without a task had nothing to update. */
 export const runStatus = (world: World, { taskId }: UpdateRun): string =>
   taskId === null ? 'no_updates' : (world.tasks.get(taskId)?.status ?? 'cancelled');
 
-/** Sites that have left the account since are left out. */
+/** Sites that were deleted since are omitted. */
 export const historyView = (world: World, run: UpdateRun): AutoUpdateHistoryEntry => ({
   auto_update_schedule: { id: run.scheduleId, name: run.scheduleName },
   performed_on: shown(run.performedOn),

@@ -1,7 +1,7 @@
-/** How a storage provider and its saved destination are shown (spec 2.4). */
+/** The view of a storage provider and its saved destination (spec 2.4). */
 import type { BackupDestination as Shown } from '../../contract/resources/backup-destination.ts';
 import type { Destination, Provider } from '../model/backup-destinations.ts';
-import { shown, shownOrNull } from './moment.ts';
+import { shown, shownOrNull } from './timestamp.ts';
 
 const labels: Record<Provider, string> = { provider_one: 'Provider One', provider_two: 'Provider Two' };
 
@@ -27,7 +27,7 @@ export const destinationView = (destination: Destination): Shown => {
   };
 };
 
-/** A provider that could be used and that nothing is saved for. */
+/** A provider without a saved destination. */
 export const unsavedView = (provider: Provider): Shown => ({
   id: null,
   provider,

@@ -1,4 +1,4 @@
-/** How branding is shown (spec 2.6, 2.7). */
+/** The views of branding (spec 2.6, 2.7). */
 import type {
   PluginBranding as ShownPluginBranding,
   WpLogin as ShownWpLogin,
@@ -8,7 +8,7 @@ import type { World } from '../model/world.ts';
 import { defaultPlugin } from '../world/branding.ts';
 import { senderReference } from './sender-email.ts';
 
-/** The account's own details by default; else what was saved, which is nothing when it is hidden. */
+/** By default the service's own details, otherwise the saved ones, which are empty when it is hidden. */
 export const pluginBrandingView = ({ type, ...saved }: PluginBranding): ShownPluginBranding => ({
   type,
   ...(type === 'default' ? defaultPlugin : saved),

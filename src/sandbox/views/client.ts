@@ -1,7 +1,7 @@
-/** How a client is shown (spec 2.2). */
+/** The view of a client (spec 2.2). */
 import type { Client as ShownClient } from '../../contract/resources/client.ts';
 import type { Client } from '../model/clients.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const clientView = (client: Client): ShownClient => ({
   id: client.id,

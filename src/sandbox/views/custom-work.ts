@@ -1,7 +1,7 @@
-/** How a custom work entry is shown (spec 2.18). */
+/** The view of a custom work entry (spec 2.18). */
 import type { CustomWork as Shown } from '../../contract/resources/custom-work.ts';
 import type { CustomWork } from '../model/custom-works.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const customWorkView = (work: CustomWork): Shown => ({
   id: work.id,

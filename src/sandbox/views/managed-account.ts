@@ -1,7 +1,7 @@
-/** How a managed account is shown (spec 2.3). */
+/** The view of a managed account (spec 2.3). */
 import type { ManagedAccount as Shown } from '../../contract/resources/managed-account.ts';
 import type { ManagedAccount } from '../model/managed-accounts.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const managedAccountView = (account: ManagedAccount): Shown => ({
   id: account.id,

@@ -1,7 +1,7 @@
-/** How a note and what it said before are shown (spec 2.19). */
+/** The views of a note and its earlier versions (spec 2.19). */
 import type { Note as ShownNote, NoteVersion as ShownVersion } from '../../contract/resources/note.ts';
 import type { Note, NoteVersion } from '../model/notes.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const noteView = (note: Note): ShownNote => ({
   id: note.id,
@@ -12,7 +12,7 @@ export const noteView = (note: Note): ShownNote => ({
   updated_at: shown(note.updatedAt),
 });
 
-/** Both moments of a version are when its content was written. */
+/** Both timestamps of a version are the time when its content was written. */
 export const noteVersionView = (version: NoteVersion): ShownVersion => ({
   id: version.id,
   content: version.content,

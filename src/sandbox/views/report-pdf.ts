@@ -1,4 +1,4 @@
-/** A report as the one-page PDF that callers download (spec 4.9). */
+/** The one-page PDF of a report that callers download (spec 4.9). */
 
 import { createRequire } from 'node:module';
 import type PDFDocument from 'pdfkit';
@@ -14,9 +14,9 @@ const MARGIN = 56;
 const INK = '#222222';
 const FAINT = '#777777';
 
-/** Draws the report. The same report gives the same bytes as long as nothing happens at its site. */
+/** Draws the report. The same report gives the same bytes as long as its site does not change. */
 export function reportPdf(world: World, report: Report): Buffer {
-  // Loaded when the first report is asked for: it takes a tenth of a second, and most callers never ask.
+  // Loaded for the first report only: loading takes a tenth of a second, and most callers never need it.
   const Document = createRequire(import.meta.url)('pdfkit') as typeof PDFDocument;
   const made = new Date(report.createdAt);
   const info = { Title: report.title, Author: 'Site Management Service', CreationDate: made, ModDate: made };
@@ -25,7 +25,7 @@ export function reportPdf(world: World, report: Report): Buffer {
   for (const name of report.content.section_order) drawSection(pdf, world, report, name);
   drawFoot(pdf, report);
   pdf.end();
-  // Everything has been written by now: the document is its own buffer.
+  // The document is synchronous and complete now, so one read returns all of it.
   const bytes: unknown = pdf.read();
   if (!Buffer.isBuffer(bytes)) throw new Error(`The report ${report.id} could not be drawn.`);
   return bytes;
@@ -39,12 +39,12 @@ function drawHead(pdf: Pdf, { content, title, site, client, startDate, endDate }
   if (client) pdf.text(`For ${line(client.name, 60)}`);
 }
 
-/** How many sections fit on the page, whatever callers have added. */
-const LOWEST = 700;
+/** No further section is drawn below this position, so that the report stays on one page. */
+const MAX_SECTION_Y = 700;
 
 function drawSection(pdf: Pdf, world: World, report: Report, name: string): void {
   const section = report.content.sections[name];
-  if (!section?.visible || pdf.y > LOWEST) return;
+  if (!section?.visible || pdf.y > MAX_SECTION_Y) return;
   pdf.moveDown(1).font('Helvetica-Bold').fontSize(14).fillColor(report.content.general.primary_color);
   pdf.text(line(section.heading, 70));
   pdf.font('Helvetica').fontSize(10).fillColor(INK);
@@ -58,7 +58,7 @@ function drawFoot(pdf: Pdf, { id, createdAt }: Report): void {
   pdf.fontSize(8).fillColor(FAINT).text(foot, MARGIN, below, { lineBreak: false });
 }
 
-/** What each section has to tell. Sections of callers' own tell what their description says. */
+/** The facts of each section. Other sections show their description only. */
 const facts: Record<string, (world: World, report: Report) => string[]> = {
   backups: (world, report) => {
     const inPeriod = snapshotsIn(world, report);
@@ -84,7 +84,7 @@ function snapshotsIn(world: World, report: Report) {
   return site ? snapshotsOf(site).filter(({ createdAt }) => isInPeriod(report, createdAt)) : [];
 }
 
-/** The updates of the site's auto update runs that came through. */
+/** The updates of the site's auto update runs that succeeded. */
 function updatesIn(world: World, report: Report): string[] {
   return world.updates.runs.flatMap(({ performedOn, taskId, sites }) => {
     const task = world.tasks.get(taskId ?? '');
@@ -103,7 +103,7 @@ function isInPeriod({ startDate, endDate }: Report, at: number): boolean {
   return day >= startDate && day <= endDate;
 }
 
-/** Texts come from callers: one line, not longer than the page bears, in the letters that the font has. */
+/** Texts come from callers: one line, of limited length, with the characters that the font has. */
 const line = (text: string, most: number): string =>
   text
     .replace(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-/** How reports, their templates and scheduled reports are shown (spec 2.11 to 2.13). */
+/** The views of reports, their templates and scheduled reports (spec 2.11 to 2.13). */
 import type { Report as ShownReport } from '../../contract/resources/report.ts';
 import type {
   ReportTemplateDetails,
@@ -13,10 +13,10 @@ import type { Report, ReportTemplate, ScheduledReport } from '../model/reporting
 import type { World } from '../model/world.ts';
 import { mailAt } from '../world/mail.ts';
 import { titleOf } from '../world/scheduled-reports.ts';
-import { shown, shownOrNull } from './moment.ts';
 import { senderReference } from './sender-email.ts';
+import { shown, shownOrNull } from './timestamp.ts';
 
-/** A report, with where the mail to each recipient is by now. */
+/** A report, with the current status of the mail to each recipient. */
 export const reportView = (world: World, report: Report, now: number): ShownReport => ({
   id: report.id,
   site: report.site,
@@ -43,13 +43,13 @@ export const reportView = (world: World, report: Report, now: number): ShownRepo
 });
 
 /**
- * The specification does not show what subject a report has before it is sent: here, none that a caller has
- * ever named.
+ * The specification does not show the subject of a report before it is sent. Here it is one that no caller
+ * has set.
  */
 const subjectOf = ({ type, title, email, sentTo }: Report): string =>
   type === 'one_time' && sentTo.length === 0 ? title : email.subject;
 
-/** A template as lists show it: which sites use it, and nothing of its content. */
+/** A template in lists: its sites, without its content. */
 export const templateView = (world: World, template: ReportTemplate): ShownTemplate => ({
   id: template.id,
   site_ids: sitesUsing(world, template.id),
@@ -58,7 +58,7 @@ export const templateView = (world: World, template: ReportTemplate): ShownTempl
   updated_at: shown(template.updatedAt),
 });
 
-/** A template as it is shown alone. */
+/** The single view of a template. */
 export const templateDetails = (world: World, template: ReportTemplate): ReportTemplateDetails => ({
   ...templateView(world, template),
   ...template.content,
@@ -71,13 +71,13 @@ export const sitesUsing = (world: World, templateId: string): string[] =>
     .filter((scheduled) => scheduled.templateId === templateId)
     .map(({ siteId }) => siteId);
 
-/** A scheduled report as lists show it. */
+/** A scheduled report in lists. */
 export const scheduledReportView = (world: World, scheduled: ScheduledReport): ShownScheduledReport => ({
   ...common(world, scheduled),
   email: { recipients: [...scheduled.recipients] },
 });
 
-/** A scheduled report as it is shown alone, with what its reports say. */
+/** The single view of a scheduled report, with the content of its reports. */
 export const scheduledReportDetails = (world: World, scheduled: ScheduledReport): ScheduledReportDetails => ({
   ...common(world, scheduled),
   report_template_data: {

@@ -1,8 +1,8 @@
-/** How a sender email is shown (spec 2.5), and the reference to it that other resources show. */
+/** The view of a sender email (spec 2.5), and the reference to it in other resources. */
 import type { SenderEmail as ShownSenderEmail } from '../../contract/resources/sender-email.ts';
 import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
 import type { World } from '../model/world.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const senderEmailView = (sender: SenderEmail): ShownSenderEmail => ({
   id: sender.id,
@@ -16,7 +16,7 @@ export const senderEmailView = (sender: SenderEmail): ShownSenderEmail => ({
 
 const record = ({ hostname, value, verified }: DnsRecord) => ({ hostname, value, verified });
 
-/** Id and address of a sender email, or null where there is none. */
+/** Id and address of a sender email, or null if there is none. */
 export function senderReference(world: World, id: string | null): { id: string; email: string } | null {
   const sender = id === null ? undefined : world.senderEmails.get(id);
   return sender ? { id: sender.id, email: sender.email } : null;

@@ -1,11 +1,11 @@
-/** How a site is shown: in lists, alone, and reduced (spec 2.17). */
+/** The views of a site: in lists, alone, and reduced (spec 2.17). */
 import type { ReducedSite, Site as ShownSite, SiteDetails } from '../../contract/resources/site.ts';
 import type { Extent, Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 import { DAY } from '../world/service-time.ts';
-import { shown, shownOrNull } from './moment.ts';
+import { shown, shownOrNull } from './timestamp.ts';
 
-/** A site as lists show it. */
+/** A site in lists. */
 export const siteView = (world: World, site: Site): ShownSite => ({
   ...common(world, site),
   connection: connection(site),
@@ -14,7 +14,7 @@ export const siteView = (world: World, site: Site): ShownSite => ({
   wp: { core: core(site), default_wp_object_id: 1 },
 });
 
-/** A site as it is shown alone, with credentials where they are configured. */
+/** The single view of a site, with credentials if they are configured. */
 export const siteDetails = (world: World, site: Site): SiteDetails => ({
   ...common(world, site),
   connection: {
@@ -31,7 +31,7 @@ export const siteDetails = (world: World, site: Site): SiteDetails => ({
   wp: { core: { ...core(site), vulnerable: site.core.vulnerable }, default_wp_object_id: 1 },
 });
 
-/** What creating a site answers. */
+/** The answer to creating a site. */
 export const reducedSite = (site: Site): ReducedSite => ({
   id: site.id,
   url: site.url,
@@ -40,7 +40,7 @@ export const reducedSite = (site: Site): ReducedSite => ({
   updated_at: shown(site.updatedAt),
 });
 
-/** Items and bytes: in all, backed up, and left out. */
+/** Items and bytes: total, backed up, and excluded. */
 export function countPair({ items, bytes, ignored }: Extent) {
   const ignoredBytes = items === 0 ? 0 : Math.floor((bytes / items) * ignored);
   return {
@@ -49,7 +49,7 @@ export function countPair({ items, bytes, ignored }: Extent) {
   };
 }
 
-/** What a scan found; a hacked site has findings. */
+/** The findings of a scan; a hacked site has some. */
 export const detections = (status: 'clean' | 'hacked' | null) =>
   status === 'hacked' ? { files: 3, scripts: 1, cron_jobs: 1 } : { files: 0, scripts: 0, cron_jobs: 0 };
 

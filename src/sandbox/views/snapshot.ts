@@ -1,11 +1,11 @@
-/** How a snapshot is shown (spec 2.21). */
+/** The views of a snapshot (spec 2.21). */
 import type { Snapshot as ShownSnapshot, SnapshotDetails } from '../../contract/resources/snapshot.ts';
 import type { Extent, Site } from '../model/site.ts';
 import type { Snapshot } from '../model/snapshots.ts';
-import { shown } from './moment.ts';
 import { countPair, detections } from './site.ts';
+import { shown } from './timestamp.ts';
 
-/** A snapshot as lists show it. */
+/** A snapshot in lists. */
 export const snapshotView = (site: Site, snapshot: Snapshot): ShownSnapshot => ({
   ...common(site, snapshot),
   security: { enabled: site.scanner.enabled, scanner: scanner(snapshot) },
@@ -13,7 +13,7 @@ export const snapshotView = (site: Site, snapshot: Snapshot): ShownSnapshot => (
 });
 
 /**
- * A snapshot as it is shown alone; nothing was measured where monitoring is off or the sync did not succeed.
+ * The single view of a snapshot. Measurements are missing when monitoring is off or the sync did not succeed.
  */
 export function snapshotDetails(site: Site, snapshot: Snapshot): SnapshotDetails {
   const measured = site.performance.enabled && snapshot.status === 'succeeded';
@@ -51,7 +51,7 @@ const common = (site: Site, snapshot: Snapshot) => ({
   },
 });
 
-/** A snapshot that has not succeeded holds nothing. */
+/** A snapshot that has not succeeded contains nothing. */
 const kept = (extent: Extent, { status }: Snapshot): Extent =>
   status === 'succeeded' ? extent : { items: 0, bytes: 0, ignored: 0 };
 

@@ -1,11 +1,11 @@
-/** How a staging copy is shown: in lists, and alone with where it is and how to get in (spec 2.16). */
+/** The views of a staging copy: in lists, and alone with address and credentials (spec 2.16). */
 import type {
   StagingSite as ShownStaging,
   StagingSiteDetails,
 } from '../../contract/resources/staging-site.ts';
 import type { StagingSite } from '../model/staging.ts';
 import { seedOf } from '../world/random.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const stagingView = (staging: StagingSite): ShownStaging => ({
   id: staging.id,
@@ -19,7 +19,7 @@ export const stagingView = (staging: StagingSite): ShownStaging => ({
   user: { ...staging.user },
 });
 
-/** Its passwords are made up, of its id alone. */
+/** Its passwords are invented, derived from its id. */
 export const stagingDetails = (staging: StagingSite): StagingSiteDetails => {
   const host = new URL(staging.url).host;
   const password = (what: string) => `staging-${seedOf(staging.number, what).toString(36)}`;

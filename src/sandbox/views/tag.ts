@@ -1,7 +1,7 @@
-/** How a tag is shown (spec 2.15). */
+/** The view of a tag (spec 2.15). */
 import type { Tag as ShownTag } from '../../contract/resources/tag.ts';
 import type { Tag } from '../model/tags.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const tagView = (tag: Tag): ShownTag => ({
   id: tag.id,

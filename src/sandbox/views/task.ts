@@ -1,11 +1,11 @@
-/** How a task is shown (spec 2.10). */
+/** The views of a task (spec 2.10). */
 import type { Task as ShownTask, TaskDetails } from '../../contract/resources/task.ts';
 import type { SiteProgress, StepProgress } from '../model/task-progress.ts';
 import type { Task } from '../model/tasks.ts';
 import { percentOf, sitesProgress } from '../world/task-progress.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
-/** A task as lists show it. */
+/** A task in lists. */
 export function taskView(task: Task, now: number): ShownTask {
   const sites = sitesProgress(task, now);
   return {
@@ -24,7 +24,7 @@ export function taskView(task: Task, now: number): ShownTask {
   };
 }
 
-/** A task as it is shown alone, site by site and step by step. */
+/** The single view of a task, by site and step. */
 export const taskDetails = (task: Task, now: number): TaskDetails => ({
   ...taskView(task, now),
   details: {

@@ -1,7 +1,7 @@
-/** How a team member or an invitation is shown (spec 2.14). */
+/** The view of a team member or an invitation (spec 2.14). */
 import type { TeamMember as Shown } from '../../contract/resources/team-member.ts';
 import type { TeamMember } from '../model/team.ts';
-import { shown } from './moment.ts';
+import { shown } from './timestamp.ts';
 
 export const teamMemberView = ({ fields, ...member }: TeamMember): Shown => ({
   id: member.id,

@@ -1,4 +1,4 @@
-/** What happened on a site, and who did it (spec 2.20). Kept while the site's log is on, and only then. */
+/** The activity on a site, and its users (spec 2.20). It is recorded only while the site's log is on. */
 
 import type { ActivityEntry, Happening } from '../model/activity.ts';
 import type { Site } from '../model/site.ts';
@@ -9,20 +9,20 @@ import { DAY } from './service-time.ts';
 
 type PastKind = readonly [objectType: string, eventType: string, details: Record<string, unknown>];
 
-/** How far back the log of a site goes at the start, and how many entries it then has at most. */
+/** How far back the log of a site goes at the start, and its maximum number of entries then. */
 const PAST_DAYS = 30;
 const PAST_ENTRIES = 25;
 
 /**
- * The log of a site, oldest first. What is from before the sandbox started is made again each time: it is the
- * same.
+ * The log of a site, oldest first. Entries from before the sandbox started are generated each time, always
+ * the same.
  */
 export function activityOf(world: World, site: Site): ActivityEntry[] {
   const since = world.activity.get(site.id) ?? [];
   return site.activityBefore ? [...pastActivity(world, site), ...since] : [...since];
 }
 
-/** Writes down what happened, if the site's log is on. */
+/** Records an event, if the site's log is on. */
 export function noteActivity(world: World, site: Site, happening: Happening, at: number): void {
   if (!site.activityLogsEnabled) return;
   const since = world.activity.get(site.id) ?? [];
@@ -30,7 +30,7 @@ export function noteActivity(world: World, site: Site, happening: Happening, at:
   world.activity.set(site.id, since);
 }
 
-/** What the service does at a caller's request, as the site's log shows it. */
+/** An event that the service causes at a caller's request. */
 export const serviceDid = (
   objectType: string,
   eventType: string,
@@ -61,7 +61,7 @@ function pastHappening(random: Random): Happening {
   const [objectType, eventType, details] = random.pick(pastKinds);
   return {
     username: random.pick(['ada', 'ben', 'chiara', 'editor']),
-    // Addresses and countries of nobody (RFC 5737).
+    // Reserved documentation addresses (RFC 5737).
     ipAddress: `203.0.113.${random.between(1, 6)}`,
     countryCode: random.pick(['DE', 'FR', 'US']),
     objectType,

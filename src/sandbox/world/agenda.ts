@@ -1,30 +1,30 @@
 /**
- * What is going to happen in the world by itself, in order of time.
+ * What will happen in the world by itself, in order of time.
  *
- * There are no timers: whoever looks at the world first lets happen what has become due (`settle.ts`). So a
- * held clock works, and a fleet of any size costs nothing while nobody looks. Entries are plain data, not
+ * There are no timers: the first access to the world applies everything that has become due (`settle.ts`). So
+ * a held clock works, and a fleet of any size costs nothing without access. Entries are plain data, not
  * functions.
  */
 
 import type { Agenda, Entry } from '../model/agenda.ts';
 
-/** An agenda, a binary heap, with what `entries` of another one gave. */
+/** An agenda as a binary heap, optionally with the `entries` of another one. */
 export function createAgenda(entries: readonly Entry[] = []): Agenda {
-  // What is in order is a heap, too.
+  // A sorted array is a valid heap.
   const heap: Entry[] = entries.map(({ at, due }, order) => ({ at, due, order }));
   let made = heap.length;
   return {
     add(at, due) {
       heap.push({ at, order: made, due });
       made += 1;
-      rise(heap);
+      siftUp(heap);
     },
     take(now) {
       const first = heap[0];
       const last = heap.at(-1);
       if (!first || !last || first.at > now) return undefined;
       heap.pop();
-      if (heap.length > 0) sink(heap, last);
+      if (heap.length > 0) siftDown(heap, last);
       return first;
     },
     entries: () => [...heap].sort((left, right) => left.at - right.at || left.order - right.order),
@@ -34,8 +34,8 @@ export function createAgenda(entries: readonly Entry[] = []): Agenda {
 const before = (left: Entry, right: Entry) =>
   left.at < right.at || (left.at === right.at && left.order < right.order);
 
-/** Moves the entry at the end up to its place. */
-function rise(heap: Entry[]): void {
+/** Moves the last entry up to its place. */
+function siftUp(heap: Entry[]): void {
   let at = heap.length - 1;
   const entry = heap[at];
   while (entry && at > 0) {
@@ -48,8 +48,8 @@ function rise(heap: Entry[]): void {
   }
 }
 
-/** Puts `entry` in the root's place and moves it down to its own. */
-function sink(heap: Entry[], entry: Entry): void {
+/** Puts `entry` at the root and moves it down to its place. */
+function siftDown(heap: Entry[], entry: Entry): void {
   let at = 0;
   for (;;) {
     const left = heap[2 * at + 1];

@@ -1,14 +1,11 @@
-/** Storage outside the service, one saved destination a provider at most (spec 2.4). */
+/** External storage, at most one saved destination per provider (spec 2.4). */
 
 import type { Destination } from '../model/backup-destinations.ts';
 import type { World } from '../model/world.ts';
 import { cannot, Refusal } from '../refusal.ts';
 import { randomFrom, seedOf } from './random.ts';
 
-/**
- * Active -> inactive; what was known of the storage account is forgotten. Returns whether anything was
- * connected.
- */
+/** Active -> inactive; deletes the data of the storage account. Returns whether it was connected. */
 export function disconnect(destination: Destination, at: number): boolean {
   if (destination.account === null) return false;
   Object.assign(destination, {
@@ -22,9 +19,9 @@ export function disconnect(destination: Destination, at: number): boolean {
 }
 
 /**
- * Looks whether the storage answers, and refreshes what is known of it.
+ * Checks whether the storage answers, and updates its status.
  *
- * @throws {Refusal} 503 while the provider is down; 422 when there is no account any more to test.
+ * @throws {Refusal} 503 while the provider is down; 422 when no account is connected.
  */
 export function testStorage({ storage, luck, seed }: World, destination: Destination, at: number): void {
   if (storage.down || randomFrom(seedOf(seed, `storage ${at}`)).next() < luck.storageDown) {

@@ -1,13 +1,13 @@
 import type { Branding, PluginBranding, WpLogin } from '../model/branding.ts';
 
-/** What the plugin is called when nobody has said otherwise. */
+/** The plugin's default branding. */
 export const defaultPlugin = {
   name: 'Site Care',
   description: 'Backups, security and updates for this site.',
   author: { name: 'Site Management Service', url: 'https://service.example' },
 } as const;
 
-/** Nothing saved: what a reset gives back. */
+/** The branding after a reset. */
 export const noPluginBranding: PluginBranding = {
   type: 'default',
   name: null,
@@ -22,7 +22,7 @@ export const noWpLogin: WpLogin = {
   senderId: null,
 };
 
-/** The branding of an account that has none. */
+/** The branding of an account without any. */
 export const newBranding = (): Branding => ({
   plugin: noPluginBranding,
   login: noWpLogin,

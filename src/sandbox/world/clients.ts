@@ -1,13 +1,12 @@
 /**
- * Clients and the sites grouped under them (spec 2.2). `Site.clientId` and `Client.siteIds` are kept together
- * here.
+ * Clients and the sites grouped under them (spec 2.2). Keeps `Site.clientId` and `Client.siteIds` consistent.
  */
 
 import type { Client } from '../model/clients.ts';
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
 
-/** Makes these sites, and no others, the client's. */
+/** Replaces the client's sites. */
 export function giveSites(world: World, client: Client, sites: readonly Site[]): void {
   for (const id of client.siteIds) {
     const site = world.sites.get(id);
@@ -20,7 +19,7 @@ export function giveSites(world: World, client: Client, sites: readonly Site[]):
   }
 }
 
-/** Removes the client; its sites stay and belong to nobody. */
+/** Removes the client. Its sites stay, without a client. */
 export function removeClient(world: World, client: Client): void {
   giveSites(world, client, []);
   world.clients.delete(client.id);

@@ -1,4 +1,4 @@
-/** Work that people have done on a site (spec 2.18). */
+/** Custom work on a site (spec 2.18). */
 
 import { isoDay } from '../../dates.ts';
 import type { CustomWork, SiteWorks, WorkFields } from '../model/custom-works.ts';
@@ -10,7 +10,7 @@ import { DAY } from './service-time.ts';
 
 type OldWork = readonly [title: string, description: string];
 
-/** The entries of a site. Those from before the sandbox started are made when they are first asked for. */
+/** The entries of a site. Those from before the sandbox started are generated at the first request. */
 export function worksOf(world: World, site: Site): SiteWorks {
   const known = world.customWorks.get(site.id);
   if (known) return known;
@@ -33,7 +33,7 @@ const oldWorks: readonly [OldWork, ...OldWork[]] = [
   ['Cookie notice replaced', ''],
 ];
 
-/** Writes an entry down. */
+/** Adds an entry. */
 export function addWork(on: SiteWorks, site: Site, fields: WorkFields, at: number): CustomWork {
   on.made += 1;
   const id = `${idOf('work', site.number)}-${String(on.made).padStart(3, '0')}`;

@@ -1,25 +1,24 @@
 /**
- * What becomes of a report's email: sent, delivered, opened, in that order and by itself. Some addresses are
- * different, by how they begin, so that every status can be brought about. Computed, so nothing has to be
- * kept up.
+ * The status of a report's email: sent, delivered, opened, in that order and by itself. The beginning of an
+ * address can select another status. It is computed, so nothing has to be updated.
  */
 
 import type { Mail, MailStatus } from '../model/mail.ts';
 import type { Reporting, SentTo } from '../model/reporting.ts';
 import { MINUTE, SECOND } from './service-time.ts';
 
-/** How long after sending. */
+/** Times after sending. */
 const DELIVERED_AFTER_MS = 20 * SECOND;
 const MARKED_AS_SPAM_AFTER_MS = 2 * MINUTE;
 const OPENED_AFTER_MS = 5 * MINUTE;
 
-/** The beginnings of addresses whose mail does not get through. */
+/** Beginnings of addresses whose mail is not delivered. */
 const undelivered = { bounce: 'bounced', fail: 'failed' } as const;
 
-/** Statuses of a mail that has arrived. */
+/** Statuses of a mail that was delivered. */
 const arrived: ReadonlySet<MailStatus> = new Set(['delivered', 'opened', 'spam']);
 
-/** Where a mail is at `now`. */
+/** The status of a mail at `now`. */
 export function mailAt({ email, sentAt }: SentTo, { mailEnds }: Reporting, now: number): Mail {
   const age = now - sentAt;
   const mail: Mail = { email, status: 'sent', sentAt, deliveredAt: null, openedAt: null };

@@ -6,7 +6,7 @@ import { cannot } from '../refusal.ts';
 /**
  * Pending -> connected or rejected.
  *
- * @throws {Refusal} 422 when the invitation has been answered before.
+ * @throws {Refusal} 422 when the invitation was already answered.
  */
 export function answerInvitation(
   account: ManagedAccount,

@@ -1,4 +1,4 @@
-/** Sites that come and go while the service runs. */
+/** Adding and removing sites while the service runs. */
 
 import type { Site } from '../model/site.ts';
 import type { World } from '../model/world.ts';
@@ -9,10 +9,10 @@ import { newSite } from './site.ts';
 import { planDailySync } from './syncs.ts';
 import { untagSite } from './tags.ts';
 
-/** How long a person takes to install the plugin on a site that was registered. */
+/** How long it takes until the plugin is installed on a registered site. */
 const CONNECTS_AFTER = 5 * MINUTE;
 
-/** Registers a site. It is disconnected until somebody has installed its plugin, which takes five minutes. */
+/** Registers a site. It is disconnected until its plugin is installed, after five minutes. */
 export function registerSite(world: World, url: string, now: number): Site {
   const site = newSite(nextNumber(world, 'site'), { url, title: new URL(url).host, createdAt: now });
   site.connected = false;
@@ -22,7 +22,7 @@ export function registerSite(world: World, url: string, now: number): Site {
   return site;
 }
 
-/** Disconnected -> connected: from now on the service knows what the site runs on. */
+/** Disconnected -> connected: from now on the service knows the site's software. */
 export function connectSite(world: World, id: string, at: number): void {
   const site = world.sites.get(id);
   if (!site || site.connected) return;
@@ -31,7 +31,7 @@ export function connectSite(world: World, id: string, at: number): void {
   site.updatedAt = at;
 }
 
-/** Removes a site from the account, with its notes, log and staging copies. Its running sync ends with it. */
+/** Removes a site from the account, with its notes, log and staging copies. Its running sync ends. */
 export function removeSite(world: World, site: Site): void {
   for (const id of [...site.tagIds]) {
     const tag = world.tags.get(id);

@@ -1,4 +1,4 @@
-/** Notes on a site and what they said before (spec 2.19). */
+/** Notes on a site and their earlier versions (spec 2.19). */
 
 import type { Note, Person, SiteNotes } from '../model/notes.ts';
 import type { Site } from '../model/site.ts';
@@ -7,7 +7,7 @@ import { idOf } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { DAY, HOUR } from './service-time.ts';
 
-/** The notes of a site. Those from before the sandbox started are made when they are first asked for. */
+/** The notes of a site. Those from before the sandbox started are generated at the first request. */
 export function notesOf(world: World, site: Site): SiteNotes {
   const known = world.notes.get(site.id);
   if (known) return known;
@@ -30,7 +30,6 @@ const oldNotes = [
   'The contact form goes to two addresses.',
 ] as const;
 
-/** Writes a new note. */
 export function writeNote(on: SiteNotes, site: Site, content: string, user: Person, at: number): Note {
   on.made += 1;
   const id = `${idOf('note', site.number)}-${String(on.made).padStart(3, '0')}`;
@@ -39,7 +38,7 @@ export function writeNote(on: SiteNotes, site: Site, content: string, user: Pers
   return note;
 }
 
-/** Says something else; what was said before becomes a version. */
+/** Changes the content. The previous content becomes a version. */
 export function rewriteNote(note: Note, content: string, user: Person, at: number): void {
   const { versions } = note;
   const id = `${note.id}-v${versions.length + 1}`;

@@ -1,4 +1,4 @@
-/** What the account's plan may have or lack. The spec names the features where it needs them (4.6, 4.7). */
+/** Features of the account's plan. The spec names them where it needs them (4.6, 4.7). */
 
 import type { PlanFeature } from '../model/plan.ts';
 import type { World } from '../model/world.ts';

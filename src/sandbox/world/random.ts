@@ -1,16 +1,16 @@
-/** Chance that can be repeated: the same seed gives the same numbers in the same order, on every machine. */
+/** Reproducible random numbers: the same seed gives the same numbers in the same order, on every machine. */
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** From 0 to 1, excluding 1. */
   next(): number;
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, inclusive. */
   between(low: number, high: number): number;
-  /** One of the choices, each as likely as the others. */
+  /** One of the choices, with equal probability. */
   pick<T>(choices: readonly [T, ...T[]]): T;
   /** A new array with the same items in another order. */
   shuffle<T>(items: readonly T[]): T[];
 }
 
-/** Mulberry32: 32 bits of state, good enough for a made-up fleet, and short enough to be read. */
+/** Mulberry32: 32 bits of state, good enough for test data, and short. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -32,7 +32,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** A seed made of a word, so that each site has a chance of its own whatever came before it (FNV-1a). */
+/** Derives a seed from a word, so that each site has its own random numbers (FNV-1a). */
 export function seedOf(seed: number, word: string): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let at = 0; at < word.length; at += 1) {

@@ -1,6 +1,5 @@
 /**
- * When something recurring is due (spec 2.8, 2.13): counted in UTC from its first moment, whose time of day
- * it keeps.
+ * When a recurring item is due (spec 2.8, 2.13): counted in UTC from its start, whose time of day it keeps.
  */
 
 import type { Recurrence } from '../model/recurrence.ts';
@@ -15,7 +14,7 @@ export function nextOccurrence(recurrence: Recurrence, startedAt: number, after:
   if (days !== undefined) return startedAt + Math.ceil((from - startedAt) / (days * DAY)) * days * DAY;
   const start = new Date(startedAt);
   const ahead = monthsBetween(start, new Date(from));
-  // The occurrence of a month may lie before `from`, which then falls to the next month.
+  // The occurrence in a month may be before `from`; then the next month counts.
   for (let month = ahead; ; month += 1) {
     const at = inMonth(recurrence, start, month);
     if (at >= from) return at;
@@ -25,13 +24,13 @@ export function nextOccurrence(recurrence: Recurrence, startedAt: number, after:
 const monthsBetween = (start: Date, end: Date): number =>
   (end.getUTCFullYear() - start.getUTCFullYear()) * 12 + end.getUTCMonth() - start.getUTCMonth();
 
-/** The occurrence of the month that lies so many months after that of `start`. */
+/** The occurrence in the month that is `months` after that of `start`. */
 function inMonth(recurrence: Recurrence, start: Date, months: number): number {
   const [year, month] = [start.getUTCFullYear(), start.getUTCMonth() + months];
   const timeOfDay = start.getTime() % DAY;
   const lastDate = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
   const dates: Partial<Record<Recurrence, () => number>> = {
-    // A month that is too short has its turn on its last day.
+    // In a month that is too short, it is due on the last day.
     monthly_on_date: () => Math.min(start.getUTCDate(), lastDate),
     monthly_on_week: () => sameWeekday(start, Date.UTC(year, month, 1), lastDate),
   };
@@ -40,8 +39,8 @@ function inMonth(recurrence: Recurrence, start: Date, months: number): number {
 }
 
 /**
- * The date with the weekday and week of `start`: its third Tuesday again. A fifth one that is not there: the
- * last.
+ * The date with the same weekday and week as `start`, such as the third Tuesday. A missing fifth one becomes
+ * the last.
  */
 function sameWeekday(start: Date, firstOfMonth: number, lastDate: number): number {
   const week = Math.floor((start.getUTCDate() - 1) / 7);

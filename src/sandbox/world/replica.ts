@@ -1,6 +1,6 @@
 /**
- * The account as it was some time ago, for lists that lag: a second world, in which everything that callers
- * and tests did to the first happens again when it is old enough. What happens by itself happens in both.
+ * The account as it was some time ago, for lists that lag: a second world, to which all changes by callers
+ * and tests are applied with a delay. What happens by itself happens in both.
  */
 
 import type { World } from '../model/world.ts';
@@ -8,13 +8,13 @@ import { createAgenda } from './agenda.ts';
 import { advance } from './settle.ts';
 
 export interface Replica {
-  /** Has a change that was made at `at` happen here as well, when its time has come. */
+  /** Applies a change that was made at `at` to the replica too, after the lag. */
   repeat(at: number, act: (world: World) => unknown): void;
-  /** How the account was when the lists of `now` were made, and when that was. */
+  /** The account at the time that the lists of `now` show, and that time. */
   behind(now: number): { world: World; now: number };
 }
 
-/** Starts with the world as it is. Costs as much memory as the world itself. */
+/** Starts with the current world. Costs as much memory as the world itself. */
 export function openReplica(world: World, lagMs: number): Replica {
   const { agenda, ...rest } = world;
   const copy: World = { ...structuredClone(rest), agenda: createAgenda(structuredClone(agenda.entries())) };

@@ -17,7 +17,7 @@ const section = (
   dynamic_data,
 });
 
-/** What a report says when nobody has said otherwise. */
+/** The default content of a report. */
 export const defaultContent = (): ReportContent => ({
   general: { primary_color: '#2980b9', language: 'en', date_format: 'YYYY-MM-DD' },
   sections: {
@@ -40,7 +40,7 @@ export const defaultEmail = (): ReportEmail => ({
   attachPdf: true,
 });
 
-/** The content with what was sent in its place; sections that an order leaves out come after the others. */
+/** Merges the request into the content. Sections that the order does not name come last. */
 export function layContent(before: ReportContent, patch: ContentPatch): ReportContent {
   const sections = { ...before.sections };
   for (const [name, given] of Object.entries(patch.sections ?? {})) {
@@ -55,7 +55,7 @@ export function layContent(before: ReportContent, patch: ContentPatch): ReportCo
   };
 }
 
-/** How it is sent, with what was sent in its place. */
+/** Merges the request into the email settings. */
 export const layEmail = (before: ReportEmail, patch: EmailPatch): ReportEmail => ({
   senderId: patch.sender_email === undefined ? before.senderId : (patch.sender_email?.id ?? null),
   subject: patch.subject ?? before.subject,

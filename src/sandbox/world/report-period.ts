@@ -1,4 +1,4 @@
-/** The days that a report is about. Days are written YYYY-MM-DD and are those of a timezone. */
+/** The days of a report. Days are written YYYY-MM-DD, in a timezone. */
 import { dayIn, daysAfter } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
 import { snapshotsOf } from './snapshots.ts';
@@ -8,7 +8,7 @@ export interface Period {
   endDate: string;
 }
 
-/** Whether the site has good snapshots from the first day or before up to the last day or after. */
+/** Whether the site has successful snapshots from the first day or before up to the last day or after. */
 export function snapshotsCover(site: Site, { startDate, endDate }: Period, timezone: string): boolean {
   const days = snapshotsOf(site)
     .filter(({ status }) => status === 'succeeded')
@@ -17,10 +17,7 @@ export function snapshotsCover(site: Site, { startDate, endDate }: Period, timez
   return first !== undefined && last !== undefined && first <= startDate && last >= endDate;
 }
 
-/**
- * What a scheduled report made at `at` is about: the days before it, as many as there are between two of
- * them.
- */
+/** The days of a scheduled report made at `at`: as many days before it as its frequency has. */
 export function periodBefore(
   at: number,
   frequency: 'weekly' | 'biweekly' | 'monthly',

@@ -1,6 +1,6 @@
 import type { Reporting } from '../model/reporting.ts';
 
-/** An account that has never reported anything. */
+/** An account without reports. */
 export const newReporting = (): Reporting => ({
   reports: new Map(),
   templates: new Map(),

@@ -9,7 +9,7 @@ import { startTask } from './tasks.ts';
 
 const TAKES_MS = 40 * SECOND;
 
-/** Starts making a report. Without snapshots of its days the task fails and there is none. */
+/** Starts making a report. Without snapshots of its days the task fails and no report is made. */
 export function startReport(world: World, site: Site, order: ReportOrder, at: number): Task {
   const covered = site.backups.enabled && snapshotsCover(site, order, order.timezone);
   const ends = covered ? {} : ({ ends: 'failed' } as const);
@@ -21,7 +21,7 @@ export function startReport(world: World, site: Site, order: ReportOrder, at: nu
   );
 }
 
-/** The report is ready. Nothing comes of it when its site is gone by now. */
+/** Adds the finished report. Does nothing when its site was deleted meanwhile. */
 export function addReport(world: World, order: ReportOrder, at: number): void {
   const site = world.sites.get(order.siteId);
   if (!site) return;
@@ -42,7 +42,7 @@ export function addReport(world: World, order: ReportOrder, at: number): void {
   sendReport(report, order.recipients, at);
 }
 
-/** Sends a report. Who has had it already gets it again, and their mail starts on its way again. */
+/** Sends a report. For a recipient who already has it, the status of the mail starts again. */
 export function sendReport(report: Report, emails: readonly string[], at: number): void {
   const sent: SentTo[] = emails.map((email) => ({ email, sentAt: at }));
   report.sentTo = [...report.sentTo.filter(({ email }) => !emails.includes(email)), ...sent];

@@ -1,7 +1,4 @@
-/**
- * Reports that are made again and again (spec 2.13): each time a task of type report, and then a report that
- * is sent.
- */
+/** Scheduled reports (spec 2.13): each time a task of type report, and then a report that is sent. */
 
 import type { Recurrence } from '../model/recurrence.ts';
 import type { ScheduledReport } from '../model/reporting.ts';
@@ -14,7 +11,7 @@ import { startReport } from './reports.ts';
 
 type Fields = Omit<ScheduledReport, 'id' | 'status' | 'nextAt' | 'createdAt' | 'updatedAt'>;
 
-/** Adds a scheduled report, active at once. */
+/** Adds a scheduled report, which is active. */
 export function addScheduledReport(world: World, fields: Fields, now: number): ScheduledReport {
   const scheduled: ScheduledReport = {
     ...fields,
@@ -35,14 +32,14 @@ const recurrences = {
   monthly: 'monthly_on_date',
 } as const satisfies Record<ScheduledReport['frequency'], Recurrence>;
 
-/** Works out again when the next report is due. */
+/** Recalculates when the next report is due. */
 export function planNextReport(world: World, scheduled: ScheduledReport, after: number): void {
   const { frequency, startedAt, id } = scheduled;
   scheduled.nextAt = nextOccurrence(recurrences[frequency], startedAt, after);
   world.agenda.add(scheduled.nextAt, { does: 'run-report', scheduled: id });
 }
 
-/** Makes the report whose moment has come. One that was paused, moved or deleted meanwhile does nothing. */
+/** Makes the report that is due. Does nothing if it was paused, moved or deleted meanwhile. */
 export function runScheduledReport(world: World, id: string, at: number): void {
   const scheduled = world.reporting.scheduled.get(id);
   if (scheduled?.status !== 'active' || scheduled.nextAt !== at) return;
@@ -67,7 +64,7 @@ export function runScheduledReport(world: World, id: string, at: number): void {
   planNextReport(world, scheduled, at);
 }
 
-/** What a scheduled report and those it makes are called. */
+/** The title of a scheduled report and of the reports it makes. */
 export const titleOf = ({ frequency }: ScheduledReport, site: Site): string =>
   `${frequency[0]?.toUpperCase()}${frequency.slice(1)} report on ${site.title}`;
 

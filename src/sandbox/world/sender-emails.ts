@@ -1,6 +1,6 @@
 /**
- * From addresses of reports (spec 2.5, 3): pending until their owner has confirmed and somebody refreshes.
- * The DNS records are published by people outside, some time after they were told the values.
+ * Sender addresses of reports (spec 2.5, 3): pending until their owner has confirmed and a refresh was
+ * requested. The DNS records are published some time after their values are known.
  */
 
 import type { DnsRecord, SenderEmail } from '../model/sender-emails.ts';
@@ -14,7 +14,9 @@ export const CONFIRMS_AFTER_MS = 10 * MINUTE;
 /** How long it takes until new DNS values are published and accepted. */
 export const PUBLISHED_AFTER_MS = 30 * MINUTE;
 
-/** Adds a sender email; its owner is asked to confirm it. An owner called `never...` will not. */
+/**
+ * Adds a sender email; its owner is asked to confirm it. Owners of addresses that begin with `never` do not.
+ */
 export function addSenderEmail(world: World, email: string, name: string, now: number): SenderEmail {
   const sender: SenderEmail = {
     id: idOf('sender', nextNumber(world, 'sender')),
@@ -35,39 +37,39 @@ export function addSenderEmail(world: World, email: string, name: string, now: n
   return sender;
 }
 
-/** Sends a verification email. An owner who was asked before still answers that one first. */
+/** Sends a verification email. An earlier request is still answered at its time. */
 export function askOwner(sender: SenderEmail, now: number): void {
   if (sender.email.startsWith('never')) return;
   sender.confirmsAt = Math.min(sender.confirmsAt ?? Number.POSITIVE_INFINITY, now + CONFIRMS_AFTER_MS);
 }
 
-/** Other DKIM values; the old ones no longer count. */
+/** Creates new DKIM values; the old ones are no longer valid. */
 export function rotateDkim(world: World, sender: SenderEmail, now: number): void {
   sender.rotations += 1;
   giveDkim(world, sender, now);
 }
 
-/** Another hostname for bounces; it has to be published again. */
+/** Sets another hostname for bounces, which has to be published again. */
 export function giveReturnPath(sender: SenderEmail, hostname: string, now: number): void {
   const publishedAt = publishes(sender) ? now + PUBLISHED_AFTER_MS : null;
   sender.returnPath = { ...sender.returnPath, hostname, verified: false, publishedAt };
 }
 
-/** Looks whether a record is published and accepted; tells whether that is news. */
+/** Checks whether a record is published and accepted. Returns whether that changed. */
 export function lookUp(record: DnsRecord, now: number): boolean {
   const verified = record.publishedAt !== null && record.publishedAt <= now;
-  const isNews = verified !== record.verified;
+  const isChange = verified !== record.verified;
   record.verified = verified;
-  return isNews;
+  return isChange;
 }
 
-/** Looks whether the owner has confirmed, and at both records; tells whether anything is news. */
+/** Checks whether the owner has confirmed, and both records. Returns whether anything changed. */
 export function refresh(sender: SenderEmail, now: number): boolean {
   const confirmed = sender.confirmsAt !== null && sender.confirmsAt <= now;
-  const isNews = confirmed && sender.status === 'pending';
-  if (isNews) sender.status = 'verified';
-  const news = [lookUp(sender.dkim, now), lookUp(sender.returnPath, now)];
-  return isNews || news.includes(true);
+  const isChange = confirmed && sender.status === 'pending';
+  if (isChange) sender.status = 'verified';
+  const changes = [lookUp(sender.dkim, now), lookUp(sender.returnPath, now)];
+  return isChange || changes.includes(true);
 }
 
 function giveDkim(world: World, sender: SenderEmail, now: number): void {
@@ -82,5 +84,5 @@ function giveDkim(world: World, sender: SenderEmail, now: number): void {
 }
 
 const domainOf = (email: string): string => email.split('@').at(-1) ?? '';
-/** The owners of such a domain never get round to their DNS. */
+/** Owners of such a domain never publish their DNS records. */
 const publishes = ({ email }: SenderEmail): boolean => !domainOf(email).startsWith('unpublished.');

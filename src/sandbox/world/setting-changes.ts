@@ -1,6 +1,6 @@
 /**
- * Changes of the account's settings, which are carried out at its sites, one change after the other: each is
- * a task of type `settingop`, and while it runs another one is a conflict (spec 4.6, 7).
+ * Changes of the account's settings, carried out at its sites, one change after the other: each is a task of
+ * type `settingop`, and while it runs another change is a conflict (spec 4.6, 7).
  */
 
 import type { World } from '../model/world.ts';
@@ -12,7 +12,7 @@ const TAKES_AT_A_SITE_MS = 5 * SECOND;
 const TAKES_AT_LEAST_MS = 30 * SECOND;
 const TAKES_AT_MOST_MS = 10 * MINUTE;
 
-/** @throws {Refusal} 409 while a change is being carried out. */
+/** @throws {Refusal} 409 while a change is in progress. */
 export function requireNoSettingChange({ branding, tasks }: World): void {
   const task = branding.taskId === null ? undefined : tasks.get(branding.taskId);
   if (task && task.endedAt === null) {
@@ -20,7 +20,7 @@ export function requireNoSettingChange({ branding, tasks }: World): void {
   }
 }
 
-/** Starts carrying a change out at all connected sites; without any there is nothing to do. */
+/** Starts a change at all connected sites. Does nothing without any. */
 export function startSettingChange(world: World, now: number): void {
   const input = [...world.sites.values()].filter((site) => site.connected).map(({ id }) => ({ id }));
   if (input.length === 0) return;

@@ -1,4 +1,4 @@
-/** Lets happen what has become due, in order of time. */
+/** Applies what has become due, in order of time. */
 import type { Due } from '../model/agenda.ts';
 import type { World } from '../model/world.ts';
 import { connectSite } from './membership.ts';
@@ -10,7 +10,7 @@ import { endTask, runTask } from './tasks.ts';
 import { joinTeam } from './team.ts';
 import { applyUpdates, runUpdates } from './update-runs.ts';
 
-/** Brings the world up to `now`; called before anybody looks at it or changes it. */
+/** Brings the world up to `now`. Called before every access to the world. */
 export function advance(world: World, now: number): void {
   for (let entry = world.agenda.take(now); entry; entry = world.agenda.take(now)) {
     perform(world, entry.due, entry.at);

@@ -1,9 +1,9 @@
-/** A site of the fleet: what is known of it, and how its syncs go. */
+/** A site of the fleet. */
 
 import type { Site } from '../model/site.ts';
 import { idOf } from './ids.ts';
 
-/** A plain healthy site, connected and never synced; `facts` says what is special about it. */
+/** A plain healthy site, connected and never synced; `facts` overrides its fields. */
 export const newSite = (
   number: number,
   facts: Pick<Site, 'url' | 'title' | 'createdAt'> & Partial<Site>,

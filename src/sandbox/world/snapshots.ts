@@ -5,14 +5,14 @@ import type { Snapshot } from '../model/snapshots.ts';
 import { idOf } from './ids.ts';
 import { DAY } from './service-time.ts';
 
-/** Every so many snapshots of the past, one failed. */
+/** One of this many past snapshots failed. */
 const PAST_FAILS_EVERY = 13;
 
 /**
  * All snapshots of a site, oldest first.
  *
- * Those from before the sandbox started are made when they are first asked for: 10,000 sites have a quarter
- * of a million of them, and most are never looked at.
+ * Those from before the sandbox started are generated at the first request: 10,000 sites have a quarter of a
+ * million of them, and most are never read.
  */
 export function snapshotsOf(site: Site): Snapshot[] {
   if (site.snapshots) return site.snapshots;
@@ -26,7 +26,7 @@ export function snapshotsOf(site: Site): Snapshot[] {
   return site.snapshots;
 }
 
-/** The snapshot with this number from before the sandbox started: one a day, back from the last sync. */
+/** The snapshot with this number from before the sandbox started: one per day, back from the last sync. */
 function pastSnapshot(site: Site, number: number): Snapshot {
   const { count, last } = site.past;
   const daysAgo = count - number;
@@ -34,7 +34,7 @@ function pastSnapshot(site: Site, number: number): Snapshot {
   return pastSnapshotAt(site, number, (last?.createdAt ?? 0) - daysAgo * DAY, pastError(number));
 }
 
-/** The newest snapshot of a site that is being set up; `error` is what its sync ended with. */
+/** The newest snapshot of a site that is being generated; `error` is the result of its sync. */
 export const lastPastSnapshot = (site: Site, createdAt: number, error: string | null): Snapshot =>
   pastSnapshotAt(site, site.past.count, createdAt, error);
 
@@ -62,7 +62,7 @@ export function newSnapshot(site: Site, number: number, createdAt: number, note:
   return { id, number, createdAt, status: 'in_progress', note, ...nothing };
 }
 
-/** Ends a snapshot, with what the site holds or with an error. */
+/** Ends a snapshot, with the content of the site or with an error. */
 export function endSnapshot(site: Site, snapshot: Snapshot, error: string | null): void {
   if (error !== null) {
     snapshot.status = 'failed';
@@ -78,5 +78,5 @@ export function endSnapshot(site: Site, snapshot: Snapshot, error: string | null
 const pastError = (number: number): string | null =>
   number % PAST_FAILS_EVERY === 0 ? 'The site did not answer in time.' : null;
 
-/** How many of the first `count` snapshots of the past succeeded. */
+/** How many of the first `count` past snapshots succeeded. */
 export const pastSuccesses = (count: number): number => count - Math.floor(count / PAST_FAILS_EVERY);

@@ -1,6 +1,6 @@
 /**
- * Plugins and themes that sites run, and their releases. A site's versions are computed from what was last
- * installed, so that ten thousand sites cost nothing until somebody updates them.
+ * Plugins and themes of sites, and their releases. A site's versions are computed from the last installation,
+ * so that ten thousand sites cost nothing until they are updated.
  */
 
 import type { Site } from '../model/site.ts';
@@ -15,7 +15,7 @@ interface Product {
   slug: string;
   filename: string;
   major: number;
-  /** A new version comes out every so many days. */
+  /** The days between two versions. */
   everyDays: number;
 }
 
@@ -48,7 +48,7 @@ export const products: readonly Product[] = [
   theme('Storefront', 'storefront', 4, 55),
 ];
 
-/** The updates that wait at a site, of its plugins or its themes. */
+/** The available updates of a site, of its plugins or its themes. */
 export function updatesOf(world: World, site: Site, kind: Product['kind'], at: number): Update[] {
   return products.flatMap((product, index) => {
     if (product.kind !== kind || !has(site, index)) return [];
@@ -67,7 +67,7 @@ export function updatesOf(world: World, site: Site, kind: Product['kind'], at: n
   });
 }
 
-/** From now on the site has what was the newest release of these products at `at`. */
+/** Installs the releases of these products that were the newest at `at`. */
 export function install(world: World, site: Site, filenames: readonly string[], at: number): void {
   for (const product of products) {
     if (!filenames.includes(product.filename)) continue;
@@ -75,7 +75,7 @@ export function install(world: World, site: Site, filenames: readonly string[], 
   }
 }
 
-/** The site has the releases again that it had before the sandbox started. */
+/** Resets the site to the releases from before the sandbox started. */
 export function fallBack(world: World, site: Site): void {
   for (const product of products) world.updates.installed.delete(keyOf(site, product));
 }
@@ -86,7 +86,7 @@ const has = (site: Site, index: number): boolean =>
 function installedRelease(world: World, site: Site, product: Product): number {
   const known = world.updates.installed.get(keyOf(site, product));
   if (known !== undefined) return known;
-  // Somebody has cared for the site by hand, the last time within the year before the sandbox started.
+  // The last manual update was within the year before the sandbox started.
   const age = randomFrom(seedOf(world.seed, keyOf(site, product))).between(30, 300);
   return releaseAt(product, world.startedAt - age * DAY);
 }

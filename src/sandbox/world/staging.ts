@@ -1,6 +1,6 @@
 /**
- * Staging copies of sites (spec 2.16): initializing -> active; paused when nobody uses them, suspended when
- * they have expired, and gone some days later. Nothing of that but "resume" is shown in the spec.
+ * Staging copies of sites (spec 2.16): initializing -> active; paused without use, suspended when expired,
+ * and deleted some days later. The spec shows only "resume".
  */
 
 import type { StagingPlan, StagingSite } from '../model/staging.ts';
@@ -13,13 +13,13 @@ const READY_AFTER = 2 * MINUTE;
 const LIVES_FOR = 14 * DAY;
 const PAUSED_AFTER = 3 * DAY;
 const REMOVED_AFTER = 7 * DAY;
-/** How many days after its making a copy expires at the latest, however often it is extended. */
+/** The maximum age of a copy in days, however often it is extended. */
 export const MAX_LIFE_DAYS = 30;
 
 /** The versions of PHP that a copy can run on. */
 export const PHP_VERSIONS: readonly string[] = ['7.4', '8.0', '8.1', '8.2', '8.3', '8.4'];
 
-/** Puts a copy into the list, still initializing. */
+/** Adds a copy to the list, in status initializing. */
 export function addStaging(world: World, plan: StagingPlan, at: number): StagingSite {
   const number = nextNumber(world, 'staging');
   const { siteId, siteUrl, ...rest } = plan;
@@ -40,9 +40,7 @@ export function addStaging(world: World, plan: StagingPlan, at: number): Staging
   return staging;
 }
 
-/**
- * Lets a copy become what it is due to become, and looks ahead to the next moment at which that may happen.
- */
+/** Updates the status of a copy, and schedules the next time at which it may change. */
 export function ageStaging(world: World, id: string, at: number): void {
   const staging = world.staging.get(id);
   if (!staging) return;
@@ -52,7 +50,7 @@ export function ageStaging(world: World, id: string, at: number): void {
   }
   const status = statusAt(staging, at);
   if (status !== staging.status) Object.assign(staging, { status, updatedAt: at });
-  lookAhead(world, staging, at);
+  scheduleNext(world, staging, at);
 }
 
 function statusAt(staging: StagingSite, at: number): StagingSite['status'] {
@@ -63,24 +61,21 @@ function statusAt(staging: StagingSite, at: number): StagingSite['status'] {
   return staging.status;
 }
 
-/**
- * More than one entry for the same moment does no harm: the second finds nothing to do but to look ahead
- * again.
- */
-function lookAhead(world: World, { id, expiresAt, usedAt, status }: StagingSite, at: number): void {
-  const moments = [
+/** Duplicate entries for the same time are harmless: the second one only schedules again. */
+function scheduleNext(world: World, { id, expiresAt, usedAt, status }: StagingSite, at: number): void {
+  const times = [
     expiresAt,
     expiresAt + REMOVED_AFTER,
     ...(status === 'active' ? [usedAt + PAUSED_AFTER] : []),
   ];
-  const next = Math.min(...moments.filter((moment) => moment > at));
+  const next = Math.min(...times.filter((time) => time > at));
   if (Number.isFinite(next)) world.agenda.add(next, { does: 'age-staging', staging: id });
 }
 
-/** Somebody works with the copy, so it is not paused for some days. */
+/** Records a use of the copy, so that it is not paused for some days. */
 export function useStaging(world: World, staging: StagingSite, at: number): void {
   staging.usedAt = at;
-  lookAhead(world, staging, at);
+  scheduleNext(world, staging, at);
 }
 
 /** Paused -> active. @throws {Refusal} 422 from any other state. */
@@ -93,9 +88,9 @@ export function resume(world: World, staging: StagingSite, at: number): void {
 }
 
 /**
- * Lets the copy live `days` longer; one that is suspended because it had expired is active again.
+ * Extends the life of a copy by `days`; a suspended copy becomes active.
  *
- * @throws {Refusal} 422 when that is no number of days, or beyond the longest life.
+ * @throws {Refusal} 422 for an invalid number of days, or beyond the maximum age.
  */
 export function extend(world: World, staging: StagingSite, days: number, at: number): void {
   if (days < 1 || days > MAX_LIFE_DAYS) {
@@ -110,13 +105,13 @@ export function extend(world: World, staging: StagingSite, days: number, at: num
   useStaging(world, staging, at);
 }
 
-/** @throws {Refusal} 422 unless the copy runs. */
+/** @throws {Refusal} 422 unless the copy is active. */
 export function requireRunning(staging: StagingSite): void {
   if (staging.status === 'active') return;
   throw cannot('staging_not_active', `The staging site is ${staging.status}, not active.`);
 }
 
-/** A finished task has given the copy another version of PHP. */
+/** Applies the result of a task that changes the PHP version of a copy. */
 export function setPhp(world: World, id: string, phpVersion: string, at: number): void {
   const staging = world.staging.get(id);
   if (staging) Object.assign(staging, { phpVersion, updatedAt: at });

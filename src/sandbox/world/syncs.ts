@@ -1,4 +1,4 @@
-/** The life of a sync (spec 3, "Site sync", and 4.15): from the start on demand to its snapshot's end. */
+/** Syncs of sites (spec 3, "Site sync", and 4.15), from the start to the end of the snapshot. */
 
 import { isoDay } from '../../dates.ts';
 import type { Site } from '../model/site.ts';
@@ -8,12 +8,12 @@ import { cannot, conflict } from '../refusal.ts';
 import { DAY, nextTimeOfDay } from './service-time.ts';
 import { endSnapshot, newSnapshot, snapshotsOf } from './snapshots.ts';
 
-/** On-demand syncs a site may start in one UTC day. */
+/** The maximum number of on-demand syncs of a site per UTC day. */
 export const DAILY_SYNCS = 5;
 
 /**
- * Starts a sync on demand; `note` is kept with its snapshot. A paused site can be synced: pausing stops its
- * daily syncs.
+ * Starts a sync on demand; `note` is stored in its snapshot. A paused site can be synced: pausing stops only
+ * its daily syncs.
  *
  * @throws {Refusal} when a precondition does not hold.
  */
@@ -22,7 +22,7 @@ export function startSync(world: World, site: Site, now: number, note: string | 
   const { sync } = site;
   sync.used = syncsUsed(site, now) + 1;
   sync.usedOn = isoDay(now);
-  // Its note has to be kept, so its snapshots are no longer just moments.
+  // The note has to be stored, so the list of times is converted to snapshots.
   snapshotsOf(site);
   const snapshot = beginSync(world, site, now, note);
   // Today's daily sync is no longer needed.
@@ -30,10 +30,10 @@ export function startSync(world: World, site: Site, now: number, note: string | 
   return snapshot;
 }
 
-/** Starts the daily sync that is due, or leaves it out for the day: a site that cannot be synced is not. */
+/** Starts the daily sync that is due. A site that cannot be synced skips the day. */
 export function startDailySync(world: World, id: string, at: number): void {
   const site = world.sites.get(id);
-  // Its time has been changed since, or a sync on demand has taken the place of this one.
+  // Its time was changed since, or a sync on demand has replaced this one.
   if (site?.sync.nextAt !== at) return;
   if (site.connected && !site.locked && !site.sync.current && !isUnderMaintenance(site, at)) {
     beginSync(world, site, at, null);
@@ -59,7 +59,7 @@ function beginSync(world: World, site: Site, at: number, note: string | null): S
   return snapshot;
 }
 
-/** How many on-demand syncs the site has started on the present day. */
+/** How many on-demand syncs the site has started today. */
 export const syncsUsed = ({ sync }: Site, now: number): number =>
   sync.usedOn === isoDay(now) ? sync.used : 0;
 
@@ -67,7 +67,8 @@ export const isUnderMaintenance = ({ sync }: Site, now: number): boolean =>
   sync.maintenanceUntil !== null && now < sync.maintenanceUntil;
 
 /**
- * 409 for what ends by itself within minutes, 422 for what does not (the spec does not show which is which).
+ * 409 for a state that ends by itself within minutes, 422 for other states (the spec does not show which is
+ * which).
  */
 function requireReady(site: Site, now: number): void {
   if (site.sync.current) throw conflict('sync_in_progress', 'A sync of this site is already running.');
@@ -79,14 +80,14 @@ function requireReady(site: Site, now: number): void {
   }
 }
 
-/** Ends a sync at its time. A site that was deleted meanwhile has nothing to end. */
+/** Ends a sync at its time. Does nothing for a site that was deleted meanwhile. */
 export function endSync(world: World, siteId: string, snapshotId: string, at: number): void {
   const site = world.sites.get(siteId);
   const snapshot = site?.sync.current;
   if (!site || snapshot?.id !== snapshotId) return;
   const { sync, backups } = site;
   const error = sync.nextFailsWith ?? sync.failsWith;
-  // Only what succeeded can be told from its moment alone.
+  // Only successful snapshots can be generated from their time alone.
   if (error !== null) snapshotsOf(site);
   else if (!site.snapshots) site.unseen.push(snapshot.createdAt);
   endSnapshot(site, snapshot, error);

@@ -1,12 +1,9 @@
-/**
- * Tags and which sites carry them (spec 2.15). `Site.tagIds` and `Tag.siteIds` are two sides of one thing,
- * kept here.
- */
+/** Tags and their sites (spec 2.15). Keeps `Site.tagIds` and `Tag.siteIds` consistent. */
 import type { Site } from '../model/site.ts';
 import type { Tag } from '../model/tags.ts';
 import type { World } from '../model/world.ts';
 
-/** Tags that one site can carry. */
+/** The maximum number of tags per site. */
 export const TAGS_PER_SITE = 10;
 
 export function tagSite(tag: Tag, site: Site): void {
@@ -19,7 +16,7 @@ export function untagSite(tag: Tag, site: Site): void {
   site.tagIds = site.tagIds.filter((id) => id !== tag.id);
 }
 
-/** Removes the tag, from all sites too. */
+/** Removes the tag, also from all sites. */
 export function removeTag(world: World, tag: Tag): void {
   for (const id of tag.siteIds) {
     const site = world.sites.get(id);

@@ -1,16 +1,15 @@
 /**
- * How far a task has come at a moment: computed from its plan, so that nothing has to be kept up while it
- * runs.
+ * The progress of a task at a time: computed from its plan, so that nothing has to be updated while it runs.
  */
 
 import type { SiteProgress } from '../model/task-progress.ts';
 import type { Task, TaskStatus, TroubledEnd } from '../model/tasks.ts';
 
-/** The share of the task that is done, from 0 to 100. */
+/** The percentage of the task that is done. */
 export const percentOf = (task: Task, now: number): number => percent(shareDone(task, now));
 
 /**
- * Sites are worked on one after the other, and so are their steps; a task that fails does so at its last
+ * Sites are worked on one after the other, and so are their steps. A task that fails does so at its last
  * site.
  */
 export function sitesProgress(task: Task, now: number): SiteProgress[] {
@@ -29,7 +28,7 @@ export function sitesProgress(task: Task, now: number): SiteProgress[] {
   });
 }
 
-/** A part that is finished is completed; one that is not shares the fate of its site or of the whole. */
+/** A finished part is completed. Otherwise it has the status of its site or of the whole task. */
 function statusAt(task: Task, share: number, end: TroubledEnd | null): TaskStatus {
   if (share === 1) return 'completed';
   if (end) return end;
@@ -41,14 +40,13 @@ function shareDone(task: Task, now: number): number {
   if (task.status === 'completed') return 1;
   const share = within(((task.endedAt ?? now) - task.runsAt) / (task.endsAt - task.runsAt));
   const goesOn = Object.keys(task.troubled).length > 0;
-  // What failed did not get to its end, its last step is the one that went wrong; unless only some sites were
-  // troubled.
+  // A failed task stops in its last step, unless only some sites failed.
   if (goesOn) return share;
   return task.endedAt === null || task.status === 'cancelled' ? share : Math.min(share, FAILED_SHARE);
 }
 
 /**
- * So near to 1 that of the last site only the last step is missing, for any plausible number of sites and
+ * So close to 1 that only the last step of the last site is missing, for any plausible number of sites and
  * steps.
  */
 const FAILED_SHARE = 0.9999;

@@ -1,6 +1,6 @@
 /**
  * The service's background work (spec 2.10): initializing -> running -> completed, failed or aborted, and
- * cancelled from any state before the end. How a task ends, and when, is settled when it starts.
+ * cancelled from any state before the end. How and when a task ends is decided when it starts.
  */
 
 import type { Due } from '../model/agenda.ts';
@@ -11,14 +11,14 @@ import { idOf, nextNumber } from './ids.ts';
 import { randomFrom, seedOf } from './random.ts';
 import { SECOND } from './service-time.ts';
 
-/** How long a task prepares before it runs. */
+/** How long a task is initializing. */
 const PREPARES_MS = 3 * SECOND;
 
-/** Starts a task at `at`, which may lie in the past: settling the world brings it up to the present. */
+/** Starts a task at `at`, which may be in the past: settling the world brings it up to date. */
 export function startTask(world: World, order: TaskOrder, at: number): Task {
   const { type, input, takesMs } = order;
   const number = nextNumber(world, 'task');
-  const fate = order.ends ?? fateOf(world, number);
+  const end = order.ends ?? endOf(world, number);
   const runsAt = at + PREPARES_MS;
   const task: Task = {
     id: idOf('task', number),
@@ -29,20 +29,20 @@ export function startTask(world: World, order: TaskOrder, at: number): Task {
     input,
     steps: order.steps ?? stepsOf(type),
     runsAt,
-    endsAt: fate === 'stuck' ? Number.POSITIVE_INFINITY : runsAt + takesMs,
-    ends: fate === 'stuck' ? 'aborted' : fate,
+    endsAt: end === 'stuck' ? Number.POSITIVE_INFINITY : runsAt + takesMs,
+    ends: end === 'stuck' ? 'aborted' : end,
     troubled: order.troubled ?? {},
     makes: order.makes ?? null,
     endedAt: null,
   };
   world.tasks.set(task.id, task);
   world.agenda.add(task.runsAt, { does: 'run-task', task: task.id });
-  if (fate !== 'stuck') world.agenda.add(task.endsAt, { does: 'end-task', task: task.id });
+  if (end !== 'stuck') world.agenda.add(task.endsAt, { does: 'end-task', task: task.id });
   return task;
 }
 
-/** How a task ends that nobody has decided about: well, unless tasks are unlucky. */
-function fateOf({ luck, seed }: World, number: number): TaskEnd | 'stuck' {
+/** The end of a task that has none given: success, except at the failure rates. */
+function endOf({ luck, seed }: World, number: number): TaskEnd | 'stuck' {
   const drawn = randomFrom(seedOf(seed, `fate ${number}`)).next();
   if (drawn < luck.stuck) return 'stuck';
   if (drawn < luck.stuck + luck.failing) return 'failed';
@@ -55,7 +55,7 @@ export function runTask(world: World, id: string, at: number): void {
   if (task?.status === 'initializing') move(task, 'running', at);
 }
 
-/** Running -> the end it was going to have; gives what comes of it, if it completes. */
+/** Running -> its end; returns what happens next, if it completes. */
 export function endTask(world: World, id: string, at: number): Due | null {
   const task = world.tasks.get(id);
   if (task?.status !== 'running') return null;
@@ -76,7 +76,7 @@ function move(task: Task, status: TaskStatus, at: number): void {
   task.updatedAt = at;
 }
 
-/** The spec shows no step type but update_plugin. */
+/** The spec shows no step type except update_plugin. */
 const stepsByType: Record<string, readonly string[]> = {
   wp_site_update: ['backup', 'update_plugin', 'check'],
   staging: ['prepare_server', 'copy_files', 'copy_database', 'configure'],

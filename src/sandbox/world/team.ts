@@ -1,11 +1,11 @@
-/** Team members and invitations, which are members in waiting (spec 2.14). */
+/** Team members and invitations, which are pending members (spec 2.14). */
 
 import type { MemberFields, TeamMember } from '../model/team.ts';
 import type { World } from '../model/world.ts';
 import { idOf, nextNumber } from './ids.ts';
 import { DAY } from './service-time.ts';
 
-/** How long people take to accept an invitation. */
+/** How long it takes until an invitation is accepted. */
 const ACCEPTED_AFTER = 2 * DAY;
 
 /** Sends an invitation, which is accepted after two days. */
@@ -17,7 +17,7 @@ export function invite(world: World, fields: MemberFields, at: number): TeamMemb
   return member;
 }
 
-/** Replaces a pending invitation by a new one with another id; the old one is void. */
+/** Replaces a pending invitation with a new one with another id; the old one is no longer valid. */
 export function replaceInvitation(
   world: World,
   old: TeamMember,
@@ -28,7 +28,7 @@ export function replaceInvitation(
   return invite(world, fields, at);
 }
 
-/** Pending -> connected. An invitation that was replaced or withdrawn meanwhile is accepted none. */
+/** Pending -> connected. Does nothing for an invitation that was replaced or deleted meanwhile. */
 export function joinTeam(world: World, id: string, at: number): void {
   const member = world.team.get(id);
   if (member?.status !== 'pending') return;

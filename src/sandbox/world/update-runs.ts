@@ -1,7 +1,4 @@
-/**
- * The runs of auto update schedules: which sites get what, the task that does it, and what has changed after
- * it.
- */
+/** The runs of auto update schedules: which sites get which updates, the task, and the changes after it. */
 
 import type { Site } from '../model/site.ts';
 import type { Update } from '../model/software.ts';
@@ -15,11 +12,11 @@ import { sitesProgress } from './task-progress.ts';
 import { startTask } from './tasks.ts';
 import { planNext, sitesOf } from './updates.ts';
 
-/** How long the updates of one site take, and those of all at most. */
+/** The duration of the updates of one site, and the maximum for all. */
 const TAKES_AT_A_SITE_MS = 2 * MINUTE;
 const TAKES_AT_MOST_MS = 3 * HOUR;
 
-/** Runs a schedule whose moment has come. One that was paused, moved or deleted meanwhile does nothing. */
+/** Runs a schedule that is due. Does nothing if it was paused, moved or deleted meanwhile. */
 export function runUpdates(world: World, scheduleId: string, at: number): void {
   const schedule = world.updates.schedules.get(scheduleId);
   if (schedule?.status !== 'active' || schedule.nextAt !== at) return;
@@ -27,7 +24,7 @@ export function runUpdates(world: World, scheduleId: string, at: number): void {
   planNext(world, schedule, at);
 }
 
-/** Starts the updates of a schedule, whether they are due or not; gives the id of their task. */
+/** Starts the updates of a schedule, whether they are due or not; returns the id of their task. */
 export function startUpdateRun(
   world: World,
   schedule: UpdateSchedule,
@@ -47,7 +44,7 @@ export function startUpdateRun(
   return taskId;
 }
 
-/** After the task: sites that came through have the new versions. */
+/** After the task: successful sites get the new versions. */
 export function applyUpdates(world: World, taskId: string, at: number): void {
   const task = world.tasks.get(taskId);
   const run = world.updates.runs.findLast((one) => one.taskId === taskId);
@@ -66,7 +63,10 @@ function applyAt(world: World, site: Site, updates: SiteUpdates, run: UpdateRun,
   site.updatedAt = at;
 }
 
-/** What waits at a site within the schedule's scope; nothing when the site cannot be reached or has all. */
+/**
+ * The available updates of a site within the schedule's scope; undefined when the site cannot be reached or
+ * has none.
+ */
 function waitingAt(world: World, site: Site, schedule: UpdateSchedule, at: number): SiteUpdates | undefined {
   if (!site.connected || site.locked) return undefined;
   const { current, latest, locked } = site.core;
@@ -110,7 +110,7 @@ function startUpdates(
   return task.id;
 }
 
-/** A site whose syncs fail cannot be updated either; the updates of one under maintenance are broken off. */
+/** A site whose syncs fail cannot be updated either. The updates of a site under maintenance are aborted. */
 function troubleAt(world: World, sites: readonly SiteUpdates[], at: number): Record<string, TroubledEnd> {
   return Object.fromEntries(
     sites.flatMap(({ id }): [string, TroubledEnd][] => {

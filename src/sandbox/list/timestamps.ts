@@ -2,14 +2,14 @@
 import { daysAfter, firstAt, isTimezone, startOfDay } from '../../dates.ts';
 import { malformed } from '../refusal.ts';
 
-/** @throws {Refusal} 400 unless the name is one this machine knows. */
+/** @throws {Refusal} 400 unless this machine knows the timezone. */
 export function requireTimezone(name: string): void {
   if (!isTimezone(name)) throw malformed(`there is no timezone "${name}"`);
 }
 
 /**
- * The first and the last instant of a filter's value: equal for a time, apart for a day. A local time that
- * occurs twice is the first of them, one that clocks skip is the time of the change.
+ * The first and the last time of a filter's value: equal for a time, different for a day. A local time that
+ * occurs twice means the first one; a local time that is skipped means the time of the change.
  *
  * So `created_at:lte=2026-11-21` includes that day (our choice; the spec shows no plain days for timestamps).
  */

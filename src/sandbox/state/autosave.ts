@@ -1,19 +1,22 @@
-/** Keeps a state file up to date: soon after a change, once for all changes of a second, and at the end. */
+/**
+ * Keeps a state file up to date: within a second of a change, once for all changes of that second, and at the
+ * end.
+ */
 import type { Clock } from '../../clock.ts';
 import { type SavedState, writeState } from './state-file.ts';
 
 /** How long after a change the file is written. */
-const SAVES_AFTER_MS = 1000;
+const SAVE_DELAY_MS = 1000;
 
-export interface Keeper {
-  /** Something has changed that the file does not know. */
+export interface Autosave {
+  /** Reports a change that is not in the file yet. */
   changed(): void;
-  /** Writes the last state. @throws {Error} when this or an earlier writing failed. */
+  /** Writes the final state. @throws {Error} when this or an earlier write failed. */
   stop(): Promise<void>;
 }
 
-/** Starts with the file as `state` is now; without a file there is nothing to keep. */
-export function keepState(file: string | undefined, clock: Clock, state: () => SavedState): Keeper {
+/** Begins by writing the current `state`; without a file it does nothing. */
+export function autosaveState(file: string | undefined, clock: Clock, state: () => SavedState): Autosave {
   if (file === undefined) return { changed: () => undefined, stop: async () => undefined };
   const ended = new AbortController();
   let failure: unknown;
@@ -22,12 +25,12 @@ export function keepState(file: string | undefined, clock: Clock, state: () => S
     try {
       writeState(file, state());
     } catch (error) {
-      // Told by stop(): a sandbox goes on answering when its disk is full.
+      // stop() reports it: the sandbox continues to answer when its disk is full.
       failure ??= error;
     }
   };
   const saveSoon = async () => {
-    await clock.sleep(SAVES_AFTER_MS, ended.signal);
+    await clock.sleep(SAVE_DELAY_MS, ended.signal);
     waiting = undefined;
     if (!ended.signal.aborted) save();
   };

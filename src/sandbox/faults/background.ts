@@ -1,7 +1,7 @@
-/** What goes wrong in the service's own work, whatever the requests meet. */
+/** Faults in the service's own work, independent of requests. */
 import type { FaultTable } from './table.ts';
 
-export const luck = {
+export const background = {
   'stuck-tasks': { help: 'tasks that never end', rate: 0.1 },
   'failing-tasks': { help: 'tasks that fail', rate: 0.1 },
   'aborted-tasks': { help: 'tasks that are aborted', rate: 0.1 },

@@ -1,6 +1,6 @@
-/** Answers as a service gives them that has been developed further than its callers know. */
+/** Answers of a service that is newer than its callers. */
 
-/** Fields whose values are out of a list that may become longer. */
+/** Fields whose enums may get new values. */
 const enumFields = new Set([
   'status',
   'type',
@@ -11,8 +11,10 @@ const enumFields = new Set([
   'last_sync_status',
 ]);
 
-/** The same answer with an unknown field in every object, and in its first enum a value that nobody knows. */
-export function makeStrange(answer: unknown): unknown {
+/**
+ * Adds an unknown field to every object of the answer, and replaces its first enum value with an unknown one.
+ */
+export function addUnknownValues(answer: unknown): unknown {
   let isEnumChanged = false;
   const text = JSON.stringify(answer, (key, value: unknown) => {
     if (!isEnumChanged && enumFields.has(key) && typeof value === 'string') {

@@ -1,10 +1,10 @@
-/** The same values written in another way than the sandbox usually writes them. */
+/** Writes values in other formats than the sandbox usually does. */
 import type { Random } from '../world/random.ts';
 
 const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z$/;
 
-/** Timestamps in another spelling each; one without milliseconds is up to a second too early. */
-export function respellTimestamps(value: unknown, random: Random): unknown {
+/** Writes each timestamp in a random format; one without milliseconds is up to a second too early. */
+export function reformatTimestamps(value: unknown, random: Random): unknown {
   return mapValues(value, (one) => {
     const [, seconds, fraction = ''] = (typeof one === 'string' && timestamp.exec(one)) || [];
     if (seconds === undefined) return one;
@@ -13,13 +13,13 @@ export function respellTimestamps(value: unknown, random: Random): unknown {
 }
 
 /** Numbers as text: all of the pagination, and about half of the others. */
-export function spellNumbers(value: unknown, random: Random): unknown {
+export function numbersAsText(value: unknown, random: Random): unknown {
   return mapValues(value, (one, path) =>
     typeof one === 'number' && (path.includes('pagination') || random.next() < 0.5) ? String(one) : one,
   );
 }
 
-/** The same structure with every value that is no object or list replaced. */
+/** The same structure with every value replaced that is not an object or list. */
 function mapValues(
   value: unknown,
   change: (value: unknown, path: readonly string[]) => unknown,
