@@ -1,29 +1,30 @@
 /**
- * What the service's answers say: the body of a good one, the status of any, and the reason in a bad one.
+ * The meaning of the service's answers: the body of a success, the status of any answer, and the message of
+ * an error.
  *
- * A body is first read as the spec has it. Only when that fails is it read leniently, and then every
- * deviation is told as drift: the service may change before we do, and a run must live through it.
+ * A body is first read exactly as the spec has it. Only if that fails it is read leniently, and every
+ * deviation is reported as drift: the service may change before we do, and runs must continue.
  */
 import { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
 import { isHolder, sayIssue, writePath } from '../schema-issue.ts';
 import { codeIn, joined, sentencesIn } from './error-body.ts';
+import { readLeniently } from './lenient.ts';
 import { type Answer, type OperationId, operationOf } from './operations.ts';
-import { salvage } from './salvage.ts';
 import { complete } from './schema.ts';
 
 /** One place where an answer differs from the spec. */
 export interface Drift {
   operation: OperationId;
-  /** The very place: `sites[3].wp.core`. */
+  /** The exact place: `sites[3].wp.core`. */
   path: string;
-  /** The place without its numbers, the same for every item of a list: what drift is counted by. */
+  /** The place without indexes, the same for every item of a list. Drift is counted by it. */
   field: string;
   /** How it differs: `is missing`, `is not a string`. */
   message: string;
 }
 
-/** An answer lacks something that our code cannot work without. */
+/** A field that our code needs is missing or wrong in an answer. */
 export class ContractError extends CaretakerError {
   readonly code = 'CONTRACT_BROKEN';
 
@@ -37,12 +38,12 @@ export class ContractError extends CaretakerError {
 }
 
 /**
- * Reads a good answer's JSON body, keeping whatever can be used of it.
+ * Reads the JSON body of a success and keeps everything that can be used.
  *
- * A wrong value is left out together with the nearest field around it that may be missing, so what comes back
- * always has its declared type. `undefined` for operations that answer nothing or a PDF.
+ * A wrong value is dropped together with the nearest optional field around it, so the result always has its
+ * declared type. `undefined` for operations that return nothing or a PDF.
  *
- * @throws {ContractError} when a field that we need is missing or wrong.
+ * @throws {ContractError} when a needed field is missing or wrong.
  */
 export function readAnswer<Id extends OperationId>(
   id: Id,
@@ -58,13 +59,14 @@ export function readAnswer<Id extends OperationId>(
     field: writePath(issue.path.map((key) => (typeof key === 'number' ? '*' : key))),
     message: sayIssue(issue, body),
   }));
-  const rest = salvage(answer, body);
+  const rest = readLeniently(answer, body);
   if ('broken' in rest) throw new ContractError(id, writePath(rest.broken.path), sayIssue(rest.broken, body));
   return { value: rest.value as Answer<Id>, drift };
 }
 
 /**
- * Whether a good answer's JSON body has nothing at all of what the operation answers: it is somebody else's.
+ * Whether the JSON body of a success has none of the operation's fields, so it does not come from the
+ * service.
  */
 export function isForeign(id: OperationId, body: unknown): boolean {
   const { answer } = operationOf(id);
@@ -73,18 +75,18 @@ export function isForeign(id: OperationId, body: unknown): boolean {
   return !isHolder(body) || !names.some((name) => Object.hasOwn(body, name));
 }
 
-/** What an answer's status means to us, whatever the operation. */
+/** The meaning of an answer's status, for all operations. */
 export type Meaning =
   | 'ok'
-  /** Not taken as it was asked: asking again in the same way is useless. */
+  /** The request is not accepted: sending it again gives the same answer. */
   | 'rejected'
-  /** The account no longer lets us in. */
+  /** The account refuses access. */
   | 'refused'
   | 'gone'
-  /** Something else is under way that excludes this. */
+  /** Another change that excludes this one is in progress. */
   | 'conflict'
   | 'rate-limited'
-  /** Nothing is known about what was asked; for changes that includes whether they happened. */
+  /** The result is unknown. For changes, it is unknown whether they happened. */
   | 'unavailable'
   | 'redirected';
 
@@ -92,7 +94,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   401: 'refused',
   403: 'refused',
   404: 'gone',
-  // From something in between, or to be sent again as it is.
+  // From a proxy, or to be sent again unchanged.
   407: 'unavailable',
   408: 'unavailable',
   409: 'conflict',
@@ -102,34 +104,32 @@ const meanings: Readonly<Record<number, Meaning>> = {
   429: 'rate-limited',
 };
 
-/** What an HTTP status means to us (spec 7). */
+/** The meaning of an HTTP status (spec 7). */
 export function meaningOf(status: number): Meaning {
   if (status >= 200 && status < 300) return 'ok';
   if (status >= 300 && status < 400) return 'redirected';
   return meanings[status] ?? (status >= 400 && status < 500 ? 'rejected' : 'unavailable');
 }
 
-/** An error body, as far as it could be understood. */
+/** An error body, as far as it could be interpreted. */
 export interface Problem {
-  /** The service's own code, where it gives one. */
+  /** The service's own error code, if there is one. */
   code?: string;
-  /** One text for a person, of at most 500 characters; empty when the body said nothing. */
+  /** A text for people, of at most 500 characters; empty when the body has none. */
   message: string;
 }
 
-/** How much of an error body is passed on. */
-const longestMessage = 500;
+/** The maximum length of a message that is passed on. */
+const MAX_MESSAGE = 500;
 
-/**
- * Digs a message and a code out of an error body: parsed JSON of any shape, or the text itself. Never throws.
- */
+/** Extracts a message and a code from an error body: parsed JSON of any shape, or a text. Never throws. */
 export function problemOf(body: unknown): Problem {
-  const message = joined([...new Set(sentencesIn(body))]).slice(0, longestMessage);
+  const message = joined([...new Set(sentencesIn(body))]).slice(0, MAX_MESSAGE);
   const code = codeIn(body);
   return code === undefined ? { message } : { code, message };
 }
 
-/** The causes of a refusal that jobs skip a target for, rather than let it fail. */
+/** Causes of a refusal for which jobs skip a target instead of failing it. */
 export type Refusal = 'daily-limit' | 'maintenance' | 'not-eligible';
 
 const refusalCodes: ReadonlyMap<string | undefined, Refusal> = new Map([
@@ -140,8 +140,8 @@ const refusalCodes: ReadonlyMap<string | undefined, Refusal> = new Map([
 ]);
 
 /**
- * The known cause behind a 409 or 422, by its code or, since the codes are not shown, by its words;
- * `undefined` for every other cause.
+ * The known cause of a 409 or 422, by its code or, since the codes are not specified, by its text;
+ * `undefined` for other causes.
  */
 export function refusalOf(problem: Problem): Refusal | undefined {
   const known = refusalCodes.get(problem.code);
@@ -150,7 +150,7 @@ export function refusalOf(problem: Problem): Refusal | undefined {
   if ((words.includes('daily') && words.includes('limit')) || /\bsyncs? (?:a|per) day\b/.test(words))
     return 'daily-limit';
   if (words.includes('maintenance')) return 'maintenance';
-  // Of the site itself: a destination that is disconnected is the policy's concern.
+  // Only for the site itself: a disconnected destination is an error in the policy.
   return /\bsite (?:\S+ )?is (?:disconnected|not connected|locked)\b/.test(words)
     ? 'not-eligible'
     : undefined;

@@ -1,8 +1,8 @@
-/** Which operations take something away that asking again does not bring back. */
+/** Which operations are destructive: repeating the request does not restore what they remove. */
 import { type OperationId, operationOf } from './operations.ts';
 
-/** What the path of such an operation ends with. A migration writes over the site that it goes to. */
-const takingAway = [
+/** Last path segments of destructive operations. A migration overwrites the destination site. */
+const destructiveVerbs = [
   'cancel',
   'delete',
   'disable',
@@ -15,10 +15,10 @@ const takingAway = [
 ];
 
 /**
- * Whether an operation deletes (`DELETE`), or its path ends with what takes away: `delete`, `reset`,
+ * Whether an operation deletes (`DELETE`), or its path ends with a destructive verb: `delete`, `reset`,
  * `disable`, ...
  */
 export function isDestructive(id: OperationId): boolean {
   const { method, path } = operationOf(id);
-  return method === 'DELETE' || takingAway.includes(path.split('/').at(-1) ?? '');
+  return method === 'DELETE' || destructiveVerbs.includes(path.split('/').at(-1) ?? '');
 }

@@ -1,5 +1,6 @@
 /**
- * Checking a whole request before it is sent or, in the sandbox, answered: nothing misspelled gets through.
+ * Checks a whole request before it is sent or, in the sandbox, answered, so that no misspelt name gets
+ * through.
  */
 import { z } from 'zod';
 import { isHolder, protoKeysIn, sayIssue } from '../schema-issue.ts';
@@ -9,13 +10,13 @@ import { type OperationId, operationOf } from './operations.ts';
 import { bare, schemaUnder } from './schema.ts';
 
 /**
- * Every fault in what one call is given: path parameters, list query or query fields, and `body`, by name.
+ * Every fault in the input of a call: path parameters, list query or query fields, and `body`, by name.
  *
- * None means that the service can refuse it only for reasons of its own. Values of `undefined` count as left
- * out.
+ * Without faults, the service can refuse the request only for reasons of its own. Values of `undefined` count
+ * as missing.
  */
 export function checkInput(id: OperationId, input: unknown): QueryFault[] {
-  if (!isHolder(input) || Array.isArray(input)) return [{ path: [], message: 'is no set of named values' }];
+  if (!isHolder(input) || Array.isArray(input)) return [{ path: [], message: 'must be an object' }];
   const asked = operationOf(id);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   return [
@@ -52,12 +53,12 @@ function checkPath(asked: Operation, given: Given): QueryFault[] {
     const value = given[name];
     if (value === undefined) return [{ path: [name], message: 'is missing' }];
     if (typeof value !== 'string') return [{ path: [name], message: 'is not a string' }];
-    // Dots alone would make another path of the address, encoded or not.
-    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is no identifier' }] : [];
+    // Dots alone would change the path, even when encoded.
+    return /^[\s.]*$/.test(value) ? [{ path: [name], message: 'is not a valid id' }] : [];
   });
 }
 
-/** Unknown names are left to `checkNames`, which knows all that an operation takes. */
+/** `checkNames` reports unknown names, because it knows all parameters of an operation. */
 function checkFields(query: z.ZodObject, given: Given): QueryFault[] {
   const fields = Object.fromEntries(
     Object.entries(given).filter(([name]) => Object.hasOwn(query.shape, name)),
@@ -85,7 +86,7 @@ function faultsOf(schema: z.ZodType, value: unknown, before: string[]): QueryFau
   return [...(faults ?? []), ...dropped];
 }
 
-/** The names that `schema` knows in the object at `path`. */
+/** The fields of `schema` in the object at `path`. */
 function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.core.$ZodType | undefined = schema;
   for (const key of path) at = at && schemaUnder(at, key);

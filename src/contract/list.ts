@@ -1,6 +1,6 @@
 /**
- * The common list protocol (spec 4.1) as data: which filters, operators, values and sorts an endpoint takes.
- * `checkListQuery` is the one judge of a query, for the client, the command line and the policy loader alike.
+ * The list protocol (spec 4.1) as data: the filters, operators, values and sorts of each list.
+ * `checkListQuery` is the only check of a query, for the client, the command line and the policy loader.
  */
 import { z } from 'zod';
 import { isTimezone, noSuchDay } from '../dates.ts';
@@ -9,8 +9,7 @@ export const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'pre
 export type Operator = (typeof operators)[number];
 
 /**
- * What a filter's value may be. `values` closes the list; `version` is major, major.minor or
- * major.minor.patch.
+ * The values of a filter. `values` is a closed list; `version` is major, major.minor or major.minor.patch.
  */
 export interface FilterValue {
   kind: 'text' | 'boolean' | 'timestamp' | 'day' | 'version';
@@ -19,23 +18,23 @@ export interface FilterValue {
 export type Filter = FilterValue & { operators: readonly Operator[] };
 export type Filters = Readonly<Record<string, Filter>>;
 
-/** What a list endpoint takes and answers, besides its path. */
+/** The parameters and answer of a list, besides its path. */
 export interface List<F extends Filters = Filters, S extends string = string> {
-  /** The answer's collection key. */
+  /** The key of the items in the answer. */
   key: string;
   filters: F;
   sorts: readonly S[];
-  /** `field,direction`; none where the spec gives no order. */
+  /** `field,direction`; undefined where the spec has no default order. */
   defaultSort?: `${S},${'asc' | 'desc'}`;
   /** Whether `timezone` is accepted. */
   timezone: boolean;
-  /** Whether it takes `page` and `perPage` and answers `meta.pagination`. */
+  /** Whether it takes `page` and `perPage` and returns `meta.pagination`. */
   paged: boolean;
 }
 
-/** A free text, matched whole or in part. */
+/** Any text, compared as a whole or in part. */
 export const text = <const O extends Operator[]>(...operators: O) => ({ kind: 'text', operators }) as const;
-/** One out of a closed list. */
+/** One value of a closed list. */
 export const oneOf = <const O extends Operator[]>(values: readonly string[], ...operators: O) =>
   ({ kind: 'text', values, operators }) as const;
 export const flag = <const O extends Operator[]>(...operators: O) =>
@@ -47,10 +46,7 @@ export const version = <const O extends Operator[]>(...operators: O) =>
   ({ kind: 'version', operators }) as const;
 
 export type Scalar = string | number | boolean;
-/**
- * A list query as it is written in a policy or given to the client: `filters: { field: { operator: value }
- * }`.
- */
+/** A list query as in a policy or in a call of the client: `filters: { field: { operator: value } }`. */
 export interface ListQuery {
   page?: number;
   perPage?: number;
@@ -59,17 +55,17 @@ export interface ListQuery {
   filters?: Record<string, Partial<Record<Operator, Scalar | readonly Scalar[]>>>;
 }
 
-/** What is wrong in a query, where (`['filters', 'tags', 'in']`), and what would have been right. */
+/** An error in a query, with its path (`['filters', 'tags', 'in']`) and the allowed names. */
 export interface QueryFault {
   path: string[];
   message: string;
-  /** The names that are allowed in the faulty name's place, for a suggestion. */
+  /** The allowed names at this place, for a suggestion. */
   allowed?: readonly string[];
 }
 
 /**
- * Every fault of `query` against `list`; none means that the service cannot answer 400 for it (spec 4.1, rule
- * 4). Takes values of any type, since what operators write has not been looked at before.
+ * Every fault of `query` against `list`. Without faults, the service cannot answer 400 for it (spec 4.1, rule
+ * 4). Accepts values of any type, because the input of operators was not checked before.
  */
 export function checkListQuery(list: List, query: ListQuery): QueryFault[] {
   return [
@@ -147,17 +143,17 @@ function checkCondition(filter: Filter, path: string[], value: unknown): QueryFa
   return value.flatMap((one) => checkValue(filter, one, path));
 }
 
-const shapes: Record<FilterValue['kind'], { schema: z.ZodType; says: string }> = {
-  text: { schema: z.union([z.string(), z.number(), z.boolean()]), says: 'a string' },
-  boolean: { schema: z.union([z.boolean(), z.enum(['true', 'false'])]), says: 'true or false' },
+const shapes: Record<FilterValue['kind'], { schema: z.ZodType; expected: string }> = {
+  text: { schema: z.union([z.string(), z.number(), z.boolean()]), expected: 'a string' },
+  boolean: { schema: z.union([z.boolean(), z.enum(['true', 'false'])]), expected: 'true or false' },
   timestamp: {
     schema: z.union([z.iso.datetime({ offset: true, local: true }), z.iso.date()]),
-    says: 'a time such as 2026-11-21T02:00:00Z',
+    expected: 'a time such as 2026-11-21T02:00:00Z',
   },
-  day: { schema: z.iso.date(), says: 'a day such as 2026-11-21' },
+  day: { schema: z.iso.date(), expected: 'a day such as 2026-11-21' },
   version: {
     schema: z.union([z.string().regex(/^\d+(\.\d+){0,2}$/), z.number()]),
-    says: 'a version such as 8 or 8.1',
+    expected: 'a version such as 8 or 8.1',
   },
 };
 
@@ -169,5 +165,5 @@ function checkValue(asked: FilterValue, value: unknown, path: string[]): QueryFa
   if (shape.schema.safeParse(value).success) return [];
   const isTime = asked.kind === 'day' || asked.kind === 'timestamp';
   const why = isTime && typeof value === 'string' ? noSuchDay(value) : undefined;
-  return [{ path, message: `must be ${shape.says}${why === undefined ? '' : `: ${why}`}` }];
+  return [{ path, message: `must be ${shape.expected}${why === undefined ? '' : `: ${why}`}` }];
 }

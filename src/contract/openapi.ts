@@ -1,4 +1,4 @@
-/** The interface as an OpenAPI 3.1 document, written out from the table that client and sandbox read. */
+/** The interface as an OpenAPI 3.1 document, generated from the table that client and sandbox use. */
 import { z } from 'zod';
 import type { Filters, List } from './list.ts';
 import { type Operation, pathParameters } from './operation.ts';
@@ -13,15 +13,13 @@ const errorMeanings: Readonly<Record<number, string>> = {
   401: 'Authentication is required.',
   403: 'The account is inactive.',
   404: 'There is no such item.',
-  409: 'Another change that excludes this one is under way.',
+  409: 'Another change that excludes this one is in progress.',
   422: 'It cannot be carried out in the present state.',
   429: 'The rate limit is used up.',
   503: 'The storage provider is temporarily unavailable.',
 };
 
-/**
- * The whole interface, closed: what it does not name is neither taken nor answered. Pure; makes a new object.
- */
+/** The whole interface, closed: nothing else is accepted or returned. Pure; returns a new object. */
 export function openApiDocument(serverUrl: string): Json {
   return {
     openapi: '3.1.0',
@@ -82,7 +80,7 @@ function responses({ success, answer, answers, errors }: Operation): Json {
   const content = answer ? json(published(answer), 'output') : undefined;
   return {
     [success]: {
-      description: success === 204 ? 'Done; there is nothing to say.' : 'Done.',
+      description: success === 204 ? 'Done, without a body.' : 'Done.',
       headers: Object.fromEntries(
         Object.keys(rateLimitHeaders).map((name) => [name, refer('headers', name)]),
       ),

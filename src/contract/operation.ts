@@ -1,6 +1,6 @@
 /**
- * One operation of the service as data. The table of all of them is `operations.ts`; the client, the sandbox,
- * `caretaker api`, the policy loader and `/openapi.json` read it, and nothing repeats it.
+ * One operation of the service as data. `operations.ts` has the table of all of them. The client, the
+ * sandbox, `caretaker api`, the policy loader and `/openapi.json` use it, and nothing is declared twice.
  */
 import type { z } from 'zod';
 import type { Filters, List } from './list.ts';
@@ -8,35 +8,33 @@ import type { Filters, List } from './list.ts';
 export type Method = 'GET' | 'POST' | 'DELETE';
 
 export interface Operation {
-  /** The section of the specification that has the operation's row. */
+  /** The section of the specification with the operation's row. */
   section: `4.${number}`;
   summary: string;
   method: Method;
   /** Relative to the base URL, parameters in braces: `/sites/{site_id}/sync`. */
   path: `/${string}`;
-  /** What it takes besides the list protocol in the query string. */
+  /** Query parameters besides those of the list protocol. */
   query?: z.ZodObject;
-  /** What it takes as a body, read strictly; `bodyRequired` says whether one must be sent. */
+  /** The body, read strictly. `bodyRequired` shows whether it is required. */
   body?: z.ZodType;
   bodyRequired?: boolean;
   success: 200 | 201 | 204;
-  /**
-   * What it answers: a JSON shape, a PDF stream, or nothing (204). For lists, the shape of the whole page.
-   */
+  /** The answer: a JSON shape, a PDF stream, or nothing (204). For lists, the shape of the whole page. */
   answer?: z.ZodType;
   answers?: 'pdf';
   /** The error statuses of the operation's row. */
   errors: readonly number[];
   list?: List<Filters, string>;
   /**
-   * Set where the operation changes the account. `repeatable`: asking twice leaves the same account as asking
-   * once. `once`: a second request would do it again (send, start, create), so a lost answer must be
+   * Set if the operation changes the account. `repeatable`: a second request has the same effect as one.
+   * `once`: a second request would repeat the effect (send, start, create), so a lost answer must be
    * reconciled first.
    */
   effect?: 'repeatable' | 'once';
 }
 
-/** Keeps the literal types of an operation while checking it; ids are the keys of the table. */
+/** Checks an operation and keeps its literal types. The keys of the table are the ids. */
 export const operation = <const O extends Operation>(declared: O): O => declared;
 
 type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

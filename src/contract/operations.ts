@@ -48,10 +48,10 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
 
-/** An operation by its name, with the table's general type: for code that works on any of them. */
+/** An operation with the table's general type, for code that works on any operation. */
 export const operationOf = (id: OperationId): Operation => operations[id];
 
-/** Whether an operation on several items may answer well and still refuse some of them (spec 7). */
+/** Whether an operation on several items may succeed and still refuse some of them (spec 7). */
 export function refusesItems(id: OperationId): boolean {
   const { answer } = operationOf(id);
   if (!(answer instanceof z.ZodObject)) return false;
@@ -61,7 +61,7 @@ export function refusesItems(id: OperationId): boolean {
   });
 }
 
-/** Whether a word that came from outside names an operation. */
+/** Whether a text from outside is the name of an operation. */
 export const isOperationId = (word: string): word is OperationId => Object.hasOwn(operations, word);
 
 type FilterQuery<L extends List> = {
@@ -80,17 +80,17 @@ type BodyOf<O extends Operation> = O extends { body: infer B extends z.ZodType }
     : { body?: z.input<B> }
   : object;
 
-/** What one call takes: path parameters, list query or query fields, and the body, all by name. */
+/** The input of a call: path parameters, list query or query fields, and the body, all by name. */
 export type Input<Id extends OperationId> = PathParameters<Operations[Id]> &
   QueryOf<Operations[Id]> &
   BodyOf<Operations[Id]>;
 
-/** What one call answers, read leniently; nothing where the service answers 204. */
+/** The answer of a call, read leniently; undefined for a 204. */
 export type Answer<Id extends OperationId> = Operations[Id] extends { answer: infer A extends z.ZodType }
   ? z.output<A>
   : undefined;
 
-/** The operations that list something in pages or whole. */
+/** The operations that list items, in pages or as a whole. */
 export type ListId = { [Id in OperationId]: Operations[Id] extends { list: List } ? Id : never }[OperationId];
 
 /** One item of a list operation. */

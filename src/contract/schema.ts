@@ -1,19 +1,19 @@
 /**
- * How the service's shapes are written down once and read in three ways.
+ * The shapes of the service: declared once, and read in three ways.
  *
- * Answers are read leniently: what spec section 2 lists may be missing or wrong as long as nothing of ours
- * needs it, and unknown fields and enum values pass. `part` therefore takes the whole shape of the spec plus
- * the names of the fields we cannot work without. `complete` gives back the reading of the same shape in
- * which every field is there, and `published` the one in which there is nothing else besides.
+ * Answers are read leniently: fields of spec section 2 may be missing or wrong unless our code needs them,
+ * and unknown fields and enum values are allowed. `part` takes the whole shape of the spec and the names of
+ * the needed fields. `complete` returns the reading in which every field is required, and `published` the one
+ * that also allows nothing else.
  */
 import { z } from 'zod';
 
-/** `open`: unknown fields and enum values pass. `closed`: they do not. In both, every field must be there. */
+/** `open` allows unknown fields and enum values, `closed` does not. Both require every field. */
 type Strictness = 'open' | 'closed';
 
-/** How the schemas that `part` and `known` made are read. */
+/** How the schemas of `part` and `known` are read. */
 const readings = new WeakMap<z.core.$ZodType, (reading: Strictness) => z.ZodType>();
-/** Readings already made: zod compiles a schema when it first reads with it, so each is made once. */
+/** Cache of readings: zod compiles a schema at its first use, so each is created once. */
 const made = {
   open: new WeakMap<z.core.$ZodType, z.ZodType>(),
   closed: new WeakMap<z.core.$ZodType, z.ZodType>(),
@@ -24,8 +24,8 @@ type Lenient<S extends z.core.$ZodShape, N extends keyof S> = {
 };
 
 /**
- * An object of the service: unknown fields pass, and of the known ones only `needed` must be there and right.
- * A field that the spec itself shows only in some views is written `z.optional(...)`.
+ * An object of the service: unknown fields are allowed, and only the `needed` fields must be present and
+ * valid. A field that the spec shows only in some views is declared `z.optional(...)`.
  */
 export function part<const S extends z.core.$ZodShape, const N extends keyof S & string>(
   shape: S,
@@ -48,8 +48,8 @@ export function part<const S extends z.core.$ZodShape, const N extends keyof S &
 }
 
 /**
- * A value out of a list that the service may lengthen: unknown ones pass when read, and are refused when we
- * send.
+ * A value of a list that the service may extend: unknown values are allowed in answers, and refused in
+ * requests.
  */
 export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType<V | (string & {})> {
   const schema = z.string();
@@ -57,49 +57,50 @@ export function known<const V extends string>(...values: [V, ...V[]]): z.ZodType
   return schema as z.ZodType<V | (string & {})>;
 }
 
-/** An identifier (spec 1.3): strings. */
+/** An identifier (spec 1.3): a string. */
 export const id = z.string().min(1);
-/** A text of ours that the service refuses when it is blank. */
+/** A text in a request that the service refuses when it is blank. */
 export const nonBlank = z.string().regex(/\S/, 'must not be blank');
-/** A timestamp that we send (spec 1.2): ISO 8601 with its zone. */
+/** A timestamp in a request (spec 1.2): ISO 8601 with its zone. */
 export const sentTimestamp = z.iso.datetime({ offset: true });
 
-const spellings = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?([.,]\d+)? ?(Z|z|UTC|([+-]\d\d):?(\d\d)?)?$/;
+const timestampFormats =
+  /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?([.,]\d+)? ?(Z|z|UTC|([+-]\d\d):?(\d\d)?)?$/;
 
 /**
- * The same instant as `toISOString` writes it; the text itself when it is no timestamp. Without a zone it is
- * UTC.
+ * The same time in the format of `toISOString`; the text itself when it is not a timestamp. Without a zone it
+ * is UTC.
  */
-function inOneSpelling(text: string): string {
+function normalized(text: string): string {
   const [found, date, minutes, seconds = ':00', fraction = '', , hours, rest = '00'] =
-    spellings.exec(text) ?? [];
+    timestampFormats.exec(text) ?? [];
   if (found === undefined) return text;
   const iso = `${date}T${minutes}${seconds}${fraction.replace(',', '.')}${hours ? `${hours}:${rest}` : 'Z'}`;
   return sentTimestamp.safeParse(iso).success ? new Date(iso).toISOString() : text;
 }
 
 /**
- * A timestamp of an answer (spec 1.2). The service may spell one instant in several ways: `Z` or `+00:00`,
- * with or without milliseconds. Every spelling is read as the one that `toISOString` has, so that equal texts
- * are equal instants and texts sort by time.
+ * A timestamp in an answer (spec 1.2). The service may write the same time in several formats: `Z` or
+ * `+00:00`, with or without milliseconds. All are converted to the format of `toISOString`, so that equal
+ * texts are equal times, and sorting texts sorts times.
  */
 export const timestamp = z
   .string()
-  .overwrite(inOneSpelling)
-  .refine((text) => sentTimestamp.safeParse(text).success, 'is no datetime');
+  .overwrite(normalized)
+  .refine((text) => sentTimestamp.safeParse(text).success, 'is not a datetime');
 readings.set(timestamp, (reading) => (reading === 'closed' ? sentTimestamp : timestamp));
 /** A day (spec 1.2): YYYY-MM-DD. */
 export const day = z.iso.date();
-/** A count or an amount that the service gives as a whole number. */
+/** A count or an amount that is a whole number. */
 export const int = z.int();
 
 /**
- * The strict reading of a schema: every field of the spec is required, none besides is allowed, enums are
- * closed. This is what the sandbox's answers are held to and what `/openapi.json` shows.
+ * The strict reading of a schema: every field of the spec is required, no other field is allowed, and enums
+ * are closed. The sandbox's answers are checked against it, and `/openapi.json` shows it.
  */
 export const published = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'closed');
 
-/** The reading that finds nothing missing and nothing wrong, though perhaps something new. */
+/** The reading in which nothing is missing or wrong, but new fields are allowed. */
 export const complete = (schema: z.core.$ZodType): z.ZodType => readingOf(schema, 'open');
 
 function readingOf(schema: z.core.$ZodType, reading: Strictness): z.ZodType {
@@ -118,12 +119,12 @@ function readInside(schema: z.core.$ZodType, reading: Strictness): z.ZodType {
   return schema as z.ZodType;
 }
 
-/** What is inside `z.optional` and `z.nullable`. */
+/** The schema inside `z.optional` and `z.nullable`. */
 export function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable ? bare(schema.unwrap()) : schema;
 }
 
-/** The schema of what lies under `key` in a value of `schema`, if the schema says anything about it. */
+/** The schema of the value under `key`, if the schema declares it. */
 export function schemaUnder(schema: z.core.$ZodType, key: PropertyKey): z.core.$ZodType | undefined {
   const holder = bare(schema);
   if (holder instanceof z.ZodObject)

@@ -77,7 +77,7 @@ describe('reading an answer', () => {
       const { value, drift } = readAnswer('listSites', body);
 
       expect(value.sites[0]?.updated_at).toBeUndefined();
-      expect(drift).toMatchObject([{ path: 'sites[0].updated_at', message: 'is no datetime' }]);
+      expect(drift).toMatchObject([{ path: 'sites[0].updated_at', message: 'is not a datetime' }]);
     },
   );
 

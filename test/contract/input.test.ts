@@ -42,15 +42,15 @@ describe('a request', () => {
   test.each([
     [{}, 'site_id is missing'],
     [{ site_id: 7 }, 'site_id is not a string'],
-    [{ site_id: ' ' }, 'site_id is no identifier'],
-    [{ site_id: '..' }, 'site_id is no identifier'],
+    [{ site_id: ' ' }, 'site_id is not a valid id'],
+    [{ site_id: '..' }, 'site_id is not a valid id'],
     [{ site_id: 'a', body: {} }, 'body is not taken here'],
   ])('for one site with %j: %s', (input, fault) => {
     expect(faults('showSite', input)).toEqual([fault]);
   });
 
   test.each([null, [], 'site_id=7'])('cannot be made of %j', (input) => {
-    expect(faults('showSite', input)).toEqual(['is no set of named values']);
+    expect(faults('showSite', input)).toEqual(['must be an object']);
   });
 
   test('without the body it needs is not made', () => {

@@ -176,7 +176,7 @@ describe('faults are asked for by name', () => {
   });
 
   test('and what is no name or no rate is refused with those that there are', () => {
-    expect(() => parseFaults('flakey')).toThrow('There are: flaky, busy');
+    expect(() => parseFaults('flakey')).toThrow('Available: flaky, busy');
     for (const rate of ['2', '-1', 'often', ''])
       expect(() => parseFaults(`slow:${rate}`)).toThrow(RangeError);
     expect(() => parseFaults('constructor')).toThrow(RangeError);

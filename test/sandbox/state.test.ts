@@ -107,7 +107,9 @@ test('the file is written within a second of a change, once for all, and replace
 test('a file that holds something else is refused and left as it is', async () => {
   const state = stateFile();
   writeFileSync(state, 'sites: 60\n');
-  await expect(startSandbox({ state, clock: heldClock() })).rejects.toThrow('is not a state file of the sandbox');
+  await expect(startSandbox({ state, clock: heldClock() })).rejects.toThrow(
+    'is not a state file of the sandbox',
+  );
   expect(readFileSync(state, 'utf8')).toBe('sites: 60\n');
 });
 

@@ -1,4 +1,4 @@
-/** What happened on a site, and switching the log on and off (spec 4.18). */
+/** The activity log of a site: listing, enabling and disabling it (spec 4.18). */
 import { z } from 'zod';
 import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -11,7 +11,7 @@ const activityLogs = part({ activity_logs: part({ enabled: z.boolean() }) }, 'ac
 export const activityLogOperations = {
   listSiteActivityLogs: operation({
     section: '4.18',
-    summary: 'Lists what happened on a site whose activity log is on.',
+    summary: 'Lists the activity log of a site on which it is enabled.',
     method: 'GET',
     path: '/sites/{site_id}/activity-logs',
     success: 200,
@@ -35,7 +35,7 @@ export const activityLogOperations = {
   }),
   enableSiteActivityLogs: operation({
     section: '4.18',
-    summary: 'Switches the activity log of a site on.',
+    summary: 'Enables the activity log of a site.',
     method: 'POST',
     path: '/sites/{site_id}/activity-logs/enable',
     success: 200,
@@ -45,7 +45,7 @@ export const activityLogOperations = {
   }),
   disableSiteActivityLogs: operation({
     section: '4.18',
-    summary: 'Switches the activity log of a site off.',
+    summary: 'Disables the activity log of a site.',
     method: 'POST',
     path: '/sites/{site_id}/activity-logs/disable',
     success: 200,

@@ -1,4 +1,4 @@
-/** The service's own update schedules, and what their runs did (spec 4.7). */
+/** The service's own update schedules, and the history of their runs (spec 4.7). */
 import { z } from 'zod';
 import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -24,7 +24,7 @@ const fields = {
           path: ['ids'],
         }),
     ),
-    // When sent, these are all the categories that are wanted.
+    // In a request, these replace all previous categories.
     updates: z.optional(
       z.strictObject({
         wordpress_core: z.optional(z.boolean()),
@@ -73,7 +73,7 @@ export const autoUpdateOperations = {
   }),
   createAutoUpdateSchedule: operation({
     section: '4.7',
-    summary: 'Creates an auto update schedule, active at once.',
+    summary: 'Creates an auto update schedule, which is active.',
     method: 'POST',
     path: '/auto-update-schedules',
     body: z.strictObject({ auto_update_schedule: z.strictObject(fields) }),
@@ -135,7 +135,7 @@ export const autoUpdateOperations = {
   }),
   listAutoUpdateHistory: operation({
     section: '4.7',
-    summary: 'Lists what the runs of auto update schedules did.',
+    summary: 'Lists the runs of auto update schedules and their updates.',
     method: 'GET',
     path: '/auto-update-history',
     success: 200,

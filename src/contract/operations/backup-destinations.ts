@@ -1,4 +1,4 @@
-/** Storage outside the service that backups are uploaded to (spec 4.4). Ids may be provider ids, too. */
+/** External storage to which backups are uploaded (spec 4.4). Ids may also be provider ids. */
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { BackupDestination } from '../resources/backup-destination.ts';
@@ -9,7 +9,7 @@ const backupDestination = part({ backup_destination: BackupDestination }, 'backu
 export const backupDestinationOperations = {
   listBackupDestinations: operation({
     section: '4.4',
-    summary: 'Lists every usable provider, and what is saved for it.',
+    summary: 'Lists every usable provider and its saved destination.',
     method: 'GET',
     path: '/backup-destinations',
     success: 200,
@@ -28,7 +28,7 @@ export const backupDestinationOperations = {
   }),
   testBackupDestination: operation({
     section: '4.4',
-    summary: 'Tests a saved backup destination and refreshes what is known about it.',
+    summary: 'Tests a saved backup destination and updates its status.',
     method: 'POST',
     path: '/backup-destinations/{backup_destination_id}/test',
     success: 200,

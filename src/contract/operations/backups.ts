@@ -1,4 +1,4 @@
-/** Starting the download, upload or migration of a completed snapshot (spec 4.20). */
+/** Starts the download, upload or migration of a complete snapshot (spec 4.20). */
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { providers } from '../resources/backup-destination.ts';
@@ -34,7 +34,7 @@ const Destination = z
     path: ['id'],
   });
 
-// The fields for the destination site and for all credentials are not shown, so any other field passes.
+// The fields for the destination site and for credentials are not specified, so any other field is accepted.
 const Migration = z
   .looseObject({
     type: z.enum(['internal', 'external']),

@@ -11,7 +11,7 @@ const optionalText = z.optional(z.nullable(z.string()));
 export const brandingOperations = {
   showPluginBranding: operation({
     section: '4.6',
-    summary: 'Shows how the plugin presents itself.',
+    summary: 'Shows the branding of the plugin.',
     method: 'GET',
     path: '/whitelabel/plugin-branding',
     success: 200,
@@ -20,10 +20,10 @@ export const brandingOperations = {
   }),
   updatePluginBranding: operation({
     section: '4.6',
-    summary: 'Changes how the plugin presents itself on every site.',
+    summary: 'Changes the branding of the plugin on every site.',
     method: 'POST',
     path: '/whitelabel/plugin-branding/update',
-    // Which fields each type requires: not shown.
+    // Not specified: which fields each type requires.
     body: z.strictObject({
       plugin_branding: z.strictObject({
         type: z.enum(['default', 'custom', 'hidden']),
@@ -40,7 +40,7 @@ export const brandingOperations = {
   }),
   resetPluginBranding: operation({
     section: '4.6',
-    summary: 'Gives the plugin back its default presentation.',
+    summary: 'Resets the branding of the plugin.',
     method: 'POST',
     path: '/whitelabel/plugin-branding/reset',
     success: 200,
@@ -79,7 +79,7 @@ export const brandingOperations = {
   }),
   resetWpLogin: operation({
     section: '4.6',
-    summary: 'Gives the login screen back its default look.',
+    summary: 'Resets the branding of the login screen.',
     method: 'POST',
     path: '/whitelabel/wp-login/reset',
     success: 200,

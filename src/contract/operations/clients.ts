@@ -7,7 +7,7 @@ import { BatchDeletion, BatchIds, PageMeta } from '../resources/shared.ts';
 import { id, part } from '../schema.ts';
 
 const client = part({ client: Client }, 'client');
-// Required fields and rules of length and format: not shown.
+// Not specified: required fields, and rules for length and format.
 const clientBody = z.strictObject({
   client: z.strictObject({
     first_name: z.optional(z.string()),
@@ -79,7 +79,7 @@ export const clientOperations = {
     answer: client,
     errors: [401, 403, 404, 429],
   }),
-  // Whether `site_ids` adds to or replaces the assignment is not shown.
+  // Not specified: whether `site_ids` adds to or replaces the assignment.
   updateClient: operation({
     section: '4.2',
     summary: 'Changes a client; omitted fields stay.',

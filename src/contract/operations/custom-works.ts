@@ -1,6 +1,6 @@
 /**
- * Custom work entries of a site (spec 4.16). That the day is not in the future is left to the service's
- * clock.
+ * Custom work entries of a site (spec 4.16). Only the service checks that the day is not in the future, by
+ * its clock.
  */
 import { z } from 'zod';
 import { date, listTimestamp, text } from '../list.ts';
@@ -40,7 +40,7 @@ export const customWorkOperations = {
   }),
   createSiteCustomWorks: operation({
     section: '4.16',
-    summary: 'Writes down work that was done on a site.',
+    summary: 'Creates custom work entries of a site.',
     method: 'POST',
     path: '/sites/{site_id}/custom-works',
     body: z.strictObject({

@@ -1,4 +1,4 @@
-/** Other accounts the caller works in, and invitations to them (spec 4.3). */
+/** Other accounts that the caller works in, and invitations to them (spec 4.3). */
 import { z } from 'zod';
 import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';

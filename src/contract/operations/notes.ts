@@ -62,10 +62,10 @@ export const noteOperations = {
     errors: [401, 403, 404, 422, 429],
     effect: 'repeatable',
   }),
-  // Every update keeps the content before it as a version, so asking twice is not asking once.
+  // Every update stores the previous content as a version, so a second update has a second effect.
   updateSiteNote: operation({
     section: '4.17',
-    summary: 'Rewrites a note; what it said before becomes a version.',
+    summary: 'Changes a note; the previous content becomes a version.',
     method: 'POST',
     path: '/sites/{site_id}/notes/{note_id}/update',
     body: noteBody,
@@ -77,7 +77,7 @@ export const noteOperations = {
   }),
   listSiteNoteVersions: operation({
     section: '4.17',
-    summary: 'Lists what a note said before, the latest first.',
+    summary: 'Lists the earlier versions of a note, the latest first.',
     method: 'GET',
     path: '/sites/{site_id}/notes/{note_id}/versions',
     success: 200,

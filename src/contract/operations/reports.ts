@@ -1,4 +1,4 @@
-/** Making, reading and sending reports (spec 4.9). */
+/** Creates, shows and sends reports (spec 4.9). */
 import { z } from 'zod';
 import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -37,7 +37,7 @@ export const reportOperations = {
     summary: 'Starts making a report on a site; its snapshots must cover the days.',
     method: 'POST',
     path: '/reports',
-    // Whether template_id and report_template_data exclude or require each other: not shown.
+    // Not specified: whether template_id and report_template_data exclude or require each other.
     body: z.strictObject({
       report: z.strictObject({
         site_id: id,

@@ -1,4 +1,4 @@
-/** Reports that the service makes and sends again and again (spec 4.11). */
+/** Reports that the service makes and sends on a schedule (spec 4.11). */
 import { z } from 'zod';
 import { listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';

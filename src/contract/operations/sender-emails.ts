@@ -1,4 +1,4 @@
-/** From addresses of reports, and how they are verified (spec 4.5). */
+/** Sender addresses of reports, and their verification (spec 4.5). */
 import { z } from 'zod';
 import { flag, listTimestamp, oneOf, text } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -69,7 +69,7 @@ export const senderEmailOperations = {
     summary: 'Changes the name or return-path hostname of a sender email.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/update',
-    // The field that carries the return-path hostname is not shown, so any other field passes.
+    // The field of the return-path hostname is not specified, so any other field is accepted.
     body: z.strictObject({ sender_email: z.looseObject({ name: z.optional(z.string()) }) }),
     bodyRequired: true,
     success: 200,
@@ -89,7 +89,7 @@ export const senderEmailOperations = {
   }),
   rotateSenderEmailDkim: operation({
     section: '4.5',
-    summary: 'Makes new DKIM values for a verified sender email; the old ones stop counting.',
+    summary: 'Creates new DKIM values for a verified sender email; the old ones become invalid.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/rotate-dkim',
     success: 200,
@@ -99,7 +99,7 @@ export const senderEmailOperations = {
   }),
   verifySenderEmailDkim: operation({
     section: '4.5',
-    summary: 'Looks whether the DKIM record of a verified sender email is published.',
+    summary: 'Checks whether the DKIM record of a verified sender email is published.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/verify-dkim',
     success: 200,
@@ -109,7 +109,7 @@ export const senderEmailOperations = {
   }),
   verifySenderEmailReturnPath: operation({
     section: '4.5',
-    summary: 'Looks whether the return-path record of a verified sender email is published.',
+    summary: 'Checks whether the return-path record of a verified sender email is published.',
     method: 'POST',
     path: '/sender-emails/{sender_email_id}/verify-return-path',
     success: 200,

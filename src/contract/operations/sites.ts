@@ -1,4 +1,4 @@
-/** Sites, their syncs, and switching their backups on (spec 4.15). */
+/** Sites, their syncs, and enabling backups (spec 4.15). */
 import { z } from 'zod';
 import { flag, listTimestamp, oneOf, text, version } from '../list.ts';
 import { operation } from '../operation.ts';
@@ -66,7 +66,7 @@ export const siteOperations = {
   }),
   showSite: operation({
     section: '4.15',
-    summary: 'Shows a site with all details, connection credentials among them.',
+    summary: 'Shows a site with all details, including connection credentials.',
     method: 'GET',
     path: '/sites/{site_id}',
     success: 200,
@@ -107,7 +107,7 @@ export const siteOperations = {
   }),
   syncSite: operation({
     section: '4.15',
-    summary: 'Starts a sync of a site; it is followed by the snapshot it makes.',
+    summary: 'Starts a sync of a site; its snapshot shows the progress.',
     method: 'POST',
     path: '/sites/{site_id}/sync',
     body: z.strictObject({ sync: z.strictObject({ message: z.optional(z.string()) }) }),
@@ -116,10 +116,11 @@ export const siteOperations = {
     errors: [400, 401, 403, 404, 409, 422, 429],
     effect: 'once',
   }),
-  // The row has no name, and its answer and errors are not shown: the errors are those of its neighbours.
+  // The row has no name, and its answer and errors are not specified: the errors are those of similar
+  // operations.
   enableSiteBackups: operation({
     section: '4.15',
-    summary: 'Switches backups on for a site whose plan has them.',
+    summary: 'Enables backups for a site whose plan has them.',
     method: 'POST',
     path: '/sites/{site_id}/backups/enable',
     success: 200,

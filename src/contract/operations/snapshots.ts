@@ -9,7 +9,7 @@ import { part } from '../schema.ts';
 export const snapshotOperations = {
   listSiteSnapshots: operation({
     section: '4.19',
-    summary: 'Lists the snapshots of a site, of the last seven days unless created_at says otherwise.',
+    summary: 'Lists the snapshots of a site, by default of the last seven days (created_at).',
     method: 'GET',
     path: '/sites/{site_id}/snapshots',
     success: 200,

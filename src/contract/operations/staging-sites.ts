@@ -72,10 +72,10 @@ export const stagingSiteOperations = {
   }),
   extendStagingSiteExpiry: operation({
     section: '4.14',
-    summary: 'Lets a staging site live some days longer.',
+    summary: 'Extends the expiry of a staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/extend-expiry',
-    // The least and the most days: not shown.
+    // Not specified: the minimum and maximum number of days.
     body: z.strictObject({ days: int }),
     bodyRequired: true,
     success: 200,
@@ -95,7 +95,7 @@ export const stagingSiteOperations = {
   }),
   updateStagingSitePhpVersion: operation({
     section: '4.14',
-    summary: 'Starts giving a staging site another PHP version.',
+    summary: 'Starts changing the PHP version of a staging site.',
     method: 'POST',
     path: '/staging-sites/{staging_site_id}/update-php-version',
     body: z.strictObject({ staging_site: z.strictObject({ php_version: nonBlank }) }),
@@ -126,7 +126,7 @@ export const stagingSiteOperations = {
   }),
   generateStagingSiteWpSsoLoginUrl: operation({
     section: '4.14',
-    summary: 'Makes a temporary address that signs in to a staging site as one of its users.',
+    summary: 'Creates a temporary URL that signs in to a staging site as one of its users.',
     method: 'GET',
     path: '/staging-sites/{staging_site_id}/wp/users/sso-login-url',
     query: z.strictObject({

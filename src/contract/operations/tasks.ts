@@ -1,4 +1,4 @@
-/** Following and cancelling the service's background tasks (spec 4.8). */
+/** Background tasks of the service: listing, showing and cancelling them (spec 4.8). */
 import { z } from 'zod';
 import { listTimestamp, oneOf } from '../list.ts';
 import { operation } from '../operation.ts';

@@ -7,7 +7,7 @@ import { TeamMember } from '../resources/team-member.ts';
 import { id, nonBlank, part } from '../schema.ts';
 
 const teamMember = part({ team_member: TeamMember }, 'team_member');
-// Which fields an invitation requires besides the address: not shown.
+// Not specified: which fields an invitation requires besides the address.
 const fields = {
   name: z.optional(z.string()),
   role: z.optional(z.enum(roles)),
@@ -46,7 +46,7 @@ export const teamMemberOperations = {
   }),
   createTeamMember: operation({
     section: '4.12',
-    summary: 'Invites a person into the team by email.',
+    summary: 'Invites a person to the team by email.',
     method: 'POST',
     path: '/team-members',
     body: z.strictObject({ team_member: z.strictObject({ email: nonBlank, ...fields }) }),
@@ -67,14 +67,14 @@ export const teamMemberOperations = {
   }),
   deleteTeamMember: operation({
     section: '4.12',
-    summary: 'Takes away the access of a team member, or withdraws an invitation.',
+    summary: 'Removes a team member, or withdraws an invitation.',
     method: 'DELETE',
     path: '/team-members/{team_member_id}',
     success: 204,
     errors: [401, 403, 404, 429],
     effect: 'repeatable',
   }),
-  // A pending invitation is replaced by a new one with a new id, so asking twice is not asking once.
+  // A pending invitation is replaced by a new one with a new id, so a second update has a second effect.
   updateTeamMember: operation({
     section: '4.12',
     summary: 'Changes a team member; a pending invitation is replaced and gets a new id.',

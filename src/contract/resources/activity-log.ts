@@ -1,8 +1,8 @@
-/** What happened on a site, and who did it (spec 2.20). */
+/** The activity on a site, and its users (spec 2.20). */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 
-/** What something was done to. */
+/** Types of objects of an event. */
 export const objectTypes = [
   'post',
   'comment',
@@ -28,7 +28,7 @@ export const objectTypes = [
   'unknown',
 ] as const;
 
-/** What was done. */
+/** Types of events. */
 export const eventTypes = [
   'added',
   'created',

@@ -1,8 +1,8 @@
-/** What the runs of auto update schedules did (spec 2.9). Entries have no id of their own. */
+/** The history of the runs of auto update schedules (spec 2.9). Entries have no id of their own. */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 
-/** What became of a run; `no_updates` made no task. */
+/** The status of a run; `no_updates` has no task. */
 export const historyStatuses = [
   'initializing',
   'running',
@@ -22,7 +22,8 @@ export const AutoUpdateHistoryEntry = part(
     performed_on: timestamp,
     task_id: z.nullable(id),
     status: known(...historyStatuses),
-    // Only sites available to the caller. What `core` is in a run that left the core alone is not shown.
+    // Only sites available to the caller. Not specified: the value of `core` in a run that does not update
+    // the core.
     sites: z.array(
       part(
         {

@@ -13,7 +13,7 @@ export const recurrences = [
 ] as const;
 
 const Selection = known('all', 'specific');
-// Whether a category that is left alone is absent, null or empty: not shown.
+// Not specified: whether a category that is not updated is absent, null or empty.
 const Extensions = z.optional(z.nullable(part({ selection: Selection, filenames: z.array(z.string()) })));
 
 export const AutoUpdateSchedule = part(
@@ -25,7 +25,7 @@ export const AutoUpdateSchedule = part(
     started_at: timestamp,
     next_update_at: timestamp,
     scope: part({
-      // `ids` is there when the selection is specific.
+      // `ids` is present when the selection is specific.
       sites: part({ selection: Selection, ids: z.optional(z.array(id)) }),
       updates: part({ wordpress_core: z.boolean(), plugins: Extensions, themes: Extensions }),
     }),

@@ -1,4 +1,4 @@
-/** Storage outside the service that backups are uploaded to (spec 2.4). */
+/** External storage to which backups are uploaded (spec 2.4). */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 
@@ -6,8 +6,8 @@ import { id, known, part, timestamp } from '../schema.ts';
 export const providers = ['provider_one', 'provider_two'] as const;
 
 /**
- * A provider, and the destination that is saved for it. Lists show providers that nothing is saved for, too;
- * what they have for `id` and moments then is not shown, so these may be null.
+ * A provider, and its saved destination. Lists include providers without one. Their `id` and times are not
+ * specified, so these may be null.
  */
 export const BackupDestination = part(
   {

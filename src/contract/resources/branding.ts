@@ -1,4 +1,4 @@
-/** What the service's plugin and the login screen look like on the account's sites (spec 2.6, 2.7). */
+/** The look of the service's plugin and of the login screen on the account's sites (spec 2.6, 2.7). */
 import { z } from 'zod';
 import { id, known, part } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-/** Clients: the agency's customers, and the sites grouped under each (spec 2.2). */
+/** Clients: the agency's customers, with their sites (spec 2.2). */
 import { z } from 'zod';
 import { id, part, timestamp } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-/** Work that people have done on a site, as client reports show it (spec 2.18). */
+/** Custom work on a site, as client reports show it (spec 2.18). */
 import { z } from 'zod';
 import { day, id, part, timestamp } from '../schema.ts';
 

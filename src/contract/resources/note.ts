@@ -1,4 +1,4 @@
-/** Notes on a site, and what they said before (spec 2.19). */
+/** Notes on a site, and their earlier versions (spec 2.19). */
 import { z } from 'zod';
 import { id, part, timestamp } from '../schema.ts';
 
@@ -13,6 +13,6 @@ const shared = {
 export const Note = part({ ...shared, versions: part({ available: z.boolean() }) }, 'id');
 export type Note = z.output<typeof Note>;
 
-/** What a note said before; its present content is not among its versions. */
+/** Earlier content of a note; the current content is not a version. */
 export const NoteVersion = part(shared, 'id');
 export type NoteVersion = z.output<typeof NoteVersion>;

@@ -1,11 +1,11 @@
 /**
- * Report templates (spec 2.12), and the report content that templates, reports and scheduled reports have in
- * common: once as the service shows it, once as it takes it.
+ * Report templates (spec 2.12), and the report content that templates, reports and scheduled reports share,
+ * in answers and in requests.
  */
 import { z } from 'zod';
 import { id, part, timestamp } from '../schema.ts';
 
-// Names of sections besides cover and introduction, and their fields: not shown.
+// Not specified: names of sections besides cover and introduction, and their fields.
 const Section = part({
   visible: z.optional(z.boolean()),
   heading: z.optional(z.string()),
@@ -13,14 +13,14 @@ const Section = part({
   dynamic_data: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** What a report says and in which order, as the service shows it. */
+/** The content of a report in answers. */
 export const reportContent = {
   general: part({ primary_color: z.string(), language: z.string(), date_format: z.string() }),
   sections: z.record(z.string(), Section),
   section_order: z.array(z.string()),
 };
 
-/** How a report is sent, as the service shows it. */
+/** The email settings of a report in answers. */
 export const reportEmail = {
   sender_email: z.nullable(part({ id, email: z.string() })),
   subject: z.string(),
@@ -28,9 +28,7 @@ export const reportEmail = {
   attach_pdf: z.boolean(),
 };
 
-/**
- * What a report says, as the service takes it. Which fields are required, and most allowed values: not shown.
- */
+/** The content of a report in requests. Not specified: which fields are required, and most allowed values. */
 export const reportContentBody = {
   general: z.optional(
     z.strictObject({
@@ -53,7 +51,7 @@ export const reportContentBody = {
   section_order: z.optional(z.array(z.string())),
 };
 
-/** How a report is sent, as the service takes it. */
+/** The email settings of a report in requests. */
 export const reportEmailBody = {
   sender_email: z.optional(z.nullable(z.strictObject({ id }))),
   subject: z.optional(z.string()),
@@ -69,10 +67,10 @@ const listed = {
   updated_at: timestamp,
 };
 
-/** A template as lists show it. */
+/** A template in lists. */
 export const ReportTemplate = part(listed, 'id');
 export type ReportTemplate = z.output<typeof ReportTemplate>;
 
-/** A template as it is shown alone. */
+/** The single view of a template. */
 export const ReportTemplateDetails = part({ ...listed, ...reportContent, email: part(reportEmail) }, 'id');
 export type ReportTemplateDetails = z.output<typeof ReportTemplateDetails>;

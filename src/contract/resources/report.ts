@@ -1,8 +1,8 @@
-/** Reports on a site for a client, and who has received them (spec 2.11). */
+/** Reports on a site for a client, and their recipients (spec 2.11). */
 import { z } from 'zod';
 import { day, id, known, part, timestamp } from '../schema.ts';
 
-/** How far a report has come on its way to a recipient. */
+/** The status of a report's mail to a recipient. */
 export const recipientStatuses = ['sent', 'delivered', 'opened', 'failed', 'bounced', 'spam'] as const;
 
 const Recipient = part(

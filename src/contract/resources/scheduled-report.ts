@@ -1,4 +1,4 @@
-/** Reports that the service makes and sends again and again (spec 2.13). */
+/** Reports that the service makes and sends on a schedule (spec 2.13). */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 import { reportContent, reportEmail } from './report-template.ts';
@@ -10,7 +10,7 @@ const shared = {
   id,
   site: part({ id, title: z.string(), url: z.string() }, 'id'),
   title: z.string(),
-  // Creating takes no template, so there may be none: not shown.
+  // Creating takes no template, so there may be none; the spec does not show that.
   template_id: z.nullable(id),
   status: known('active', 'paused'),
   frequency: known(...frequencies),
@@ -21,11 +21,11 @@ const shared = {
   updated_at: timestamp,
 };
 
-/** A scheduled report as lists show it. */
+/** A scheduled report in lists. */
 export const ScheduledReport = part({ ...shared, email: part({ recipients: z.array(z.string()) }) }, 'id');
 export type ScheduledReport = z.output<typeof ScheduledReport>;
 
-/** A scheduled report as it is shown alone, with the content its reports will have. */
+/** The single view of a scheduled report, with the content of its reports. */
 export const ScheduledReportDetails = part(
   {
     ...shared,

@@ -1,4 +1,4 @@
-/** From addresses of reports, and the DNS records that prove them (spec 2.5). */
+/** Sender addresses of reports, and the DNS records that verify them (spec 2.5). */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Sites (spec 2.17). Lists show `Site`; showing one adds credentials, scan and backup counts (`SiteDetails`);
- * creating and updating answer no more than `ReducedSite`.
+ * Sites (spec 2.17). Lists have `Site`; the single view adds credentials, scan and backup counts
+ * (`SiteDetails`). Creating and updating return only `ReducedSite`.
  *
- * A moment that has not come yet is null: a site that was never synced has no `last_sync_at`.
+ * A time that does not exist yet is null: a site that was never synced has no `last_sync_at`.
  */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
@@ -20,7 +20,7 @@ const SiteClient = part(
   'id',
 );
 
-// Allowed values of interval and last_sync_status: not shown.
+// Not specified: allowed values of interval and last_sync_status.
 const Sync = part(
   {
     last_sync_at: z.nullable(timestamp),
@@ -44,7 +44,7 @@ const scanner = {
   next_check_at: z.nullable(timestamp),
   detections: Detections,
 };
-// Allowed values of mode: not shown.
+// Not specified: allowed values of mode.
 const Firewall = part({
   enabled: z.boolean(),
   mode: z.nullable(z.string()),
@@ -92,14 +92,14 @@ const shared = {
   performance: switchable,
   analytics: switchable,
   activity_logs: switchable,
-  // Allowed values of status: not shown.
+  // Not specified: allowed values of status.
   uptime: part({ enabled: z.boolean(), status: z.nullable(z.string()) }),
   screenshot: part({ thumbnail_url: z.nullable(z.string()), updated_at: z.nullable(timestamp) }),
   locked: z.boolean(),
   multisite: z.boolean(),
 };
 
-/** A site as lists show it. */
+/** A site in lists. */
 export const Site = part(
   {
     ...shared,
@@ -113,7 +113,7 @@ export const Site = part(
 );
 export type Site = z.output<typeof Site>;
 
-/** A site as it is shown alone. Its `connection` may hold credentials: never logged, never stored. */
+/** The single view of a site. Its `connection` may contain credentials: never log or store them. */
 export const SiteDetails = part(
   {
     ...shared,
@@ -135,7 +135,7 @@ export const SiteDetails = part(
 );
 export type SiteDetails = z.output<typeof SiteDetails>;
 
-/** What creating or updating a site answers; `sync` comes with updates alone. */
+/** The answer to creating or updating a site; `sync` is present only after updates. */
 export const ReducedSite = part(
   {
     id,
@@ -149,5 +149,5 @@ export const ReducedSite = part(
 );
 export type ReducedSite = z.output<typeof ReducedSite>;
 
-/** What enabling backups answers. Its shape is not shown, so nothing in it is relied upon. */
+/** The answer to enabling backups. Its shape is not specified, so no field is needed. */
 export const SiteBackupsState = part({ id, url: z.string(), backups: switchable });

@@ -1,4 +1,4 @@
-/** Backup snapshots of a site (spec 2.21). Lists show `Snapshot`, the single view adds `SnapshotDetails`. */
+/** Backup snapshots of a site (spec 2.21). Lists have `Snapshot`; the single view adds `SnapshotDetails`. */
 import { z } from 'zod';
 import { id, int, part, timestamp } from '../schema.ts';
 import { CountPair, Detections, ScannerStatus, ScanProgress, SnapshotStatus } from './shared.ts';
@@ -14,7 +14,7 @@ const shared = {
 // A snapshot that was never scanned has no status.
 const scanner = { status: z.nullable(ScannerStatus), detections: Detections };
 
-/** A snapshot as lists show it. */
+/** A snapshot in lists. */
 export const Snapshot = part(
   {
     ...shared,
@@ -26,7 +26,7 @@ export const Snapshot = part(
 );
 export type Snapshot = z.output<typeof Snapshot>;
 
-/** A snapshot as it is shown alone; its measurements are null when monitoring was off or caught nothing. */
+/** The single view of a snapshot; its measurements are null when monitoring was off or has no data. */
 export const SnapshotDetails = part(
   {
     ...shared,
@@ -47,7 +47,7 @@ export const SnapshotDetails = part(
 );
 export type SnapshotDetails = z.output<typeof SnapshotDetails>;
 
-/** Whether what happened on the site after the snapshot is taken along too, and up to which moment. */
+/** Whether events after the snapshot are included, and up to what time. */
 export const SnapshotOptions = z.strictObject({
   real_time_events: z.optional(
     z

@@ -1,6 +1,6 @@
 /**
- * Staging copies of sites (spec 2.16). Lists show `StagingSite`; the single view adds where it is and how to
- * get in.
+ * Staging copies of sites (spec 2.16). Lists have `StagingSite`; the single view adds address and
+ * credentials.
  */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
@@ -17,13 +17,13 @@ const shape = {
   user: part({ name: z.string(), email: z.string() }),
 };
 
-/** A staging site as lists show it. */
+/** A staging site in lists. */
 export const StagingSite = part(shape, 'id');
 export type StagingSite = z.output<typeof StagingSite>;
 
 const account = { username: z.string(), password: z.string() };
 
-/** A staging site as it is shown alone. `credentials` are secrets: never logged, never stored. */
+/** The single view of a staging site. `credentials` are secrets: never log or store them. */
 export const StagingSiteDetails = part(
   {
     ...shape,

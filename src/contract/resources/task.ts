@@ -1,12 +1,12 @@
 /**
- * The service's background tasks (spec 2.10). Lists show `Task`; the single view adds what each site is
- * doing.
+ * The service's background tasks (spec 2.10). Lists have `Task`; the single view adds the progress of each
+ * site.
  */
 import { z } from 'zod';
 import { id, int, known, part, timestamp } from '../schema.ts';
 import { TaskStatus } from './shared.ts';
 
-/** The kinds of background work, as a filter takes them. */
+/** The types of background work that a filter accepts. */
 export const taskTypes = [
   'wp_site_update',
   'staging',
@@ -46,7 +46,7 @@ const PluginUpdate = part({
   filename: z.string(),
 });
 
-// All optional: which fields are there depends on the task's type, and for most types it is not shown.
+// All optional: the fields depend on the task's type, and for most types they are not specified.
 const InputSite = part({
   id: z.optional(id),
   options: z.optional(part({ backup: z.boolean(), visual_regression: z.boolean(), sandbox: z.boolean() })),
@@ -69,12 +69,12 @@ const shape = {
   input: part({ sites: z.array(InputSite) }),
 };
 
-/** A task as lists show it. */
+/** A task in lists. */
 export const Task = part(shape, 'id', 'status');
 export type Task = z.output<typeof Task>;
 
 const Progress = part({ percent: int });
-// The full set of step types, and the shapes of details and error: not shown.
+// Not specified: the full set of step types, and the shapes of details and error.
 const Step = part({
   type: z.string(),
   status: TaskStatus,
@@ -83,7 +83,7 @@ const Step = part({
   error: z.record(z.string(), z.unknown()),
 });
 
-/** A task as it is shown alone, site by site and step by step. */
+/** The single view of a task, by site and step. */
 export const TaskDetails = part(
   {
     ...shape,

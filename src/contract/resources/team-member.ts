@@ -1,4 +1,4 @@
-/** People who work in the account, and invitations that they have not accepted yet (spec 2.14). */
+/** Members of the account, and invitations that are not accepted yet (spec 2.14). */
 import { z } from 'zod';
 import { id, known, part, timestamp } from '../schema.ts';
 import { roles } from './shared.ts';

@@ -1,19 +1,22 @@
 /**
- * Keeping what can be used of an answer. A value of the wrong type that can mean only one thing is read as
- * that; any other wrong value goes, with the nearest field around it that may be missing.
+ * Lenient reading of answers. A value of the wrong type with only one possible meaning is converted. Any
+ * other wrong value is dropped, with the nearest optional field around it.
  */
 import { z } from 'zod';
 import { isHolder } from '../schema-issue.ts';
 import { bare, id, schemaUnder } from './schema.ts';
 
 /**
- * What `schema` can make of a body that it does not accept as it is, or the first deviation that can be
- * neither read nor left out. The body itself is not touched.
+ * Reads a body that `schema` does not accept, or returns the first deviation that can be neither converted
+ * nor dropped. Does not change the body itself.
  */
-export function salvage(schema: z.ZodType, body: unknown): { value: unknown } | { broken: z.core.$ZodIssue } {
+export function readLeniently(
+  schema: z.ZodType,
+  body: unknown,
+): { value: unknown } | { broken: z.core.$ZodIssue } {
   const rest = structuredClone(body);
   for (;;) {
-    // Ends: each round takes at least one field out of `rest`, or gives it its own type, or returns.
+    // Terminates: each round drops or converts at least one field of `rest`, or returns.
     const reading = schema.safeParse(rest);
     if (reading.success) return { value: reading.data };
     const broken = reading.error.issues.find(
@@ -23,13 +26,13 @@ export function salvage(schema: z.ZodType, body: unknown): { value: unknown } | 
   }
 }
 
-/** Takes out the innermost field at or around `path` that may be missing; `false` when there is none. */
+/** Drops the innermost optional field at or around `path`; `false` when there is none. */
 function dropAround(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): boolean {
   let at: z.core.$ZodType | undefined = schema;
   let holder = value;
   let innermost: { holder: object; key: PropertyKey } | undefined;
   for (const key of path) {
-    // Already taken out, on account of another deviation.
+    // Already dropped because of another deviation.
     if (!isHolder(holder)) return true;
     at = at && schemaUnder(at, key);
     if (at instanceof z.ZodOptional) innermost = { holder, key };
@@ -39,7 +42,7 @@ function dropAround(schema: z.ZodType, value: unknown, path: readonly PropertyKe
 }
 
 /**
- * Gives the value at `path` the type that the schema wants, where it can mean only one thing; `false` where
+ * Converts the value at `path` to the type of the schema, if it has only one possible meaning; `false` if
  * not.
  */
 function convert(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): boolean {
@@ -56,15 +59,15 @@ function convert(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]
   return meant !== undefined && Reflect.set(holder, key, meant);
 }
 
-/** The value of type `wanted` that a value of another type stands for; nothing where that is not certain. */
+/** Converts a value to the type `wanted`; undefined when its meaning is not certain. */
 function meaningAs(wanted: z.core.$ZodType, value: unknown): unknown {
   if (wanted instanceof z.ZodNumber) return numberIn(value);
   if (wanted instanceof z.ZodBoolean) return value === 'true' ? true : value === 'false' ? false : undefined;
-  // Identifiers alone: of other texts a number has lost something, such as the version 8.10.
+  // Only ids: converting other numbers to text would lose information, such as the version 8.10.
   return wanted === id && Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** The number that a text is, when it is nothing else and loses nothing by being read. */
+/** The number in a text, if it is nothing else and reading it loses nothing. */
 function numberIn(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)) return undefined;
   const number = Number(value);
