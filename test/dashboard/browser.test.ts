@@ -102,7 +102,9 @@ test.skipIf(withoutBrowser)(
     await remember(world.records, aRun({ detail: why }), []);
     const page = await open(`/runs/${aRun().id}`);
 
-    const notice = page.locator('#warnings .says', { hasText: 'Everything is frozen by anna until 25 Dec' });
+    const notice = page.locator('#warnings .sentence', {
+      hasText: 'Everything is frozen by anna until 25 Dec',
+    });
     expect(await notice.textContent()).toMatch(/until 25 Dec \d{4}, 05:30: no run starts\./);
     expect(await notice.locator('time').first().getAttribute('title')).toMatch(/-12-24 20:30 UTC$/);
     expect(await page.locator('#summary .note').textContent()).toMatch(/before 25 Dec(?: \d{4})?, 05:30\.$/);

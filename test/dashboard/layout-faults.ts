@@ -23,7 +23,7 @@ export const LAYOUT_FAULTS = `(() => {
     const range = document.createRange();
     range.selectNodeContents(node);
     // Of a notice that is not opened, the lines after the first are not drawn.
-    const fold = parent.closest('details:not([open]) > summary > .says');
+    const fold = parent.closest('details:not([open]) > summary > .sentence');
     const end = fold ? fold.getBoundingClientRect().bottom : Infinity;
     for (const rect of range.getClientRects()) {
       if (rect.width > 0 && rect.height > 0 && rect.top < end) boxes.push({ text, rect, parent });

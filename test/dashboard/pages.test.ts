@@ -479,7 +479,7 @@ test('a broken file of forty policies takes one line on every page, and what is 
   for (const path of ['/', '/runs', '/system']) {
     const { html } = await look(path);
     const [, sentence = ''] =
-      /<span class="says">((?:(?!<\/summary>).)*has 40 errors.*?)<\/summary>/s.exec(html) ?? [];
+      /<span class="sentence">((?:(?!<\/summary>).)*has 40 errors.*?)<\/summary>/s.exec(html) ?? [];
     expect(textOf(sentence)).toMatch(
       /has 40 errors; 40 policies of it stay active as they were before\. Since/,
     );
@@ -503,7 +503,7 @@ test('of many notices the three worst are on the page, and the others can be ope
   const notices = html.slice(html.indexOf('id="warnings"'));
   const [shown = '', folded = ''] = notices.split('9 more notices');
   expect(textOf(shown)).toContain('No worker is running');
-  expect(shown.match(/class="says"/g)).toHaveLength(4);
+  expect(shown.match(/class="sentence"/g)).toHaveLength(4);
   expect(textOf(folded)).toContain('client-8');
   expect(textOf(folded)).toContain('has an error');
 });

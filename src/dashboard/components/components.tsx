@@ -16,7 +16,7 @@ export const Time = ({ at, now }: { at: number | undefined; now: number }) =>
   at === undefined ? (
     <span class="dim">–</span>
   ) : (
-    <span class="moment">
+    <span class="with-age">
       <time datetime={isoTime(at)}>{utcMinute(at)}</time>{' '}
       <span class="ago dim" data-of={isoTime(at)}>
         {relativeTime(at - now)}

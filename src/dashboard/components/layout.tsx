@@ -101,7 +101,7 @@ const Notices = ({ alerts, now }: { alerts: readonly Alert[]; now: number }) => 
     {alerts.length > MAX_NOTICES && (
       <details class="note more" data-key="more">
         <summary>
-          <span class="says">
+          <span class="sentence">
             {alerts.length === MAX_NOTICES + 1
               ? '1 more notice'
               : `${alerts.length - MAX_NOTICES} more notices`}
@@ -119,7 +119,7 @@ const Notices = ({ alerts, now }: { alerts: readonly Alert[]; now: number }) => 
 const Notice = ({ alert: { is, sentence, since, file }, now }: { alert: Alert; now: number }) => (
   <details class={`note is-${is}`} data-key={file?.file ?? sentence}>
     <summary>
-      <span class="says">
+      <span class="sentence">
         <Sentence text={sentence} />{' '}
         {since !== undefined && (
           <span class="dim">

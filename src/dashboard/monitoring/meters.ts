@@ -1,9 +1,9 @@
 /**
- * What Prometheus reads. Labels take their values from closed lists and from the settings, so that the number
- * of series is bounded: no run, target or policy is a label.
+ * The metrics for Prometheus. Labels have values from closed lists and the settings, so that the number of
+ * series is bounded: no run, target or policy is a label.
  *
- * What is counted from events counts since this process started, and what every process did: several
- * dashboards on one Redis show the same counts, so take one of them and do not add them up.
+ * Counters count the events of all processes since this process started. Several dashboards on one Redis have
+ * the same counts, so scrape one of them and do not add several up.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { outcomes, runStatuses } from '../../run/run.ts';
@@ -14,7 +14,7 @@ import { type SystemStatus, supervisorLagMs, systemStatusOf } from '../queries/s
 
 export interface Meters {
   contentType: string;
-  /** Reads what has to be read, and gives all of it in Prometheus's text format. */
+  /** Reads the current values and gives all metrics in Prometheus's text format. */
   text(): Promise<string>;
 }
 
@@ -27,7 +27,7 @@ export interface MetersSource
   eventBus: EventBus;
 }
 
-/** The roles a process may have; what else it says is not a series of its own. */
+/** The roles that are counted; an unknown role of a newer version gets no series. */
 const roles = ['scheduler', 'worker', 'dashboard'] as const;
 
 export function createMeters(source: MetersSource): Meters {
@@ -42,19 +42,19 @@ export function createMeters(source: MetersSource): Meters {
     contentType: registry.contentType,
     text: async () => {
       status.forget();
-      // prom-client writes `Nan`; the format says `NaN`.
+      // prom-client writes `Nan`; the format has `NaN`.
       return (await registry.metrics()).replace(/ Nan$/gm, ' NaN');
     },
   };
 }
 
-/** Reads what several meters need once for each look at all of them. */
-interface Measurement {
+/** A value that several metrics need, read once for each scrape. */
+interface CachedStatus {
   get(): Promise<SystemStatus>;
   forget(): void;
 }
 
-function readOnce(read: () => Promise<SystemStatus>): Measurement {
+function readOnce(read: () => Promise<SystemStatus>): CachedStatus {
   let reading: Promise<SystemStatus> | undefined;
   return {
     get: () => {
@@ -67,7 +67,7 @@ function readOnce(read: () => Promise<SystemStatus>): Measurement {
   };
 }
 
-function addProcess(source: MetersSource, status: Measurement, registry: Registry): void {
+function addProcess(source: MetersSource, status: CachedStatus, registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: 'caretaker_up',
@@ -122,7 +122,7 @@ function addRecords(source: MetersSource, registry: Registry): void {
   const registers = [registry];
   new Gauge({
     name: 'caretaker_runs',
-    help: 'Runs in the records, by status; ended ones go with retention.',
+    help: 'Runs in the records, by status; retention deletes ended ones.',
     labelNames: ['status'],
     registers,
     async collect() {
@@ -131,7 +131,7 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
   new Gauge({
     name: 'caretaker_queue_entries',
-    help: 'Entries in the queues, by whether they wait or are being worked on.',
+    help: 'Entries in the queues, waiting or active.',
     labelNames: ['queue', 'state'],
     registers,
     async collect() {
@@ -143,7 +143,7 @@ function addRecords(source: MetersSource, registry: Registry): void {
   });
 }
 
-function addAccounts(status: Measurement, registry: Registry): void {
+function addAccounts(status: CachedStatus, registry: Registry): void {
   const gauge = (
     name: string,
     help: string,
@@ -165,30 +165,30 @@ function addAccounts(status: Measurement, registry: Registry): void {
     });
   gauge(
     'caretaker_budget_limit_requests',
-    'Requests that a minute of the account has.',
+    'Requests that the account has in a minute.',
     ({ limit }) => limit,
   );
   gauge(
     'caretaker_budget_left_requests',
-    'Requests left of the present minute of the account, the reserve included.',
+    'Requests left in the current minute of the account, the reserve included.',
     ({ left }) => left,
   );
   gauge(
     'caretaker_budget_used_requests',
-    'Requests of the present minute of the account that are gone, by whomever.',
+    'Requests used in the current minute of the account, by Caretaker and others.',
     ({ limit, left }) => limit - left,
   );
-  gauge('caretaker_account_blocked', '1 while the account refuses us, else 0.', ({ blocked }) =>
+  gauge('caretaker_account_blocked', '1 while the account refuses access, else 0.', ({ blocked }) =>
     blocked ? 1 : 0,
   );
   gauge(
     'caretaker_account_failing_seconds',
-    'For how long the service has given no usable answer for the account; 0 while it does.',
+    'Seconds for which the service has given no usable answer for the account; 0 while it answers.',
     ({ failingSince }, now) => (failingSince === undefined ? 0 : (now - failingSince) / 1000),
   );
   gauge(
     'caretaker_supervisor_lag_seconds',
-    'Seconds since a supervisor last maintained the runs of the account; 0 while it has no active runs.',
+    'Seconds since a process last supervised the runs of the account; 0 while it has no active runs.',
     (account, now) => {
       const lag = supervisorLagMs(account, now);
       return lag === undefined ? undefined : lag / 1000;
@@ -211,13 +211,13 @@ function addAccounts(status: Measurement, registry: Registry): void {
 function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registry: Registry): void {
   const moves = new Counter({
     name: 'caretaker_run_moves_total',
-    help: 'Moves of runs to a status, being made included, seen since this process started.',
+    help: 'Moves of runs to a status, creation included, since this process started.',
     labelNames: ['status'],
     registers: [registry],
   });
   const ends = new Counter({
     name: 'caretaker_targets_ended_total',
-    help: 'Targets that got their outcome, by outcome and reason, seen since this process started.',
+    help: 'Targets that ended, by outcome and reason, since this process started.',
     labelNames: ['outcome', 'reason'],
     registers: [registry],
   });
@@ -229,5 +229,5 @@ function countEvents(eventBus: EventBus, reasonCodes: readonly string[], registr
   });
 }
 
-/** The value if the list has it: a newer version on the same Redis may know more, and labels stay bounded. */
+/** The value, or `other` for one that only a newer version on this Redis knows: labels stay bounded. */
 const oneOf = (list: readonly string[], value: string): string => (list.includes(value) ? value : 'other');

@@ -87,7 +87,7 @@ const sum = (totals: readonly { count: number }[]): number =>
 type RunTotal = OfPolicy & { status: RunStatus };
 type TargetTotal = OfPolicy & { outcome: Outcome; reason: Reason };
 
-/** The totals of what has ended, and what the runs under way have come to so far. */
+/** The totals of ended runs, plus the active runs as they are now. */
 function withActive(
   ended: Totals,
   active: readonly Run[],
