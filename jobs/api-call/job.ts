@@ -41,12 +41,12 @@ const Options = z.strictObject({
 });
 type Options = z.output<typeof Options>;
 
-const Memo = z.object({
+const State = z.object({
   /** What was taken from the target, each with its place in the call. */
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
 });
-type Memo = z.output<typeof Memo>;
-type Step = Acting<Options, Memo>;
+type State = z.output<typeof State>;
+type Step = Acting<Options, State>;
 
 /**
  * What is to be noted directly before the request, for those changes that only what was before can tell of.
@@ -75,7 +75,7 @@ export const apiCall = defineJob({
     ...confirmFaults(call.operation, confirm),
   ],
   candidates: 'any',
-  memo: Memo,
+  state: State,
   // A backup destination that nothing is saved for goes by its provider.
   target: (item: Item) => ({
     id: item.id ?? item.provider ?? '',
@@ -86,14 +86,14 @@ export const apiCall = defineJob({
   evaluate(item: Item, { prepared, runContext, serviceNow }) {
     const filled = prepared.fill(item, { now: new Date(serviceNow), timezone: runContext.timezone });
     if ('lacks' in filled) return { is: 'ineligible', why: filled.lacks };
-    return { is: 'target', memo: filled };
+    return { is: 'target', state: filled };
   },
   requestsPerTarget: (options) => (shownBefore[callOf(options).operation] ? 2 : 1),
 
-  async act(acting): Promise<Answer<Memo>> {
-    const { api, options, memo } = acting;
+  async act(acting): Promise<Answer<State>> {
+    const { api, options, state } = acting;
     const call = callOf(options);
-    const input = inputOf(call, memo?.fills ?? []);
+    const input = inputOf(call, state?.fills ?? []);
     try {
       const ask = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
       const before = await shownBefore[call.operation]?.(api, input as never);
@@ -114,7 +114,7 @@ export const apiCall = defineJob({
     const call = callOf(acting.options);
     // What is harmless to repeat is asked for again.
     if (!isOnce(call.operation)) return { is: 'absent' };
-    const input = inputOf(call, acting.memo?.fills ?? []);
+    const input = inputOf(call, acting.state?.fills ?? []);
     if (call.operation === 'syncSite') return findSync(acting, String(input['site_id']), intent);
     const found = await probeEffect(call.operation, acting, input as never, intent);
     if (found.is !== 'found') return found;
@@ -180,7 +180,7 @@ interface Answered {
 }
 
 /** What the answer to a call says of its target. */
-function endOf({ options, now }: Step, input: Record<string, unknown>, answer: Answered): Answer<Memo> {
+function endOf({ options, now }: Step, input: Record<string, unknown>, answer: Answered): Answer<State> {
   const { operation } = callOf(options);
   const { task, sync, ...rest } = answer;
   // Cancelling a task answers a task too, which is over.
@@ -195,7 +195,7 @@ function endOf({ options, now }: Step, input: Record<string, unknown>, answer: A
 }
 
 /** Calls for several items answer well, and tell in a list what they refused: here, the one of the target. */
-function refusedPart(operation: OperationId, answer: Record<string, unknown>): Answer<Memo> | undefined {
+function refusedPart(operation: OperationId, answer: Record<string, unknown>): Answer<State> | undefined {
   for (const part of Object.values(answer)) {
     const { errors } = (part ?? {}) as { errors?: { code?: string; message?: string }[] };
     const [error] = Array.isArray(errors) ? errors : [];

@@ -24,10 +24,10 @@ import {
 import { type Period, type PeriodWish, periodOf } from './period.ts';
 import { snapshotsOf } from './prerequisites.ts';
 import { completeReport, isAbout, madeSince, mailsSoFar, showsWhatAbout, withSubject } from './recipients.ts';
-import { type Mailing, type Memo, type Step, withReport } from './state.ts';
+import { type Mailing, type State, type Step, withReport } from './state.ts';
 import { mailTo } from './watch-mail.ts';
 
-type Making = Acting<{ period: PeriodWish; archive_dir?: string | undefined } & DedupeOptions, Memo>;
+type Making = Acting<{ period: PeriodWish; archive_dir?: string | undefined } & DedupeOptions, State>;
 type Report = Item<'listReports'>;
 type Task = Item<'listTasks'>;
 
@@ -78,14 +78,14 @@ const keyIn = (acting: Making, { scope }: Mailing): string =>
   reportKey(acting.target.id, periodIn(acting), scope);
 
 /** Has the report made, where the site has snapshots of its days, and nobody has made it or is making it. */
-export async function make(acting: Making, memo: Step<'make'>): Promise<Answer<Memo>> {
+export async function make(acting: Making, state: Step<'make'>): Promise<Answer<State>> {
   const { api, target, runContext, now } = acting;
-  const before = await madeBefore(acting, memo);
+  const before = await madeBefore(acting, state);
   if (before) return before;
   const period = periodIn(acting);
   const snapshots = await snapshotsOf(api, target.id, period, runContext.timezone);
   if ('lacks' in snapshots) return unfit(snapshots.lacks);
-  const others = await takeTurn(acting, memo);
+  const others = await takeTurn(acting, state);
   if (others) return others;
   try {
     const days = { start_date: period.start, end_date: period.end };
@@ -93,10 +93,10 @@ export async function make(acting: Making, memo: Step<'make'>): Promise<Answer<M
       site_id: target.id,
       timezone: runContext.timezone,
       ...days,
-      template_id: memo.templateId,
+      template_id: state.templateId,
     };
     const { task } = await api.createReport({ body: { report: order } });
-    return followed(memo, task.id, now, 'ours');
+    return followed(state, task.id, now, 'ours');
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected || !/snapshot/i.test(`${rejected.code} ${rejected.message}`)) throw error;
@@ -109,7 +109,7 @@ function followed(
   taskId: string,
   since: number,
   whose: Step<'find'>['whose'],
-): Extract<Answer<Memo>, { is: 'following' }> {
+): Extract<Answer<State>, { is: 'following' }> {
   const adopted = whose === "somebody's" ? ({ adopted: true } as const) : {};
   const watch = { kind: 'task', taskId, since, ...adopted } as const;
   return { is: 'following', watch, next: { ...mailing, step: 'find', since, whose } };
@@ -119,18 +119,18 @@ function followed(
  * Goes on with the report that another target has made, or waits for it; nothing when this target is the one
  * to make it.
  */
-async function madeBefore(acting: Making, memo: Step<'make'>): Promise<Answer<Memo> | undefined> {
+async function madeBefore(acting: Making, state: Step<'make'>): Promise<Answer<State> | undefined> {
   const { once, now } = acting;
-  const key = keyIn(acting, memo);
+  const key = keyIn(acting, state);
   const holder = await once.claim(key);
   if (holder.result !== undefined) {
     const report = await shownAlone(acting, holder.result);
-    if (report) return goOnWith(acting, memo, report);
+    if (report) return goOnWith(acting, state, report);
     // It was deleted since.
   } else if (!holder.isOurs) {
     if (holder.endedAt === undefined)
       return othersWork('making the same report', holder, waitFor(holder, now) ?? now);
-    const found = await leftBy(acting, memo, holder);
+    const found = await leftBy(acting, state, holder);
     if (found) return found;
     const until = waitFor(holder, now);
     if (until !== undefined) return othersWork('making the same report', holder, until);
@@ -144,7 +144,7 @@ async function madeBefore(acting: Making, memo: Step<'make'>): Promise<Answer<Me
  * Makes it this target's turn to have a report on the days made, where no other target has one made; else
  * what to do until then.
  */
-async function takeTurn(acting: Making, { scope }: Mailing): Promise<Answer<Memo> | undefined> {
+async function takeTurn(acting: Making, { scope }: Mailing): Promise<Answer<State> | undefined> {
   const { once, now, target } = acting;
   const key = makingKey(target.id, periodIn(acting));
   let turn = await once.claim(key);
@@ -164,18 +164,22 @@ const isMade = ({ result }: Holder): boolean => result?.startsWith('made ') ?? f
  * What is there, or still under way, of a report that a target was to make which ended without having found
  * it.
  */
-async function leftBy(acting: Making, memo: Step<'make'>, { at }: Holder): Promise<Answer<Memo> | undefined> {
-  const { found, until } = await reportIn(acting, memo, { whose: "somebody's", since: at });
-  if (found) return goOnWith(acting, memo, found);
+async function leftBy(
+  acting: Making,
+  state: Step<'make'>,
+  { at }: Holder,
+): Promise<Answer<State> | undefined> {
+  const { found, until } = await reportIn(acting, state, { whose: "somebody's", since: at });
+  if (found) return goOnWith(acting, state, found);
   if (until) return until;
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, at)) if (!ended.includes(task.status)) tasks.push(task);
   const ours = tasks.find((task) => sitesOf(task).includes(acting.target.id));
-  if (ours) return followed(memo, ours.id, acting.now, "somebody's");
+  if (ours) return followed(state, ours.id, acting.now, "somebody's");
   return tasks.some((task) => sitesOf(task).length === 0) ? silentTask(acting) : undefined;
 }
 
-const silentTask = ({ now }: Making): Answer<Memo> & { is: 'waiting' } => ({
+const silentTask = ({ now }: Making): Answer<State> & { is: 'waiting' } => ({
   is: 'waiting',
   reason: 'conflict',
   detail: 'A task that makes a report is under way, and the service does not show for which site.',
@@ -183,26 +187,26 @@ const silentTask = ({ now }: Making): Answer<Memo> & { is: 'waiting' } => ({
 });
 
 /** Waits for the end of a task that was at work on a report on the site when the run was planned. */
-export const awaitTask = ({ now }: Making, { taskId, ...memo }: Step<'await'>): Answer<Memo> =>
-  followed(memo, taskId, now, "somebody's");
+export const awaitTask = ({ now }: Making, { taskId, ...state }: Step<'await'>): Answer<State> =>
+  followed(state, taskId, now, "somebody's");
 
 /**
  * Finds the report that was made: its task does not name it. Has it made when the task was about other days.
  */
-export async function find(acting: Making, memo: Step<'find'>): Promise<Answer<Memo>> {
+export async function find(acting: Making, state: Step<'find'>): Promise<Answer<State>> {
   const { ended: end } = acting;
-  const { since, whose, ...mailing } = memo;
+  const { since, whose, ...mailing } = state;
   const isLost = end?.is === 'failed' && end.reason === 'unknown-effect';
   // A task that the service forgot may have made its report all the same.
   if (end && end.is !== 'done' && !isLost)
-    return whose === "somebody's" ? { is: 'next', memo: { ...mailing, step: 'make' } } : end;
+    return whose === "somebody's" ? { is: 'next', state: { ...mailing, step: 'make' } } : end;
   const { found, until } = await reportIn(acting, mailing, { whose, since });
   if (found) return goOnWith(acting, mailing, found, whose === "somebody's" ? undefined : since);
   if (until) return until;
   const others = await isAnyNew(acting, since);
   // Without an end, planning saw a report, which is gone by now.
   if (whose === "somebody's" && (others || isLost || !end))
-    return { is: 'next', memo: { ...mailing, step: 'make' } };
+    return { is: 'next', state: { ...mailing, step: 'make' } };
   if (isLost) return end;
   if (whose === 'perhaps ours' && others) {
     const detail =
@@ -274,7 +278,7 @@ async function goOnWith(
   { step: _, ...mailing }: Mailing & { step?: string },
   report: Report,
   askedAt?: number,
-): Promise<Answer<Memo>> {
+): Promise<Answer<State>> {
   const { once, options } = acting;
   const key = keyIn(acting, mailing);
   const [isRecorded] = await once.results([scopeKey(report.id)]);
@@ -300,18 +304,18 @@ async function goOnWith(
     ...(untold.length > 0 && order === 'before' ? { untold } : {}),
     ...(isForeign ? { adopted: true as const } : {}),
   };
-  return { is: 'next', memo: withReport(facts, shown, options) };
+  return { is: 'next', state: withReport(facts, shown, options) };
 }
 
 /** What became of a report that was asked for, when the answer was lost. */
 export async function adoptReport(
   acting: Making,
-  memo: Step<'make'>,
+  state: Step<'make'>,
   intent: Intent,
-): Promise<Reconciled<Memo>> {
+): Promise<Reconciled<State>> {
   const { effects, target, now } = acting;
-  const { found, until } = await reportIn(acting, memo, { whose: 'perhaps ours', since: intent.at });
-  if (found) return goOnWith(acting, memo, found, intent.at);
+  const { found, until } = await reportIn(acting, state, { whose: 'perhaps ours', since: intent.at });
+  if (found) return goOnWith(acting, state, found, intent.at);
   if (until) return until;
   const tasks: Task[] = [];
   for await (const task of reportTasksSince(acting, intent.at)) {
@@ -322,7 +326,7 @@ export async function adoptReport(
   const running = tasks.filter(({ status }) => !ended.includes(status));
   for (const task of running)
     if (sitesOf(task).includes(target.id) && (await effects.claim('createReport', task.id)))
-      return followed(memo, task.id, intent.at, 'perhaps ours');
+      return followed(state, task.id, intent.at, 'perhaps ours');
   if (running.length > 0) return silentTask(acting);
   const made = tasks.some(({ status }) => status === 'completed');
   if (!made || now >= intent.at + LISTED_WITHIN_MS) return { is: 'absent' };

@@ -29,7 +29,7 @@ import {
   withSubject,
 } from './recipients.ts';
 import { adoptMail, send, tell } from './send-report.ts';
-import { Memo, type Step, withReport } from './state.ts';
+import { State, type Step, withReport } from './state.ts';
 import { mailWatch } from './watch-mail.ts';
 
 type Report = Item<'listReports'>;
@@ -100,7 +100,7 @@ const Options = z.strictObject({
 });
 type Options = z.output<typeof Options>;
 
-type Working = Acting<Options, Memo>;
+type Working = Acting<Options, State>;
 
 interface Prepared {
   period: Period;
@@ -126,7 +126,7 @@ export const reportDispatch = defineJob({
   },
   options: Options,
   candidates: 'listSites',
-  memo: Memo,
+  state: State,
   // A report leaves its site as it is, and a mail may be on its way for long.
   target: (site) => ({ id: site.id, label: site.url, site: null }),
   check: (options, { targetMs }) => [
@@ -159,7 +159,7 @@ export const reportDispatch = defineJob({
     yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
   },
 
-  evaluate(site, { options, runContext, prepared, retry, now }): Evaluation<Memo> {
+  evaluate(site, { options, runContext, prepared, retry, now }): Evaluation<State> {
     const { period, needs } = prepared;
     const facts = factsOf(site, period, options.language);
     const asked = addressesOf(site, options.recipients);
@@ -189,44 +189,44 @@ export const reportDispatch = defineJob({
     if (ready && prepared.scopes.has(ready.id))
       return {
         is: 'target',
-        memo: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
+        state: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
       };
     // Whose it is may be known soon, when a run that is having it made has found it.
-    if (ready) return { is: 'target', memo: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
+    if (ready) return { is: 'target', state: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
     const taskId = prepared.making.get(site.id);
     return {
       is: 'target',
-      memo: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
+      state: taskId === undefined ? { ...mailing, step: 'make' } : { ...mailing, step: 'await', taskId },
     };
   },
 
   watches: [mailWatch],
   requestsPerTarget: ({ archive_dir }) => (archive_dir === undefined ? 4 : 5),
 
-  async act(acting): Promise<Answer<Memo>> {
-    const { memo } = acting;
-    switch (memo?.step) {
+  async act(acting): Promise<Answer<State>> {
+    const { state } = acting;
+    switch (state?.step) {
       case 'make':
-        return make(acting, memo);
+        return make(acting, state);
       case 'await':
-        return awaitTask(acting, memo);
+        return awaitTask(acting, state);
       case 'find':
-        return find(acting, memo);
+        return find(acting, state);
       case 'archive':
-        return archive(acting, memo);
+        return archive(acting, state);
       case 'send':
-        return send(acting, memo);
+        return send(acting, state);
       case 'tell':
-        return tell(acting, memo);
+        return tell(acting, state);
       default:
-        throw new Error('The plan left no memo.');
+        throw new Error('The plan left no state.');
     }
   },
 
-  async reconcile(acting, intent): Promise<Reconciled<Memo>> {
-    const { memo } = acting;
-    if (memo?.step === 'send') return adoptMail(acting, memo, intent);
-    return memo?.step === 'make' ? adoptReport(acting, memo, intent) : { is: 'unknown' };
+  async reconcile(acting, intent): Promise<Reconciled<State>> {
+    const { state } = acting;
+    if (state?.step === 'send') return adoptMail(acting, state, intent);
+    return state?.step === 'make' ? adoptReport(acting, state, intent) : { is: 'unknown' };
   },
 });
 
@@ -256,18 +256,18 @@ function deduplicated(
 }
 
 /** Keeps the PDF. A report that could not be kept is not sent: the next run goes on with it. */
-async function archive(acting: Working, memo: Step<'archive'>): Promise<Answer<Memo>> {
+async function archive(acting: Working, state: Step<'archive'>): Promise<Answer<State>> {
   const { download, target, options } = acting;
   const period = periodIn(acting);
-  const { 'client.company_name': company, 'client.name': name } = memo.facts;
+  const { 'client.company_name': company, 'client.name': name } = state.facts;
   const site = target.label.replace(/^[a-z]+:\/\//i, '').replace(/\/$/, '');
   const names = [company || name || 'no client', site, monthOf(period) ?? `${period.start}_${period.end}`];
   try {
-    const content = await download('downloadReport', { report_id: memo.report.id });
+    const content = await download('downloadReport', { report_id: state.report.id });
     await keepFile(content, { dir: options.archive_dir ?? '', names });
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { is: 'failed', reason: 'archive-failed', detail: error.message };
   }
-  return { is: 'next', memo: { ...memo, step: 'send' } };
+  return { is: 'next', state: { ...state, step: 'send' } };
 }

@@ -34,7 +34,7 @@ const mailing = {
   instead: z.array(z.string()).optional(),
 };
 const made = z.object({ id: z.string(), madeAt: z.number() });
-export const Memo = z.discriminatedUnion('step', [
+export const State = z.discriminatedUnion('step', [
   z.object({ step: z.literal('make'), ...mailing }),
   z.object({ step: z.literal('await'), ...mailing, taskId: z.string() }),
   z.object({
@@ -48,16 +48,16 @@ export const Memo = z.discriminatedUnion('step', [
   z.object({ step: z.literal('send'), ...mailing, report: made }),
   z.object({ step: z.literal('tell'), ...mailing, report: made, refused: z.array(z.string()) }),
 ]);
-export type Memo = z.output<typeof Memo>;
+export type State = z.output<typeof State>;
 export type Mailing = z.output<z.ZodObject<typeof mailing>>;
-export type Step<Name extends Memo['step']> = Extract<Memo, { step: Name }>;
+export type Step<Name extends State['step']> = Extract<State, { step: Name }>;
 
 /** The step that comes when there is a report: it is kept, where there is a folder for it, and then sent. */
 export const withReport = (
   mailing: Mailing,
   report: Item<'listReports'>,
   { archive_dir }: { archive_dir?: string | undefined },
-): Memo => ({
+): State => ({
   ...mailing,
   step: archive_dir === undefined ? 'send' : 'archive',
   report: { id: report.id, madeAt: Date.parse(report.created_at ?? '') || 0 },

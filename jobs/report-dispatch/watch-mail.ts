@@ -48,8 +48,8 @@ export const mailWatch: WatchKind<MailWatch, Report> = {
   },
   keyOfItem: (report) => report.id,
   keyOf: (watch) => watch.reportId,
-  judge,
-  async look(api, watch) {
+  evaluate: judge,
+  async poll(api, watch) {
     const report = await reportOf(api, watch.reportId);
     return report ? judge(watch, report) : lost;
   },

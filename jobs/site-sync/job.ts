@@ -53,7 +53,7 @@ const Options = z
   });
 type Options = z.output<typeof Options>;
 
-const Memo = z.object({
+const State = z.object({
   /** Sync the site, follow the sync that planning saw running, or move the daily sync. */
   step: z.enum(['sync', 'follow', 'move']),
   /** For `follow`: when planning saw the sync running. */
@@ -64,8 +64,8 @@ const Memo = z.object({
   skipped: z.enum(['daily-limit', 'maintenance', 'not-eligible']).optional(),
   detail: z.string().optional(),
 });
-type Memo = z.output<typeof Memo>;
-type Step = Acting<Options, Memo>;
+type State = z.output<typeof State>;
+type Step = Acting<Options, State>;
 type Sync = NonNullable<Item<'listSites'>['sync']>;
 
 export const siteSync = defineJob({
@@ -73,9 +73,9 @@ export const siteSync = defineJob({
   summary: 'Syncs all sites, or those with a stale sync, and follows each sync to its snapshot.',
   options: Options,
   candidates: 'listSites',
-  memo: Memo,
+  state: State,
   target: (site) => ({ id: site.id, label: site.url }),
-  evaluate(site, { options, now, serviceNow, retry }): Evaluation<Memo> {
+  evaluate(site, { options, now, serviceNow, retry }): Evaluation<State> {
     const status = shown(site.connection?.status, 'site.connection.status');
     if (status === 'disconnected') return { is: 'ineligible', why: 'The site is disconnected.' };
     const sync = shown(site.sync, 'site.sync');
@@ -84,39 +84,39 @@ export const siteSync = defineJob({
     if (shown(site.locked, 'site.locked')) return { is: 'ineligible', why: 'The site is locked.' };
     const move = moveOf(site.id, sync, options);
     if (sync.in_progress) {
-      return { is: 'target', memo: { step: 'follow', since: now, ...move } };
+      return { is: 'target', state: { step: 'follow', since: now, ...move } };
     }
     const standing = options.mode === 'stale' ? standingOf(sync, options, serviceNow) : undefined;
     if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
     if (standing?.is === 'done') {
       if (!move.move) return { is: 'settled', end: standing };
-      return { is: 'target', memo: { step: 'move', ...move, detail: standing.detail } };
+      return { is: 'target', state: { step: 'move', ...move, detail: standing.detail } };
     }
-    return move.move ? { is: 'target', memo: { step: 'sync', ...move } } : { is: 'target' };
+    return move.move ? { is: 'target', state: { step: 'sync', ...move } } : { is: 'target' };
   },
   requestsPerTarget: 1,
 
-  async act(acting): Promise<Answer<Memo>> {
-    const { target, memo } = acting;
-    if (memo?.step === 'move') return moveDailySync(acting, memo);
-    if (memo?.step !== 'follow') return sync(acting);
-    const since = memo.since ?? acting.now;
+  async act(acting): Promise<Answer<State>> {
+    const { target, state } = acting;
+    if (state?.step === 'move') return moveDailySync(acting, state);
+    if (state?.step !== 'follow') return sync(acting);
+    const since = state.since ?? acting.now;
     return thenMove(
       { is: 'following', watch: { kind: 'sync', siteId: target.id, since, adopted: true } },
-      memo,
+      state,
     );
   },
 
   async reconcile(acting, intent) {
-    const { api, target, memo, ended } = acting;
-    if (intent.operation !== 'updateSite' || !memo?.move) {
+    const { api, target, state, ended } = acting;
+    if (intent.operation !== 'updateSite' || !state?.move) {
       const found = await findSync(acting, target.id, intent);
-      return found.is === 'following' ? thenMove(found, memo) : found;
+      return found.is === 'following' ? thenMove(found, state) : found;
     }
     const { site } = await api.showSite({ site_id: target.id });
     if (!site.sync?.daily_sync_time)
       return { is: 'unknown', detail: 'The service does not show the daily sync time.' };
-    return sameTime(memo.move.to, site.sync.daily_sync_time) ? moved(memo, ended) : { is: 'absent' };
+    return sameTime(state.move.to, site.sync.daily_sync_time) ? moved(state, ended) : { is: 'absent' };
   },
 });
 
@@ -124,7 +124,7 @@ export const siteSync = defineJob({
  * Where the daily sync of a site is to be moved, if it is to be: to the place in the window that is the
  * site's own.
  */
-function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Options): Pick<Memo, 'move'> {
+function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Options): Pick<State, 'move'> {
   const from = window && shown(sync.daily_sync_time, 'site.sync.daily_sync_time');
   if (!window || !from) return {};
   const to = placeIn(window, siteId);
@@ -148,25 +148,25 @@ function ago(ms: number): string {
   return ms < HOUR ? `${Math.floor(ms / 60_000)} min ago` : `${Math.floor(ms / HOUR)} h ago`;
 }
 
-async function sync({ api, target, options, memo, now }: Step): Promise<Answer<Memo>> {
+async function sync({ api, target, options, state, now }: Step): Promise<Answer<State>> {
   try {
     const body = options.message === undefined ? {} : { body: { sync: { message: options.message } } };
     const { sync } = await api.syncSite({ site_id: target.id, ...body });
     const watch = { kind: 'sync', siteId: target.id, snapshotId: sync.snapshot_id, since: now } as const;
-    return thenMove({ is: 'following', watch }, memo);
+    return thenMove({ is: 'following', watch }, state);
   } catch (error) {
     const { conflict, rejected } = problemWith(error);
     if (conflict) {
       if (!(await isSyncing(api, target.id)))
         return { is: 'waiting', reason: 'conflict', detail: conflict.message };
       const watch = { kind: 'sync', siteId: target.id, since: now, adopted: true } as const;
-      return thenMove({ is: 'following', watch }, memo);
+      return thenMove({ is: 'following', watch }, state);
     }
     const refusal = rejected && refusalOf(rejected);
     if (!refusal) throw error;
-    if (!memo?.move) return { is: 'skipped', reason: refusal, detail: rejected.message };
-    const { move } = memo;
-    return { is: 'next', memo: { step: 'move', move, skipped: refusal, detail: rejected.message } };
+    if (!state?.move) return { is: 'skipped', reason: refusal, detail: rejected.message };
+    const { move } = state;
+    return { is: 'next', state: { step: 'move', move, skipped: refusal, detail: rejected.message } };
   }
 }
 
@@ -178,17 +178,17 @@ async function isSyncing(api: Api, siteId: string): Promise<boolean> {
 /** Followed, and after that the daily sync moved, where it is to be. */
 function thenMove(
   answer: Extract<Answer, { is: 'following' }>,
-  memo: Memo | undefined,
-): Extract<Answer<Memo>, { is: 'following' }> {
+  state: State | undefined,
+): Extract<Answer<State>, { is: 'following' }> {
   const { is, watch } = answer;
-  return memo?.move ? { is, watch, next: { step: 'move', move: memo.move } } : { is, watch };
+  return state?.move ? { is, watch, next: { step: 'move', move: state.move } } : { is, watch };
 }
 
-async function moveDailySync({ api, target, ended }: Step, memo: Memo): Promise<End> {
-  const { to } = memo.move ?? { to: '' };
+async function moveDailySync({ api, target, ended }: Step, state: State): Promise<End> {
+  const { to } = state.move ?? { to: '' };
   try {
     await api.updateSite({ site_id: target.id, body: { site: { sync: { daily_sync_time: to } } } });
-    return moved(memo, ended);
+    return moved(state, ended);
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected) throw error;
@@ -199,12 +199,12 @@ async function moveDailySync({ api, target, ended }: Step, memo: Memo): Promise<
 }
 
 /** The end of a site whose daily sync was moved: that of its sync, if there was one. */
-function moved(memo: Memo, ended: End | undefined): End {
+function moved(state: State, ended: End | undefined): End {
   const before: End = ended ?? {
-    ...(memo.skipped ? { is: 'skipped', reason: memo.skipped } : { is: 'done', reason: 'done' }),
-    ...(memo.detail === undefined ? {} : { detail: memo.detail }),
+    ...(state.skipped ? { is: 'skipped', reason: state.skipped } : { is: 'done', reason: 'done' }),
+    ...(state.detail === undefined ? {} : { detail: state.detail }),
   };
-  const { from, to } = memo.move ?? { from: '', to: '' };
+  const { from, to } = state.move ?? { from: '', to: '' };
   const says = `The daily sync was moved from ${from} to ${to}.`;
   return { ...before, detail: before.detail === undefined ? says : `${before.detail} ${says}` };
 }

@@ -47,6 +47,7 @@ import {
   whyFresh,
 } from './copies.ts';
 import { liveSitesOf } from './live-sites.ts';
+import { type Close, type Look, State } from './state.ts';
 import { firstTag, type KnownTags, knownTags } from './tags.ts';
 
 const DAY_MS = 86_400_000;
@@ -120,29 +121,6 @@ interface Survey {
   tags: KnownTags;
 }
 
-/** `look`: nothing was done yet. `close`: the copy is gone, and the note that announced it is to say so. */
-const Memo = z.discriminatedUnion('step', [
-  z.object({
-    step: z.literal('look'),
-    siteId: z.string(),
-    siteUrl: z.string(),
-    seen: z.string(),
-    expiresAt: z.string(),
-    plannedAt: z.number(),
-    facts: z.string(),
-  }),
-  z.object({
-    step: z.literal('close'),
-    siteId: z.string(),
-    noteId: z.string(),
-    reason: z.enum(['done', 'already-done']),
-    facts: z.string(),
-  }),
-]);
-type Memo = z.output<typeof Memo>;
-type Look = Extract<Memo, { step: 'look' }>;
-type Close = Extract<Memo, { step: 'close' }>;
-
 export const stagingCleanup = defineJob({
   name: 'staging-cleanup',
   summary: 'Deletes, extends or reports staging copies that are stale.',
@@ -155,7 +133,7 @@ export const stagingCleanup = defineJob({
   options: Options,
   candidates: 'listStagingSites',
   related: ['listSites'],
-  memo: Memo,
+  state: State,
   target: ({ id, url }) => ({ id, label: url ?? id }),
   prepare,
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
@@ -169,29 +147,29 @@ export const stagingCleanup = defineJob({
     return action === 'delete' && grace !== 0 ? 5 : 3;
   },
 
-  async act(acting): Promise<Answer<Memo>> {
-    const { memo, options } = acting;
-    if (!memo) throw new Error('A staging copy was planned without a memo.');
-    if (memo.step === 'close') return close(acting, memo);
-    if (options.action === 'extend') return extend(acting, memo);
-    return options.grace === 0 ? remove(acting, memo) : removeIfAnnounced(acting, memo);
+  async act(acting): Promise<Answer<State>> {
+    const { state, options } = acting;
+    if (!state) throw new Error('A staging copy was planned without a state.');
+    if (state.step === 'close') return close(acting, state);
+    if (options.action === 'extend') return extend(acting, state);
+    return options.grace === 0 ? remove(acting, state) : removeIfAnnounced(acting, state);
   },
 
-  async reconcile(acting, { operation, note = '' }): Promise<Reconciled<Memo>> {
-    const { memo } = acting;
-    if (!memo) return { is: 'unknown' };
-    if (memo.step === 'close') {
-      const open = await isAnnouncedBy(acting.api, markOf(acting, memo), memo.noteId);
-      return open ? { is: 'absent' } : ended(acting, memo);
+  async reconcile(acting, { operation, note = '' }): Promise<Reconciled<State>> {
+    const { state } = acting;
+    if (!state) return { is: 'unknown' };
+    if (state.step === 'close') {
+      const open = await isAnnouncedBy(acting.api, markOf(acting, state), state.noteId);
+      return open ? { is: 'absent' } : ended(acting, state);
     }
     if (operation === 'createSiteNote' || operation === 'updateSiteNote') {
-      const found = await findAnnouncement(acting, markOf(acting, memo));
-      return found && toMoment(found.from) === note ? announced(found, memo) : { is: 'absent' };
+      const found = await findAnnouncement(acting, markOf(acting, state));
+      return found && toMoment(found.from) === note ? announced(found, state) : { is: 'absent' };
     }
     // One that a list lacks may still be there: the single view alone proves that it is gone.
     const copy = await copyAlone(acting.api, acting.target.id);
     if (operation === 'deleteStagingSite')
-      return copy ? { is: 'absent' } : removed(acting, memo, 'done', note);
+      return copy ? { is: 'absent' } : removed(acting, state, 'done', note);
     if (!copy) return { is: 'skipped', reason: 'gone' };
     const after = shown(copy.expires_at, 'staging.expires_at');
     if (secondsOf(after) > secondsOf(note)) return extended(note, after);
@@ -214,7 +192,7 @@ async function prepare({ all, api, serviceTime, options, now }: Preparing<Option
   };
 }
 
-function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Survey>): Evaluation<Memo> {
+function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Survey>): Evaluation<State> {
   const { options, prepared: known, now, serviceNow } = evaluating;
   const copy = known.copies.get(id);
   if (!copy) return { is: 'excluded', why: 'It appeared while the plan was made' };
@@ -224,11 +202,13 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
   if (why !== undefined) return { is: 'ineligible', why };
   const facts = factsOf(copy, serviceNow);
   if (options.action === 'report') {
-    const findings = [{ severity: 'warning' as const, about: copy.url ?? copy.id, says: `Stale: ${facts}.` }];
+    const findings = [
+      { severity: 'warning' as const, about: copy.url ?? copy.id, message: `Stale: ${facts}.` },
+    ];
     return { is: 'settled', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };
   }
   const siteId = shown(copy.site_id, 'staging.site_id');
-  const memo = {
+  const state = {
     step: 'look',
     siteId,
     siteUrl: known.sites.get(siteId)?.url ?? '',
@@ -237,7 +217,7 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
     plannedAt: now,
     facts,
   } as const;
-  return { is: 'target', memo };
+  return { is: 'target', state };
 }
 
 /**
@@ -276,24 +256,24 @@ function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Eval
   return undefined;
 }
 
-type Working = Acting<Options, Memo>;
+type Working = Acting<Options, State>;
 
-const markOf = ({ options, target }: Working, { siteId }: Memo): Mark => ({
+const markOf = ({ options, target }: Working, { siteId }: State): Mark => ({
   siteId,
   marker: options.marker,
   about: target.id,
 });
 
 /** Announces the deletion, waits for its time, or deletes, whichever it is time for. */
-async function removeIfAnnounced(acting: Working, memo: Look): Promise<Answer<Memo>> {
+async function removeIfAnnounced(acting: Working, state: Look): Promise<Answer<State>> {
   try {
-    const found = await findAnnouncement(acting, markOf(acting, memo));
+    const found = await findAnnouncement(acting, markOf(acting, state));
     // One without a date that can be read is written again, too.
-    if (found && acting.now < found.from) return announced(found, memo);
-    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await remove(acting, memo, found);
+    if (found && acting.now < found.from) return announced(found, state);
+    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await remove(acting, state, found);
     const from = acting.now + (acting.options.grace ?? GRACE_MS);
-    await announce(acting.api, markOf(acting, memo), announcementText(acting, memo, from), from, found);
-    return announced({ from }, memo);
+    await announce(acting.api, markOf(acting, state), announcementText(acting, state, from), from, found);
+    return announced({ from }, state);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return { is: 'skipped', reason: 'gone', detail: 'Its live site is no longer in the account.' };
@@ -318,58 +298,63 @@ function announcementText({ target, runContext, options }: Working, { facts }: L
 }
 
 /** Deletes the copy, unless something has changed since the plan was made. */
-async function remove(acting: Working, memo: Look, announcement?: Announcement): Promise<Answer<Memo>> {
-  const seen = await lookAgain(acting, memo);
-  if (seen === 'gone') return removed(acting, memo, 'already-done', announcement?.noteId);
+async function remove(acting: Working, state: Look, announcement?: Announcement): Promise<Answer<State>> {
+  const seen = await lookAgain(acting, state);
+  if (seen === 'gone') return removed(acting, state, 'already-done', announcement?.noteId);
   if (seen !== 'same') return seen;
   try {
     await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, announcement?.noteId);
-    return removed(acting, memo, 'done', announcement?.noteId);
+    return removed(acting, state, 'done', announcement?.noteId);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return removed(acting, memo, 'already-done', announcement?.noteId);
+    return removed(acting, state, 'already-done', announcement?.noteId);
   }
 }
 
 /** The copy is gone; if that was announced, the note is to say so. */
-function removed(acting: Working, memo: Look, reason: Close['reason'], noteId = ''): Answer<Memo> {
-  const { siteId, facts } = memo;
+function removed(acting: Working, state: Look, reason: Close['reason'], noteId = ''): Answer<State> {
+  const { siteId, facts } = state;
   if (noteId === '') return ended(acting, { reason, facts });
-  return { is: 'next', memo: { step: 'close', siteId, noteId, reason, facts } };
+  return { is: 'next', state: { step: 'close', siteId, noteId, reason, facts } };
 }
 
 /** What was deleted is a finding, so that a run tells of each copy by itself. */
 function ended({ target }: Working, { reason, facts }: Pick<Close, 'reason' | 'facts'>): End {
   if (reason === 'already-done') return { is: 'done', reason, detail: 'It was gone already.' };
   const detail = `Deleted: ${facts}.`;
-  return { is: 'done', reason, detail, findings: [{ severity: 'info', about: target.label, says: detail }] };
+  return {
+    is: 'done',
+    reason,
+    detail,
+    findings: [{ severity: 'info', about: target.label, message: detail }],
+  };
 }
 
 /** Has the note tell what became of its announcement. The copy is gone whether or not that can be done. */
-async function close(acting: Working, memo: Close): Promise<End> {
+async function close(acting: Working, state: Close): Promise<End> {
   const { api, target, runContext, now } = acting;
   const copy = `The staging copy ${target.label} (${target.id})`;
   const says =
-    memo.reason === 'done'
-      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${memo.facts}.`
+    state.reason === 'done'
+      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${state.facts}.`
       : `${copy} was announced for deletion, and was gone before.`;
-  const refusal = await closeAnnouncement(api, markOf(acting, memo), memo.noteId, says);
-  const end = ended(acting, memo);
+  const refusal = await closeAnnouncement(api, markOf(acting, state), state.noteId, says);
+  const end = ended(acting, state);
   if (refusal === undefined) return end;
   const warning = `The note that announced its deletion still stands: ${refusal}`;
-  const left = { severity: 'warning' as const, about: target.label, says: warning };
+  const left = { severity: 'warning' as const, about: target.label, message: warning };
   return { ...end, findings: [...(end.findings ?? []), left] };
 }
 
 /** Lets the copy live longer, unless something has changed since the plan was made. */
-async function extend(acting: Working, memo: Look): Promise<End> {
+async function extend(acting: Working, state: Look): Promise<End> {
   const { api, target, options } = acting;
-  const seen = await lookAgain(acting, memo);
+  const seen = await lookAgain(acting, state);
   if (seen === 'gone') return { is: 'skipped', reason: 'gone' };
   if (seen !== 'same') return seen;
   const asked = { staging_site_id: target.id, body: { days: options.days ?? 1 } };
-  const { staging_site } = await api.extendStagingSiteExpiry(asked, memo.expiresAt);
-  return extended(memo.expiresAt, staging_site.expires_at);
+  const { staging_site } = await api.extendStagingSiteExpiry(asked, state.expiresAt);
+  return extended(state.expiresAt, staging_site.expires_at);
 }
 
 const extended = (before: string, after: string | undefined): End => ({
@@ -381,18 +366,18 @@ const extended = (before: string, after: string | undefined): End => ({
 const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
 /** Whether the copy is as it was planned, and nothing has begun on it since; else its end. Two requests. */
-async function lookAgain(acting: Working, memo: Look): Promise<'same' | 'gone' | End> {
+async function lookAgain(acting: Working, state: Look): Promise<'same' | 'gone' | End> {
   const { target, options } = acting;
-  const copies = await copiesOf(acting, memo.siteId);
+  const copies = await copiesOf(acting, state.siteId);
   // One that a list lacks may still be there: the single view alone proves that it is gone.
   const copy = copies.find(({ id }) => id === target.id) ?? (await copyAlone(acting.api, target.id));
   if (!copy) return 'gone';
-  if (stateOf(copy) !== memo.seen) return changed('It has changed since the plan was made.');
+  if (stateOf(copy) !== state.seen) return changed('It has changed since the plan was made.');
   if (newestOfEach(copies, options.keep_latest ?? 0).has(copy.id)) {
     return changed('A newer copy has gone since the plan was made: keep_latest keeps this one.');
   }
-  const sited = { ...copy, siteUrl: memo.siteUrl };
-  const { earliest } = await acting.serviceTime(memo.plannedAt);
+  const sited = { ...copy, siteUrl: state.siteUrl };
+  const { earliest } = await acting.serviceTime(state.plannedAt);
   const task = await taskOnCopySince(acting, sited, earliest);
   return task ? changed(atWorkOn(task)) : 'same';
 }

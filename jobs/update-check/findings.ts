@@ -143,7 +143,7 @@ function linesOf(
   const lines: Finding[] = [standing(looked, held, options, now)];
   if (refused !== undefined && did) {
     const what = effects[did] === 'active' ? 'enabled' : 'paused';
-    lines.push({ severity: 'error', about: 'schedule', says: `It could not be ${what}: ${refused}` });
+    lines.push({ severity: 'error', about: 'schedule', message: `It could not be ${what}: ${refused}` });
   }
   const told = runs.map((run) => runFindings(run, severityOf('failed', options), label));
   const older: Finding[] =
@@ -153,7 +153,7 @@ function linesOf(
           {
             severity: 'warning',
             about: 'more runs',
-            says: `${untold} older runs since ${inMinutes(since)} are not reported.`,
+            message: `${untold} older runs since ${inMinutes(since)} are not reported.`,
           },
         ];
   const all = [...lines, ...told.flat(), ...older];
@@ -177,9 +177,9 @@ function standing(
   const fails = (['overdue', 'paused', 'no-history'] as const).some(
     (condition) => held.has(condition) && options.fail_on.includes(condition),
   );
-  const line = (amiss: Condition | boolean, says: string): Finding => {
+  const line = (amiss: Condition | boolean, message: string): Finding => {
     const isAmiss = typeof amiss === 'string' ? held.has(amiss) : amiss;
-    return { severity: fails ? 'error' : isAmiss ? 'warning' : 'info', about: 'schedule', says };
+    return { severity: fails ? 'error' : isAmiss ? 'warning' : 'info', about: 'schedule', message };
   };
   const rate = options.pause_on_failed_rate;
   const next = inMinutes(schedule.next_update_at);
@@ -269,11 +269,11 @@ export function siteEnd(
       : `no active schedule updates it${others.length > 0 ? ` (${others.slice(0, 3).join(', ')})` : ''}`;
   const offline = site.connected ? '' : ' The site is disconnected.';
   const what = `The core ${site.current} ${vulnerable ? 'is vulnerable' : 'is behind'}, ${site.latest} is available`;
-  const says = [`${what}; ${who}.${offline}`, lacking].filter((text) => text !== '').join(' ');
+  const message = [`${what}; ${who}.${offline}`, lacking].filter((text) => text !== '').join(' ');
   const findings = [...held].map((condition) => ({
     severity: severityOf(condition, options),
     about: condition,
-    says,
+    message,
   }));
-  return { ...endOf(held, options), detail: says, findings };
+  return { ...endOf(held, options), detail: message, findings };
 }

@@ -60,7 +60,7 @@ const Options = z.strictObject({
 });
 type Options = z.output<typeof Options>;
 
-const Memo = z.object({
+const State = z.object({
   plannedAt: z.number(),
   since: z.number(),
   /** From when on the schedule's history has to be read again. */
@@ -77,7 +77,7 @@ const Memo = z.object({
   /** What the service said instead of doing it. */
   refused: z.string().optional(),
 });
-type Memo = z.output<typeof Memo>;
+type State = z.output<typeof State>;
 
 interface Survey {
   looked: Map<string, ExaminedSchedule & Pick<ScheduleHistory, 'entries'>>;
@@ -103,7 +103,7 @@ export const updateCheck = defineJob({
   },
   options: Options,
   candidates: 'listAutoUpdateSchedules',
-  memo: Memo,
+  state: State,
   target: ({ id, name }) => ({ id, label: name ?? id }),
   requestsPerTarget: 4,
   check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
@@ -137,7 +137,7 @@ export const updateCheck = defineJob({
     }
     const tells = taskIds(one.entries);
     const moments = [...one.runs, ...(one.latest ? [one.latest] : [])].map(({ at }) => at);
-    const memo: Memo = {
+    const state: State = {
       plannedAt: now,
       since: one.since,
       from: Math.min(one.since, ...moments.filter((at) => at > 0)),
@@ -147,7 +147,7 @@ export const updateCheck = defineJob({
       untold: one.untold,
       sites: cores.sites.size,
     };
-    return { is: 'target', memo };
+    return { is: 'target', state };
   },
 
   *extraTargets({ options, prepared: { looked, cores } }) {
@@ -166,24 +166,24 @@ export const updateCheck = defineJob({
     }
   },
 
-  async act({ api, all, serviceTime, target, options, memo, ended, now }): Promise<Answer<Memo>> {
-    if (!memo) throw new Error('A schedule is planned with a memo.');
-    const [taskId, ...going] = memo.going;
-    const until = memo.plannedAt + options.follow_for;
+  async act({ api, all, serviceTime, target, options, state, ended, now }): Promise<Answer<State>> {
+    if (!state) throw new Error('A schedule is planned with a state.');
+    const [taskId, ...going] = state.going;
+    const until = state.plannedAt + options.follow_for;
     if (taskId !== undefined && now < until && ended?.reason !== 'timeout') {
-      const watch = { kind: 'task', taskId, since: memo.plannedAt, until, adopted: true } as const;
-      return { is: 'following', watch, next: { ...memo, going } };
+      const watch = { kind: 'task', taskId, since: state.plannedAt, until, adopted: true } as const;
+      return { is: 'following', watch, next: { ...state, going } };
     }
-    const looked = await lookAgain({ api, all }, target.id, memo, options);
-    const effect = memo.did ? undefined : effectOn(looked, options);
+    const looked = await lookAgain({ api, all }, target.id, state, options);
+    const effect = state.did ? undefined : effectOn(looked, options);
     if (!effect) {
-      const label = await labelsOf({ api, all }, looked.runs, memo.sites);
+      const label = await labelsOf({ api, all }, looked.runs, state.sites);
       return scheduleEnd(looked, options, middleOf(await serviceTime(now)), label);
     }
-    const done: Memo = { ...memo, going: [], did: effect };
+    const done: State = { ...state, going: [], did: effect };
     try {
       await api[effect]({ auto_update_schedule_id: target.id });
-      return { is: 'next', memo: done };
+      return { is: 'next', state: done };
     } catch (error) {
       const { rejected } = problemWith(error);
       if (!rejected) throw error;
@@ -192,17 +192,17 @@ export const updateCheck = defineJob({
       });
       // Somebody else was faster: then it is as it should be.
       const isDone = schedule.status === effects[effect];
-      return { is: 'next', memo: isDone ? done : { ...done, refused: rejected.message } };
+      return { is: 'next', state: isDone ? done : { ...done, refused: rejected.message } };
     }
   },
 
-  async reconcile({ api, target, memo }, { operation }) {
+  async reconcile({ api, target, state }, { operation }) {
     const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
       auto_update_schedule_id: target.id,
     });
     const effect = operation as Effect;
-    if (memo && schedule.status === effects[effect]) {
-      return { is: 'next', memo: { ...memo, going: [], did: effect } };
+    if (state && schedule.status === effects[effect]) {
+      return { is: 'next', state: { ...state, going: [], did: effect } };
     }
     if (schedule.status === 'active' || schedule.status === 'paused') return { is: 'absent' };
     return { is: 'unknown', detail: 'The service does not show whether the schedule is paused.' };
@@ -241,13 +241,13 @@ async function lookAt(
 }
 
 /**
- * Reads again what the memo says, when what went on has ended. Costs a request or two, and one a run that
+ * Reads again what the state says, when what went on has ended. Costs a request or two, and one a run that
  * went wrong.
  */
 async function lookAgain(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   id: string,
-  { tells, closely, since, from, untold, did, refused }: Memo,
+  { tells, closely, since, from, untold, did, refused }: State,
   options: Options,
 ): Promise<ExaminedSchedule> {
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({

@@ -99,7 +99,7 @@ export function runFindings(
   const whole: Finding = {
     severity: wentBadly(run) ? bad : wentWell(run) ? 'info' : 'warning',
     about: `run of ${inMinutes(run.at)}`,
-    says: formatWhole(run),
+    message: formatWhole(run),
     ...found,
   };
   if (isGoing(run)) return [whole];
@@ -109,7 +109,7 @@ export function runFindings(
       (site): Finding => ({
         severity: isBad(site) ? bad : site.came === 'updated' ? 'info' : 'warning',
         about: label(site.id),
-        says: formatSite(site),
+        message: formatSite(site),
         ...found,
       }),
     );
@@ -183,5 +183,5 @@ function cameOf(status: string | undefined): UpdatedSite['came'] {
 /** Where it went wrong, in a clause. */
 function errorOf(site: TaskSite): string | undefined {
   const error = stepErrorOf(site);
-  return error && ` at ${error.step}: ${error.says ?? 'without a message.'}`;
+  return error && ` at ${error.step}: ${error.message ?? 'without a message.'}`;
 }

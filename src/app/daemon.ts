@@ -122,7 +122,7 @@ async function runningAlready(error: unknown, caretaker: Caretaker): Promise<Dae
   if (systemCodeOf(error) !== 'EADDRINUSE') return undefined;
   const { settings, records, clock } = caretaker;
   const { port } = settings.dashboard;
-  const processes = await records.presence.here(clock.now());
+  const processes = await records.presence.running(clock.now());
   const other = processes.find((one) => one.host === hostname() && one.dashboardPort === port);
   if (!other) return undefined;
   const started = `process ${other.pid}, since ${isoMinute(other.startedAt)}`;
@@ -150,7 +150,7 @@ function showPresence({
   startedAt,
   dashboardPort,
 }: DaemonState): Promise<void> {
-  return caretaker.records.presence.show({
+  return caretaker.records.presence.announce({
     id: caretaker.owner,
     pid: process.pid,
     host: hostname(),
@@ -200,6 +200,6 @@ function heartbeat(state: DaemonState): () => Promise<void> {
   return async () => {
     stopping.abort();
     await rounds;
-    await records.presence.leave(owner);
+    await records.presence.withdraw(owner);
   };
 }

@@ -13,7 +13,7 @@ type Known = Pick<OpenRecords, 'records' | 'clock'>;
 export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
   const [supervisor, here] = await Promise.all([
     records.locks.holder(supervisorLease(account)),
-    records.presence.here(clock.now()),
+    records.presence.running(clock.now()),
   ]);
   // A daemon takes the lease within a second of a run's beginning.
   const daemon = here.find(({ id, roles }) =>
@@ -50,7 +50,7 @@ export async function needWorker({
   clock,
   redis,
 }: Known & Pick<OpenRecords, 'redis'>): Promise<void> {
-  const here = await records.presence.here(clock.now());
+  const here = await records.presence.running(clock.now());
   const refusal = await refusalOf(redis.store);
   if (refusal !== undefined) throw new RedisRefusesError(refusal);
   if (here.some(({ roles }) => roles.includes('worker'))) return;

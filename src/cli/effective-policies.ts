@@ -19,7 +19,7 @@ export interface Kept extends KeptPolicy {
  */
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
-  for (const { keeps = [] } of await records.presence.here(now)) {
+  for (const { keeps = [] } of await records.presence.running(now)) {
     for (const one of keeps)
       if (!kept.has(one.name))
         kept.set(one.name, { ...one, policy: checkRecord(Policy, one.policy, keys.presence) });

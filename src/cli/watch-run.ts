@@ -191,7 +191,7 @@ function printTargets(
 const isShown = ({ outcome, reason = '', detail, findings = [] }: Target, reasons: Reasons): boolean =>
   (outcome !== 'succeeded' && reason !== 'already-done') ||
   reasons.get(reason)?.notable === true ||
-  findings.some(({ says }) => says === detail);
+  findings.some(({ message: says }) => says === detail);
 
 async function sayHowToGoOn(
   caretaker: Caretaker,

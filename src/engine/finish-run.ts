@@ -1,6 +1,6 @@
 /**
- * What follows when a target has moved on: the next ones are handed out, limits are checked, a run finds its
- * end.
+ * What follows when a target has changed its state: the next targets are dispatched, limits are checked, a
+ * run that is complete ends.
  */
 
 import type { Threshold } from '../policy/policy.ts';
@@ -9,18 +9,18 @@ import type { Allocated } from '../records/target-types.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
-import { askAgainAfterMs } from './follow/pace.ts';
+import { probeAfterMs } from './follow/pace.ts';
 import { endUnstarted } from './supervise/end-unstarted.ts';
 
-/** A target that has just been written, and whose it is. */
+/** A target that has just been written, and its run. */
 export interface Moved {
   run: Pick<Run, 'id' | 'account'>;
   target: Pick<Target, 'state' | 'outcome'>;
 }
 
 /**
- * Looks after the runs of an account some of whose targets have just been written, so that nobody waits for
- * the supervisor's next round. Costs the same for one as for many.
+ * Continues the runs of an account some of whose targets have just been written, so that they need not wait
+ * for the supervisor's next round. Costs the same for one target as for many.
  */
 export async function afterTargets(
   deps: EngineDeps,
@@ -35,11 +35,10 @@ export async function afterTargets(
 }
 
 /**
- * Hands out what an account has room for, to whichever of its runs is next. Safe to call by anybody at any
- * time.
+ * Dispatches as many targets of an account's runs as its budget allows. Any process may call it at any time.
  *
- * The fleet of a run is never in the queue at once: no more is handed out than the budget lets go in this
- * window. Gives when the window under way ends, and there is room again.
+ * The queue never holds all targets of a run: no more are dispatched than the budget allows in the current
+ * window. Gives when that window ends, and there is room again.
  */
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
@@ -51,39 +50,39 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
     resetsAt,
   } = await deps.link(account).budget.state();
   if (failingSince === undefined) {
-    const allotted = await records.targets.allot(account, clock.now(), availableForActions);
-    await Promise.all(allotted.map((one) => release(deps, one, 'all')));
+    const allocated = await records.targets.allocate(account, clock.now(), availableForActions);
+    await Promise.all(allocated.map((one) => dispatchRun(deps, one, 'all')));
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
-  // While nobody gets an answer, nothing new is begun: one that was begun finds out when the service is back.
-  if (clock.now() < failedAt + askAgainAfterMs(failedAt - failingSince)) return undefined;
+  // During an outage nothing new is started: a target that was started finds out when the service is back.
+  if (clock.now() < failedAt + probeAfterMs(failedAt - failingSince)) return undefined;
   for (const run of await records.runs.active(account))
-    await release(deps, { run: run.id, count: 1 }, 'begun');
+    await dispatchRun(deps, { run: run.id, count: 1 }, 'started');
   return undefined;
 }
 
-async function release(
+async function dispatchRun(
   deps: EngineDeps,
   { run, count, acting }: Omit<Allocated, 'acting'> & { acting?: number },
-  which: 'all' | 'begun',
+  which: 'all' | 'started',
 ): Promise<void> {
-  const released = await deps.records.targets.release(run, deps.clock.now(), count, which, acting);
-  if (released.length === 0) return;
-  await deps.queues.put(released.map(({ id, step }) => ({ kind: 'act', run, target: id, step })));
+  const dispatched = await deps.records.targets.dispatch(run, deps.clock.now(), count, which, acting);
+  if (dispatched.length === 0) return;
+  await deps.queues.put(dispatched.map(({ id, fence }) => ({ kind: 'act', run, target: id, fence })));
 }
 
 /**
- * A share says something of the service or the policy only when it is not the bad luck of one or two targets.
+ * A percentage counts from this many failures on: one or two failed targets of a small plan prove little.
  */
-const FEWEST_OF_A_SHARE = 3;
+const MIN_FAILURES = 3;
 
-/** How many failed targets stop a run. A share counts from three failures on, however small the plan is. */
+/** How many failed targets stop a run. A percentage counts from three failures on, in the smallest plan too. */
 export const failuresThatStop = (threshold: Threshold, planned: number): number =>
   'count' in threshold
     ? threshold.count
-    : Math.max(FEWEST_OF_A_SHARE, Math.ceil((planned * threshold.percent) / 100));
+    : Math.max(MIN_FAILURES, Math.ceil((planned * threshold.percent) / 100));
 
-/** Trips the run's `stop_after_failures`: what is in flight goes on to its end, the rest is not begun. */
+/** Applies the run's `stop_after_failures`: targets in flight are finished, no others are started. */
 export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
   if (!run || run.ending) return;
@@ -96,7 +95,7 @@ export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Prom
   await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
-/** Ends a run whose every target has its outcome; exactly one caller does. */
+/** Ends a run whose every target has its outcome; exactly one caller succeeds. */
 export async function finishIfDone(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
   if (!run || isFinal(run.status) || !run.planComplete) return;
@@ -105,13 +104,14 @@ export async function finishIfDone(deps: EngineDeps, runId: string): Promise<voi
 }
 
 /**
- * Moves a run to its final status and does once what belongs to it. False when somebody else ended it first.
+ * Moves a run to its final status and does what follows from that once. False when another process ended it
+ * first.
  */
 export async function concludeRun(
   deps: EngineDeps,
   run: Run,
   status: Run['status'],
-  change: { detail?: string; planStep?: number } = {},
+  change: { detail?: string; planFence?: number } = {},
 ): Promise<boolean> {
   const { records, clock, log } = deps;
   const at = clock.now();
@@ -133,7 +133,7 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   const policy = policyOf(run);
   const allowed = policy.schedule?.pauseAfterFailures;
   if (!failed || allowed === undefined || inARow < allowed) return;
-  // Somebody's own pause keeps its name and reason.
+  // A pause that a person set keeps its name and reason.
   if (pauseAt(await records.policies.state(run.policy), clock.now())) return;
   const reason = `${inARow} runs failed in a row`;
   const pause = { at: clock.now(), by: 'caretaker', reason };

@@ -79,13 +79,13 @@ export async function fire(
     firing: recordOf(run),
     unless: stoppedBy[overlap],
   });
-  if (made === 'in-the-way') {
+  if (made === 'overlap') {
     const detail = await inTheWay(deps, run, overlap);
     run = { ...run, status: 'skipped', finishedAt: now, detail };
     made = await records.runs.create(run, limits, { firing: recordOf(run) });
   }
   if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
-  if (made === 'there') {
+  if (made === 'exists') {
     const there = (await records.runs.get(run.id)) ?? run;
     // Whoever made it may have died before it was on its way.
     if (there.status !== 'queued') return there;

@@ -65,7 +65,7 @@ export async function nudgeById(deps: EngineDeps, runId: string): Promise<void> 
 
 export async function releaseById(deps: EngineDeps, runId: string): Promise<void> {
   const run = await openRun(deps, runId);
-  if (!(await deps.records.runs.releaseHeld(run, deps.clock.now())))
+  if (!(await deps.records.runs.release(run, deps.clock.now())))
     throw new RunError(`The run ${runId} is not held: there is nothing to release.`);
   deps.log.info({ run: runId }, 'a held run was released');
   if (!run.planComplete) await deps.queues.put([{ kind: 'plan', run: runId }]);

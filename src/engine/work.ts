@@ -26,7 +26,7 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
   const queues = deps.queues.work(
     {
       plan(entry) {
-        supervisor.begins(entry.run);
+        supervisor.noteStarted(entry.run);
         return planner.begin(entry);
       },
       act: (entry) => actor.act(entry),
@@ -35,7 +35,7 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
   );
   supervisor.start();
   return {
-    beatAt: () => supervisor.beatAt,
+    beatAt: () => supervisor.lastTickAt,
     async stop() {
       const over = new AbortController();
       const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, over.signal).then(() => actor.leave());

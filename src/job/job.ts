@@ -7,7 +7,7 @@
  *
  * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer:
  * an outcome, something to follow or wait for, or the next step. What a later step has to know stands in the
- * target's memo, which is written together with the answer; nothing else is remembered.
+ * target's state, which is written together with the answer; nothing else is remembered.
  */
 
 import type { z } from 'zod';
@@ -98,8 +98,8 @@ export interface Named {
 }
 
 /** What the plan makes of a candidate. */
-export type Evaluation<Memo> =
-  | { is: 'target'; memo?: Memo }
+export type Evaluation<State> =
+  | { is: 'target'; state?: State }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
   /** Recorded with this outcome, without costing a request: planning has seen all there is to see. */
@@ -108,7 +108,7 @@ export type Evaluation<Memo> =
   | { is: 'excluded'; why: string };
 
 /** A target that is no item of the candidates' list. */
-export type ExtraTarget<Memo> = Named & Evaluation<Memo>;
+export type ExtraTarget<State> = Named & Evaluation<State>;
 
 /**
  * Whose an effect in the account is: an effect that belongs to another target is never taken for this one's.
@@ -148,14 +148,14 @@ export interface Once {
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
 }
 
-export interface Acting<Options, Memo = unknown> extends JobApi {
+export interface Acting<Options, State = unknown> extends JobApi {
   effects: Effects;
   once: Once;
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;
   /** What the plan or the step before left for this one, if it left anything. */
-  memo: Memo | undefined;
+  state: State | undefined;
   /** How the followed work ended that this step comes after. */
   ended?: End;
   /** The moment this step began, in milliseconds since 1970. */
@@ -165,7 +165,7 @@ export interface Acting<Options, Memo = unknown> extends JobApi {
 export interface Job<
   Options = unknown,
   List extends CandidateList | 'any' = CandidateList,
-  Memo = unknown,
+  State = unknown,
   Prepared = unknown,
 > {
   /** kebab-case; the file in `jobs/` has the same name. */
@@ -192,7 +192,7 @@ export interface Job<
   /** Lists whose items `select.where` may speak of besides; `relate` finds them for a candidate. */
   related?: readonly CandidateList[];
   /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */
-  memo?: z.ZodType<Memo>;
+  state?: z.ZodType<State>;
   /**
    * The identity under which a candidate is planned and recorded, the label a person knows it by, and the
    * site that the work changes: two runs are never at work on one site at once. Candidates that are sites
@@ -208,9 +208,9 @@ export interface Job<
   /** The related items of a candidate, by the names that conditions use. */
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
   /** Whether a candidate becomes a target. Every one does when left out. Costs no request. */
-  evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<Memo>;
+  evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<State>;
   /** Targets besides the candidates; `select` has no say in them. */
-  extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<Memo>>;
+  extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**
    * The ids of those among them that stand for all there is to do: a retry then goes over the whole selection
    * again.
@@ -221,22 +221,22 @@ export interface Job<
   /** Kinds of work in the service that this job follows besides tasks and syncs. */
   watches?: readonly AnyWatchKind[];
   /** Does one step of the work on one target. */
-  act(acting: Acting<Options, Memo>): Promise<Answer<Memo>>;
+  act(acting: Acting<Options, State>): Promise<Answer<State>>;
   /** Finds out whether the effect of an intent without a result happened. Only reads. */
-  reconcile(acting: Acting<Options, Memo>, intent: Intent): Promise<Reconciled<Memo>>;
+  reconcile(acting: Acting<Options, State>, intent: Intent): Promise<Reconciled<State>>;
 }
 
 export type ItemOf<List extends CandidateList | 'any'> = List extends CandidateList ? Item<List> : AnyItem;
 
-/** Declares a job with its options, candidates, memo and prepared typed from each other. */
+/** Declares a job with its options, candidates, state and prepared typed from each other. */
 export const defineJob = <
   Options,
   const List extends CandidateList | 'any',
-  Memo = undefined,
+  State = undefined,
   Prepared = undefined,
 >(
-  job: Job<Options, List, Memo, Prepared>,
-): Job<Options, List, Memo, Prepared> => job;
+  job: Job<Options, List, State, Prepared>,
+): Job<Options, List, State, Prepared> => job;
 
 /** A job whose options and candidates the reader does not know: what the registry hands out. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry of jobs is heterogeneous; options are parsed by the job's own schema.

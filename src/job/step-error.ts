@@ -10,7 +10,7 @@ export type TaskSite = NonNullable<NonNullable<Answer<'showTask'>['task']['detai
 export interface StepError {
   step: string;
   aborted: boolean;
-  says?: string;
+  message?: string;
 }
 
 /** The first step of a site that failed, was aborted or shows an error. */
@@ -23,5 +23,5 @@ export function stepErrorOf({ steps = [] }: TaskSite): StepError | undefined {
   const said = [error['message'], error['code']].find((one) => typeof one === 'string' && one !== '');
   const says = said ?? (Object.keys(error).length > 0 ? JSON.stringify(error) : undefined);
   const found = { step: type ?? 'a step', aborted: status === 'aborted' };
-  return says === undefined ? found : { ...found, says: String(says).replace(/(?<![.!?])$/, '.') };
+  return says === undefined ? found : { ...found, message: String(says).replace(/(?<![.!?])$/, '.') };
 }

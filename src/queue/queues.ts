@@ -11,10 +11,10 @@ import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { scrub } from '../secrets.ts';
 
-/** Plan a run, or act on one target of it; `step` is the fence of the target when it was released. */
+/** Plan a run, or act on one target of it; `fence` identifies the dispatch of the target. */
 const Entry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('plan'), run: z.string() }),
-  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), step: z.number() }),
+  z.object({ kind: z.literal('act'), run: z.string(), target: z.string(), fence: z.number() }),
 ]);
 export type Entry = z.output<typeof Entry>;
 
@@ -182,5 +182,5 @@ function idOf(entry: Entry): string {
   const target = /^[\w.-]+$/.test(entry.target)
     ? entry.target
     : `=${Buffer.from(entry.target).toString('base64url')}`;
-  return `act.${entry.run}.${target}.${entry.step}`;
+  return `act.${entry.run}.${target}.${entry.fence}`;
 }

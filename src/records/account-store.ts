@@ -29,13 +29,13 @@ export class AccountStore {
   }
 
   /** Remembers that somebody has just looked after the account's runs. */
-  async attended(account: string, at: number): Promise<void> {
-    await this.store.hset(keys.attended, account, at);
+  async noteSupervised(account: string, at: number): Promise<void> {
+    await this.store.hset(keys.supervised, account, at);
   }
 
   /** When somebody last looked after the runs of each account; accounts without runs so far are not there. */
-  async attendedAt(): Promise<Map<string, number>> {
-    const all = await this.store.hgetall(keys.attended);
+  async supervisedAt(): Promise<Map<string, number>> {
+    const all = await this.store.hgetall(keys.supervised);
     return new Map(Object.entries(all).map(([account, at]) => [account, Number(at)]));
   }
 

@@ -6,7 +6,7 @@
  */
 
 import { isoTime } from '../clock.ts';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 
@@ -35,19 +35,22 @@ export const effectsKey = (account: string, at: number): string =>
   keys.effects(account, isoTime(at).slice(0, 10));
 
 /**
- * KEYS: effects of today, of the days before. ARGV: owner, kept for, claim|look, effect. Gives 1 when the
- * effect is the owner's, 0 when it is another's; unowned, `claim` makes it the owner's and gives 1, `look`
- * gives 2.
+ * `days`: the effects of today, then of the days before; `how`: claim or look. Gives 1 when the effect is the
+ * owner's, 0 when it has another owner. Of an effect without an owner, `claim` makes this its owner and gives
+ * 1, `look` gives 2.
  */
-const OWN_EFFECT = `
-for _, day in ipairs(KEYS) do
-  local owner = redis.call('HGET', day, ARGV[4])
-  if owner then return owner == ARGV[1] and 1 or 0 end
+const ownEffect = defineScript(
+  { keys: [], keyList: 'days', args: ['owner', 'ttl', 'how', 'effect'] },
+  `
+for _, day in ipairs(days) do
+  local owner = redis.call('HGET', day, args.effect)
+  if owner then return owner == args.owner and 1 or 0 end
 end
-if ARGV[3] == 'look' then return 2 end
-redis.call('HSET', KEYS[1], ARGV[4], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return 1`;
+if args.how == 'look' then return 2 end
+redis.call('HSET', days[1], args.effect, args.owner)
+redis.call('PEXPIRE', days[1], args.ttl)
+return 1`,
+);
 
 export class EffectStore {
   constructor(private readonly store: Store) {}
@@ -89,7 +92,7 @@ export class EffectStore {
     const days = Array.from({ length: Math.min(Math.max(back, 2), MAX_DAYS) + 1 }, (_, day) =>
       effectsKey(account, at - day * DAY_MS),
     );
-    const args = [ownerField(owner), EFFECTS_KEPT_MS, how, effectField(effect)];
-    return Number(await runScript(this.store, OWN_EFFECT, days, args));
+    const args = { owner: ownerField(owner), ttl: EFFECTS_KEPT_MS, how, effect: effectField(effect) };
+    return Number(await ownEffect(this.store, { keys: {}, keyList: days, args }));
   }
 }

@@ -1,12 +1,13 @@
 import { isoMinute } from '../clock.ts';
-import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
-import { END_PAUSE, NOTE_PAUSE, type Pause, pauseAt, pausesOf } from './policy-store.ts';
+import { addEndedPause, type Pause, pauseAt, pausesOf, replacePause } from './policy-store.ts';
 
 /** Who froze everything, when and why, and when that ends by itself. */
 export type Freeze = Pause & { until: number };
+
+const FREEZE = { hash: keys.freeze };
 
 /** The global freeze: while it holds, no run of any policy is made. It is kept as a policy's pause is. */
 export class FreezeStore {
@@ -19,19 +20,19 @@ export class FreezeStore {
 
   /** Freezes everything, in place of a freeze that there may be; that one is remembered as over. */
   async begin(freeze: Freeze): Promise<void> {
-    await runScript(this.store, END_PAUSE, [keys.freeze], [freeze.at, toJson(freeze)]);
+    await replacePause(this.store, { keys: FREEZE, args: { now: freeze.at, next: toJson(freeze) } });
     await this.tell(freeze.at);
   }
 
   /** Notes a freeze that is over already: what was due meanwhile is left out, as by any other. */
   async note(freeze: Freeze): Promise<void> {
-    await runScript(this.store, NOTE_PAUSE, [keys.freeze], [toJson(freeze)]);
+    await addEndedPause(this.store, { keys: FREEZE, args: { pause: toJson(freeze) } });
     await this.tell(freeze.until);
   }
 
   /** Ends a freeze before its time. */
   async end(at: number): Promise<void> {
-    await runScript(this.store, END_PAUSE, [keys.freeze], [at, '']);
+    await replacePause(this.store, { keys: FREEZE, args: { now: at, next: '' } });
     await this.tell(at);
   }
 

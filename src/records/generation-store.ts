@@ -6,7 +6,7 @@
  * this is another Redis.
  */
 import { randomUUID } from 'node:crypto';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 
@@ -28,30 +28,35 @@ export type Seen =
 const AHEAD = 1_000_000;
 
 /**
- * KEYS: generation. ARGV: name remembered or '', number remembered, a new name, now. Gives what it is now,
- * name, number, when.
+ * `known_id`: the name that the process remembers, or ''; `known`: the number that it remembers; `new_id`: a
+ * name for records without one. Gives what was found, then name, number and time as they are now.
  */
-const RAISE = `
-local id, number, at = unpack(redis.call('HMGET', KEYS[1], 'id', 'number', 'at'))
-local known = tonumber(ARGV[2])
-if id and id == ARGV[1] and tonumber(number or 0) < known then return {'older', id, number or '0', at or '0'} end
-if not id then
-  id = ARGV[3]
-  redis.call('HSET', KEYS[1], 'id', id)
+const raiseGeneration = defineScript(
+  { keys: ['generation'], args: ['known_id', 'known', 'new_id', 'now'] },
+  `
+local id, number, at = unpack(redis.call('HMGET', keys.generation, 'id', 'number', 'at'))
+if id and id == args.known_id and tonumber(number or 0) < tonumber(args.known) then
+  return {'older', id, number or '0', at or '0'}
 end
-redis.call('HSET', KEYS[1], 'at', ARGV[4])
-local now = redis.call('HINCRBY', KEYS[1], 'number', 1)
-return {(ARGV[1] == '' or ARGV[1] == id) and 'going-on' or 'emptied', id, tostring(now), ARGV[4]}`;
+if not id then
+  id = args.new_id
+  redis.call('HSET', keys.generation, 'id', id)
+end
+redis.call('HSET', keys.generation, 'at', args.now)
+local raised = redis.call('HINCRBY', keys.generation, 'number', 1)
+local found = (args.known_id == '' or args.known_id == id) and 'going-on' or 'emptied'
+return {found, id, tostring(raised), args.now}`,
+);
 
-/**
- * KEYS: generation. ARGV: name, number remembered, the new one, now. Gives 1 to exactly one of those who saw
- * the older state.
- */
-const BEGIN_AGAIN = `
-local id, number = unpack(redis.call('HMGET', KEYS[1], 'id', 'number'))
-if id ~= ARGV[1] or tonumber(number or 0) >= tonumber(ARGV[2]) then return 0 end
-redis.call('HSET', KEYS[1], 'number', ARGV[3], 'at', ARGV[4])
-return 1`;
+/** Continues from an older state with a number above `remembered`. Gives 1 to one of the callers that saw it. */
+const continueFromOlder = defineScript(
+  { keys: ['generation'], args: ['id', 'remembered', 'number', 'now'] },
+  `
+local id, number = unpack(redis.call('HMGET', keys.generation, 'id', 'number'))
+if id ~= args.id or tonumber(number or 0) >= tonumber(args.remembered) then return 0 end
+redis.call('HSET', keys.generation, 'number', args.number, 'at', args.now)
+return 1`,
+);
 
 export class GenerationStore {
   private id = '';
@@ -92,13 +97,10 @@ export class GenerationStore {
   /** Raises the number, unless Redis was put back to an older state. */
   async raise(now: number): Promise<Seen> {
     const { id: knownId, number: known } = this.remembered;
-    const args = [knownId, known, randomUUID(), now];
-    const answer = (await runScript(this.store, RAISE, [keys.generation], args)) as [
-      Seen['is'],
-      string,
-      string,
-      string,
-    ];
+    const answer = (await raiseGeneration(this.store, {
+      keys: { generation: keys.generation },
+      args: { known_id: knownId, known, new_id: randomUUID(), now },
+    })) as [Seen['is'], string, string, string];
     const [is, id, number, at] = answer;
     const found = { id, number: Number(number) };
     if (is === 'older') this.breaks += 1;
@@ -108,9 +110,15 @@ export class GenerationStore {
   }
 
   /** Takes the older state as what holds from now on. True for exactly one of the processes that saw it. */
-  async beginAgain({ id, remembered }: { id: string; remembered: number }, now: number): Promise<boolean> {
-    const args = [id, remembered, remembered + AHEAD, now];
-    const begun = (await runScript(this.store, BEGIN_AGAIN, [keys.generation], args)) === 1;
+  async continueFromOlder(
+    { id, remembered }: { id: string; remembered: number },
+    now: number,
+  ): Promise<boolean> {
+    const continued = await continueFromOlder(this.store, {
+      keys: { generation: keys.generation },
+      args: { id, remembered, number: remembered + AHEAD, now },
+    });
+    const begun = continued === 1;
     if (begun) this.saw(remembered + AHEAD);
     return begun;
   }

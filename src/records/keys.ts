@@ -19,7 +19,7 @@ export const keys = {
   deadlines: (id: string) => `${PREFIX}:run:${id}:deadlines`,
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
-  leftOut: (id: string) => `${PREFIX}:run:${id}:left-out`,
+  excluded: (id: string) => `${PREFIX}:run:${id}:excluded`,
   /** What ended in the hour that begins at a moment. */
   totals: (hour: number | '*') => `${PREFIX}:totals:${hour}`,
   freeze: `${PREFIX}:freezes`,
@@ -31,7 +31,7 @@ export const keys = {
   ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,
   ledgers: `${PREFIX}:ledgers`,
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
-  attended: `${PREFIX}:attended`,
+  supervised: `${PREFIX}:supervised`,
   durations: (account: string) => `${PREFIX}:durations:${account}`,
   /** Who is at work on a site of the account: runs and targets. */
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
@@ -50,17 +50,17 @@ export const keys = {
   events: `${PREFIX}:events`,
 } as const;
 
-/** All keys that belong to one run and go with it. */
-export const keysOfRun = (id: string): string[] => [
-  keys.run(id),
-  keys.order(id),
-  keys.targets(id),
-  keys.pending(id),
-  keys.acting(id),
-  keys.following(id),
-  keys.waiting(id),
-  keys.deadlines(id),
-  keys.reasons(id),
-  keys.leftOut(id),
-  keys.only(id),
-];
+/** All keys that belong to one run and are removed with it, by the names that scripts use. */
+export const keysOfRun = (id: string) => ({
+  run: keys.run(id),
+  order: keys.order(id),
+  targets: keys.targets(id),
+  pending: keys.pending(id),
+  acting: keys.acting(id),
+  following: keys.following(id),
+  waiting: keys.waiting(id),
+  deadlines: keys.deadlines(id),
+  reasons: keys.reasons(id),
+  excluded: keys.excluded(id),
+  only: keys.only(id),
+});

@@ -7,7 +7,7 @@
  */
 
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
@@ -47,23 +47,34 @@ export interface CursorMove {
 }
 
 /**
- * KEYS: ledger, policy, ledgers. ARGV: policy, cursor, its moments, owed from or '', then moment and record
- * by turns.
+ * `schedule`: the crons and time zone that the cursor counts; `owed_from`: a time or ''; `records`: scheduled
+ * time and record in turn. Gives how many records are new.
  */
-const SETTLE = `
+const recordTimes = defineScript(
+  {
+    keys: ['ledger', 'policy', 'ledgers'],
+    args: ['policy', 'cursor', 'schedule', 'owed_from'],
+    argList: 'records',
+  },
+  `
 local new = 0
-for i = 5, #ARGV, 2 do
-  if redis.call('ZCOUNT', KEYS[1], ARGV[i], ARGV[i]) == 0 then
-    redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1])
+for i = 1, #records, 2 do
+  local at, record = records[i], records[i + 1]
+  if redis.call('ZCOUNT', keys.ledger, at, at) == 0 then
+    redis.call('ZADD', keys.ledger, at, record)
     new = new + 1
   end
 end
-if new > 0 then redis.call('SADD', KEYS[3], ARGV[1]) end
-local cursor, moments = unpack(redis.call('HMGET', KEYS[2], 'cursor', 'moments'))
-if tonumber(ARGV[2]) > tonumber(cursor or 0) then redis.call('HSET', KEYS[2], 'cursor', ARGV[2]) end
-if moments ~= ARGV[3] then redis.call('HSET', KEYS[2], 'moments', ARGV[3], 'since', ARGV[2]) end
-if ARGV[4] == '' then redis.call('HDEL', KEYS[2], 'owedFrom') else redis.call('HSET', KEYS[2], 'owedFrom', ARGV[4]) end
-return new`;
+if new > 0 then redis.call('SADD', keys.ledgers, args.policy) end
+local cursor, schedule = unpack(redis.call('HMGET', keys.policy, 'cursor', 'moments'))
+if tonumber(args.cursor) > tonumber(cursor or 0) then redis.call('HSET', keys.policy, 'cursor', args.cursor) end
+if schedule ~= args.schedule then
+  redis.call('HSET', keys.policy, 'moments', args.schedule, 'since', args.cursor)
+end
+if args.owed_from == '' then redis.call('HDEL', keys.policy, 'owedFrom')
+else redis.call('HSET', keys.policy, 'owedFrom', args.owed_from) end
+return new`,
+);
 
 /** So many records go into one script at most. */
 const PAGE = 500;
@@ -83,20 +94,12 @@ export class LedgerStore {
       const page = records.slice(from, from + PAGE);
       const last = from + PAGE >= records.length;
       const to = last ? cursor.to : Math.max(...page.map(({ moment }) => moment));
-      written += Number(
-        await runScript(
-          this.store,
-          SETTLE,
-          [keys.ledger(policy), keys.policy(policy), keys.ledgers],
-          [
-            policy,
-            to,
-            cursor.moments,
-            cursor.owedFrom ?? '',
-            ...page.flatMap((record) => [record.moment, toJson(record)]),
-          ],
-        ),
-      );
+      const added = await recordTimes(this.store, {
+        keys: { ledger: keys.ledger(policy), policy: keys.policy(policy), ledgers: keys.ledgers },
+        args: { policy, cursor: to, schedule: cursor.moments, owed_from: cursor.owedFrom ?? '' },
+        argList: page.flatMap((record) => [record.moment, toJson(record)]),
+      });
+      written += Number(added);
     }
     return written;
   }

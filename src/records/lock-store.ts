@@ -1,34 +1,44 @@
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 
-const TAKE = `
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
+const acquireLease = defineScript(
+  { keys: ['lease'], args: ['owner', 'ttl'] },
+  `
+local owner = redis.call('GET', keys.lease)
+if owner and owner ~= args.owner then return 0 end
+redis.call('SET', keys.lease, args.owner, 'PX', args.ttl)
+return 1`,
+);
 
-const GIVE_BACK = `
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-return 1`;
+const releaseLease = defineScript(
+  { keys: ['lease'], args: ['owner'] },
+  `
+if redis.call('GET', keys.lease) == args.owner then redis.call('DEL', keys.lease) end
+return 1`,
+);
 
 /**
- * Leases with an owner: they run out by themselves when their owner dies, and only the owner gives them back.
+ * Leases with an owner: a lease expires when its owner no longer renews it, and only its owner releases it.
  */
 export class LockStore {
   constructor(private readonly store: Store) {}
 
-  /** Takes the lease or renews it for `ttlMs`. False while somebody else has it. */
-  async take(name: string, owner: string, ttlMs: number): Promise<boolean> {
-    return (await runScript(this.store, TAKE, [keys.lock(name)], [owner, ttlMs])) === 1;
+  /** Acquires or renews the lease for `ttlMs`. False while another owner has it. */
+  async acquire(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    const acquired = await acquireLease(this.store, {
+      keys: { lease: keys.lock(name) },
+      args: { owner, ttl: ttlMs },
+    });
+    return acquired === 1;
   }
 
-  /** Who has the lease; nothing when nobody has. */
+  /** The owner of the lease; nothing when it has none. */
   async holder(name: string): Promise<string | undefined> {
     return (await this.store.get(keys.lock(name))) ?? undefined;
   }
 
-  async giveBack(name: string, owner: string): Promise<void> {
-    await runScript(this.store, GIVE_BACK, [keys.lock(name)], [owner]);
+  async release(name: string, owner: string): Promise<void> {
+    await releaseLease(this.store, { keys: { lease: keys.lock(name) }, args: { owner } });
   }
 }

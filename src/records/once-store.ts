@@ -5,7 +5,7 @@
  * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
  */
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
@@ -24,26 +24,31 @@ const KEPT_MS = 100 * 86_400_000;
 const PAGE = 500;
 
 /**
- * KEYS: key. ARGV: owner, now, kept for, the owner it may be taken over from ('' for none). Gives the owner
- * it then has, since when, and the result.
+ * `instead`: the owner that the key may be taken over from, or ''. Gives the owner that the key then has, since
+ * when, and the result.
  */
-const CLAIM = `
-local owner = redis.call('HGET', KEYS[1], 'owner')
-if not owner or owner == ARGV[4] then
-  redis.call('DEL', KEYS[1])
-  redis.call('HSET', KEYS[1], 'owner', ARGV[1])
-  owner = ARGV[1]
+const claimKey = defineScript(
+  { keys: ['key'], args: ['owner', 'now', 'ttl', 'instead'] },
+  `
+local owner = redis.call('HGET', keys.key, 'owner')
+if not owner or owner == args.instead then
+  redis.call('DEL', keys.key)
+  redis.call('HSET', keys.key, 'owner', args.owner)
+  owner = args.owner
 end
-if owner == ARGV[1] then
-  redis.call('HSET', KEYS[1], 'at', ARGV[2])
-  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+if owner == args.owner then
+  redis.call('HSET', keys.key, 'at', args.now)
+  redis.call('PEXPIRE', keys.key, args.ttl)
 end
-return redis.call('HMGET', KEYS[1], 'owner', 'at', 'result')`;
+return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
+);
 
-/** KEYS: key. ARGV: owner, result. */
-const NOTE = `
-if redis.call('HGET', KEYS[1], 'owner') == ARGV[1] then redis.call('HSET', KEYS[1], 'result', ARGV[2]) end
-return 1`;
+const noteResult = defineScript(
+  { keys: ['key'], args: ['owner', 'result'] },
+  `
+if redis.call('HGET', keys.key, 'owner') == args.owner then redis.call('HSET', keys.key, 'result', args.result) end
+return 1`,
+);
 
 type Owner = Pick<KeyHolder, 'run' | 'target'>;
 
@@ -61,9 +66,12 @@ export class OnceStore {
 
   /** Makes a key the target's, unless another holds it that is not `instead`. Gives who holds it then. */
   async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
-    const args = [ownerField(owner), now, KEPT_MS, instead ? ownerField(instead) : ''];
     const name = keys.once(account, key);
-    return holderOf((await runScript(this.store, CLAIM, [name], args)) as unknown[], name);
+    const claimed = await claimKey(this.store, {
+      keys: { key: name },
+      args: { owner: ownerField(owner), now, ttl: KEPT_MS, instead: instead ? ownerField(instead) : '' },
+    });
+    return holderOf(claimed as unknown[], name);
   }
 
   /** Who holds a key; nothing when nobody does. */
@@ -75,7 +83,10 @@ export class OnceStore {
 
   /** Writes down what came of it, where the target still holds the key. */
   async note(account: string, key: string, owner: Owner, result: string): Promise<void> {
-    await runScript(this.store, NOTE, [keys.once(account, key)], [ownerField(owner), result]);
+    await noteResult(this.store, {
+      keys: { key: keys.once(account, key) },
+      args: { owner: ownerField(owner), result },
+    });
   }
 
   /** What came of each of these keys; nothing for one that nobody holds or that has come to nothing yet. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys } from './keys.ts';
@@ -48,30 +48,36 @@ export interface PolicyState extends Pauses {
 }
 
 /**
- * Ends a pause: what it left out was left out by it, also when nobody looked before it was over. ARGV: now,
- * the pause that follows or ''.
+ * Ends the pause in a hash and keeps it among the ten latest. `next`: the pause that follows, or ''. Times that
+ * fell into an ended pause count as skipped by it, also when no process looked before it was over.
  */
-export const END_PAUSE = `
-local text = redis.call('HGET', KEYS[1], 'pause')
+export const replacePause = defineScript(
+  { keys: ['hash'], args: ['now', 'next'] },
+  `
+local text = redis.call('HGET', keys.hash, 'pause')
 if text then
-  local pause = cjson.decode(text)
-  pause['until'] = math.min(pause['until'] or tonumber(ARGV[1]), tonumber(ARGV[1]))
-  local over = cjson.decode(redis.call('HGET', KEYS[1], 'pauses') or '[]')
-  table.insert(over, pause)
-  while #over > 10 do table.remove(over, 1) end
-  redis.call('HSET', KEYS[1], 'pauses', cjson.encode(over))
-  redis.call('HDEL', KEYS[1], 'pause')
+  local pause, now = cjson.decode(text), tonumber(args.now)
+  pause['until'] = math.min(pause['until'] or now, now)
+  local ended = cjson.decode(redis.call('HGET', keys.hash, 'pauses') or '[]')
+  table.insert(ended, pause)
+  while #ended > 10 do table.remove(ended, 1) end
+  redis.call('HSET', keys.hash, 'pauses', cjson.encode(ended))
+  redis.call('HDEL', keys.hash, 'pause')
 end
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'pause', ARGV[2]) end
-return text and 1 or 0`;
+if args.next ~= '' then redis.call('HSET', keys.hash, 'pause', args.next) end
+return text and 1 or 0`,
+);
 
-/** Notes a pause that is over already. ARGV: the pause. */
-export const NOTE_PAUSE = `
-local over = cjson.decode(redis.call('HGET', KEYS[1], 'pauses') or '[]')
-table.insert(over, cjson.decode(ARGV[1]))
-while #over > 10 do table.remove(over, 1) end
-redis.call('HSET', KEYS[1], 'pauses', cjson.encode(over))
-return 1`;
+/** Adds a pause that has already ended. */
+export const addEndedPause = defineScript(
+  { keys: ['hash'], args: ['pause'] },
+  `
+local ended = cjson.decode(redis.call('HGET', keys.hash, 'pauses') or '[]')
+table.insert(ended, cjson.decode(args.pause))
+while #ended > 10 do table.remove(ended, 1) end
+redis.call('HSET', keys.hash, 'pauses', cjson.encode(ended))
+return 1`,
+);
 
 export class PolicyStore {
   constructor(private readonly store: Store) {}
@@ -102,13 +108,19 @@ export class PolicyStore {
 
   /** Pauses a policy, in place of a pause that it may have; that one is remembered as over. */
   async pause(name: string, pause: Pause): Promise<void> {
-    await runScript(this.store, END_PAUSE, [keys.policy(name)], [pause.at, toJson(pause)]);
+    await replacePause(this.store, {
+      keys: { hash: keys.policy(name) },
+      args: { now: pause.at, next: toJson(pause) },
+    });
     await this.tell(name, pause.at);
   }
 
   /** Ends a pause and forgets the failures that may have led to it. False when it was not paused. */
   async resume(name: string, at: number): Promise<boolean> {
-    const ended = await runScript(this.store, END_PAUSE, [keys.policy(name)], [at, '']);
+    const ended = await replacePause(this.store, {
+      keys: { hash: keys.policy(name) },
+      args: { now: at, next: '' },
+    });
     await this.store.hdel(keys.policy(name), 'failures');
     await this.tell(name, at);
     return ended === 1;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
@@ -54,25 +54,28 @@ const POLICIES_KEPT_MS = 60_000;
 /** A field that no policy's name is: whoever has read no policy shows that. */
 const SHOWN = '';
 
-/** KEYS: policies read. ARGV: how long they are kept, name and version by turns. */
-const SHOW_POLICIES = `
-redis.call('DEL', KEYS[1])
-for first = 2, #ARGV, 1000 do
-  redis.call('HSET', KEYS[1], unpack(ARGV, first, math.min(first + 999, #ARGV)))
+/** `fields`: name and version of each policy in turn. */
+const setPolicies = defineScript(
+  { keys: ['policies'], args: ['ttl'], argList: 'fields' },
+  `
+redis.call('DEL', keys.policies)
+for first = 1, #fields, 1000 do
+  redis.call('HSET', keys.policies, unpack(fields, first, math.min(first + 999, #fields)))
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 1`;
+redis.call('PEXPIRE', keys.policies, args.ttl)
+return 1`,
+);
 
 export class PresenceStore {
   constructor(private readonly store: Store) {}
 
-  async show(presence: Presence): Promise<void> {
+  async announce(presence: Presence): Promise<void> {
     const { keeps, ...others } = presence;
     const bounded = keeps && keeps.length > 0 ? { ...others, keeps: keeps.slice(0, MAX_KEPT) } : others;
     await this.store.hset(keys.presence, presence.id, JSON.stringify(bounded));
   }
 
-  async leave(id: string): Promise<void> {
+  async withdraw(id: string): Promise<void> {
     await this.store.hdel(keys.presence, id);
     await this.store.unlink(keys.policiesRead(id));
   }
@@ -80,12 +83,11 @@ export class PresenceStore {
   /** Shows which policies a process has read. */
   async showPolicies(id: string, policies: ReadonlyMap<string, PolicyRead>): Promise<void> {
     const fields = [...policies].flatMap(([name, read]) => [name, JSON.stringify(read)]);
-    await runScript(
-      this.store,
-      SHOW_POLICIES,
-      [keys.policiesRead(id)],
-      [POLICIES_KEPT_MS, SHOWN, '1', ...fields],
-    );
+    await setPolicies(this.store, {
+      keys: { policies: keys.policiesRead(id) },
+      args: { ttl: POLICIES_KEPT_MS },
+      argList: [SHOWN, '1', ...fields],
+    });
   }
 
   /** Keeps what was shown. False when it is not there (any more). */
@@ -114,7 +116,7 @@ export class PresenceStore {
   }
 
   /** Who is at work now; those that died are forgotten on the way. */
-  async here(now: number): Promise<Presence[]> {
+  async running(now: number): Promise<Presence[]> {
     const all = Object.values(await this.store.hgetall(keys.presence)).map((json) =>
       parseRecord(Presence, json, keys.presence),
     );

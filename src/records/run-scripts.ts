@@ -1,126 +1,180 @@
 /**
- * The scripts by which runs are made and moved: each with its indexes, its event and its place in the ledger,
- * or not at all.
+ * The scripts that create and move runs. Each writes the run, its indexes, its event and its place in the
+ * ledger, or nothing.
  */
 
+import { defineScript } from '../redis/script.ts';
 import { ADD_TO_TOTALS } from './totals-store.ts';
 
-/** What CREATE answers, by number. */
-export const creations = ['there', 'made', 'decided', 'in-the-way'] as const;
+/** The replies of `createRun`, by number. */
+export const creations = ['exists', 'created', 'decided', 'overlap'] as const;
 
 /**
- * KEYS: run, all runs, runs of its policy, runs in its status, active runs, active accounts, events, ledger,
- * ledgers, the targets that alone were asked for, its reasons, totals of the hour. ARGV: id, created, active,
- * account, name of this creation, event, policy, which others are in the way or '', where runs are, moment or
- * '', its record, whether it is a backfill, how many arguments its fields are, fields, targets.
+ * `active`: 1 for a run that has not ended; `overlap`: which other runs of the policy keep it from being
+ * created (any, waiting or ''); `scheduled_at`: the scheduled time it is for, or ''; `record`: the ledger's record
+ * of that time; `backfill`: 1 for a backfill; `field_count`: how many of the values are the run's fields; the
+ * rest are the targets that alone were asked for.
  *
- * As with a move, a second coming is known by the name. A moment that has its record makes no run, unless it
- * is backfilled: then the record notes that.
+ * As with a move, a command that was sent again is recognized by the name of the move. A scheduled time that has
+ * its record makes no run, unless it is a backfill: then the record notes that.
  */
-export const CREATE = `${ADD_TO_TOTALS}
-local made = redis.call('HGET', KEYS[1], 'lastMove')
-if made == ARGV[5] then return 1 end
+export const createRun = defineScript(
+  {
+    keys: [
+      'run',
+      'runs',
+      'runs_of_policy',
+      'runs_in_status',
+      'active_runs',
+      'active_accounts',
+      'events',
+      'ledger',
+      'ledgers',
+      'only',
+      'reasons',
+      'totals',
+    ],
+    args: [
+      'id',
+      'created_at',
+      'active',
+      'account',
+      'move',
+      'event',
+      'policy',
+      'overlap',
+      'run_prefix',
+      'scheduled_at',
+      'record',
+      'backfill',
+      'field_count',
+    ],
+    argList: 'values',
+  },
+  `${ADD_TO_TOTALS}
+local made = redis.call('HGET', keys.run, 'lastMove')
+if made == args.move then return 1 end
 if made then return 0 end
-local moment = ARGV[10]
-local known = moment ~= '' and redis.call('ZRANGEBYSCORE', KEYS[8], moment, moment)[1]
-if known and ARGV[12] == '0' then return 2 end
-if ARGV[8] ~= '' then
-  local begun, queued = 0, 0
-  for _, id in ipairs(redis.call('SMEMBERS', KEYS[5])) do
-    local policy, status = unpack(redis.call('HMGET', ARGV[9] .. id, 'policy', 'status'))
-    if policy == ARGV[7] then
-      if status == 'queued' then queued = queued + 1 else begun = begun + 1 end
+local known = args.scheduled_at ~= ''
+  and redis.call('ZRANGEBYSCORE', keys.ledger, args.scheduled_at, args.scheduled_at)[1]
+if known and args.backfill == '0' then return 2 end
+if args.overlap ~= '' then
+  local started, queued = 0, 0
+  for _, id in ipairs(redis.call('SMEMBERS', keys.active_runs)) do
+    local policy, status = unpack(redis.call('HMGET', args.run_prefix .. id, 'policy', 'status'))
+    if policy == args.policy then
+      if status == 'queued' then queued = queued + 1 else started = started + 1 end
     end
   end
-  local waiting = begun > 0 and queued or queued - 1
-  if ARGV[8] == 'any' and begun + queued > 0 or ARGV[8] == 'waiting' and waiting > 0 then return 3 end
+  local waiting = started > 0 and queued or queued - 1
+  if args.overlap == 'any' and started + queued > 0 then return 3 end
+  if args.overlap == 'waiting' and waiting > 0 then return 3 end
 end
-local last = 13 + tonumber(ARGV[13])
-redis.call('HSET', KEYS[1], 'lastMove', ARGV[5], unpack(ARGV, 14, last))
-for first = last + 1, #ARGV, 1000 do
-  redis.call('RPUSH', KEYS[10], unpack(ARGV, first, math.min(first + 999, #ARGV)))
+local field_count = tonumber(args.field_count)
+redis.call('HSET', keys.run, 'lastMove', args.move, unpack(values, 1, field_count))
+for first = field_count + 1, #values, 1000 do
+  redis.call('RPUSH', keys.only, unpack(values, first, math.min(first + 999, #values)))
 end
-redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
-redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
-redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
-if ARGV[3] == '1' then
-  redis.call('SADD', KEYS[5], ARGV[1])
-  redis.call('SADD', KEYS[6], ARGV[4])
-else add_to_totals(KEYS[1], KEYS[11], KEYS[12], ARGV[1]) end
-if moment ~= '' then
-  local record = ARGV[11]
+redis.call('ZADD', keys.runs, args.created_at, args.id)
+redis.call('ZADD', keys.runs_of_policy, args.created_at, args.id)
+redis.call('ZADD', keys.runs_in_status, args.created_at, args.id)
+if args.active == '1' then
+  redis.call('SADD', keys.active_runs, args.id)
+  redis.call('SADD', keys.active_accounts, args.account)
+else add_to_totals(keys.run, keys.reasons, keys.totals, args.id) end
+if args.scheduled_at ~= '' then
+  local record = args.record
   if known then
     local noted = cjson.decode(known)
-    noted['backfill'] = ARGV[1]
+    noted['backfill'] = args.id
     record = cjson.encode(noted)
-    redis.call('ZREM', KEYS[8], known)
+    redis.call('ZREM', keys.ledger, known)
   end
-  redis.call('ZADD', KEYS[8], moment, record)
-  redis.call('SADD', KEYS[9], ARGV[7])
+  redis.call('ZADD', keys.ledger, args.scheduled_at, record)
+  redis.call('SADD', keys.ledgers, args.policy)
 end
-redis.call('PUBLISH', KEYS[7], ARGV[6])
-return 1`;
+redis.call('PUBLISH', keys.events, args.event)
+return 1`,
+);
 
 /**
- * KEYS: run, active runs, events, all runs, its reasons, totals of the hour. ARGV: id, to, final, sources,
- * event, status index, move, plan step or '', fields. Each move has a name, by which one that was made
- * already is known when its command comes again with a new connection.
+ * `move`: a name by which a move that was already made is recognized when its command is sent again; `from`: the
+ * statuses that the run may come from, separated by commas; `final`: 1 when `to` is a final status;
+ * `plan_fence`: only while this attempt at planning is the latest, or ''.
  *
- * Whoever decided on a move may have read the run before its plan was complete. Once it is, the run is not
- * planned again, and does not end before each of its targets has: what is in flight would never get its
- * outcome.
+ * The caller may have read the run before its plan was complete. Once it is complete, the run is not planned
+ * again, and does not end before each of its targets has ended: targets in flight would never get their outcome.
  */
-export const MOVE = `${ADD_TO_TOTALS}
-local from, last, step, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'lastMove', 'planStep', 'planComplete'))
-if last == ARGV[7] then return 1 end
-if complete and ARGV[2] == 'planning' then return 0 end
-if complete and ARGV[3] == '1' then
-  local planned, open = redis.call('HGET', KEYS[1], 'planned'), 0
-  for _, count in ipairs(redis.call('HMGET', KEYS[1], 'succeeded', 'failed', 'skipped', 'cancelled')) do open = open - (tonumber(count) or 0) end
-  if open + (tonumber(planned) or 0) > 0 then return 0 end
+export const moveRun = defineScript(
+  {
+    keys: ['run', 'active_runs', 'events', 'runs', 'reasons', 'totals'],
+    args: ['id', 'to', 'final', 'from', 'event', 'status_prefix', 'move', 'plan_fence'],
+    argList: 'fields',
+  },
+  `${ADD_TO_TOTALS}
+local from, last, plan_fence, complete =
+  unpack(redis.call('HMGET', keys.run, 'status', 'lastMove', 'planFence', 'planComplete'))
+if last == args.move then return 1 end
+if complete and args.to == 'planning' then return 0 end
+if complete and args.final == '1' then
+  local open = tonumber(redis.call('HGET', keys.run, 'planned')) or 0
+  for _, count in ipairs(redis.call('HMGET', keys.run, 'succeeded', 'failed', 'skipped', 'cancelled')) do
+    open = open - (tonumber(count) or 0)
+  end
+  if open > 0 then return 0 end
 end
-if ARGV[8] ~= '' and ARGV[8] ~= step then return 0 end
+if args.plan_fence ~= '' and args.plan_fence ~= plan_fence then return 0 end
 local allowed = false
-for source in string.gmatch(ARGV[4], '[^,]+') do if source == from then allowed = true end end
+for source in string.gmatch(args.from, '[^,]+') do if source == from then allowed = true end end
 if not from or not allowed then return 0 end
-redis.call('HSET', KEYS[1], 'status', ARGV[2], 'lastMove', ARGV[7], unpack(ARGV, 9))
-local created = redis.call('ZSCORE', KEYS[4], ARGV[1])
-redis.call('ZREM', ARGV[6] .. from, ARGV[1])
-redis.call('ZADD', ARGV[6] .. ARGV[2], created or 0, ARGV[1])
-if ARGV[3] == '1' then
-  redis.call('SREM', KEYS[2], ARGV[1])
-  add_to_totals(KEYS[1], KEYS[5], KEYS[6], ARGV[1])
+redis.call('HSET', keys.run, 'status', args.to, 'lastMove', args.move, unpack(fields))
+local created = redis.call('ZSCORE', keys.runs, args.id)
+redis.call('ZREM', args.status_prefix .. from, args.id)
+redis.call('ZADD', args.status_prefix .. args.to, created or 0, args.id)
+if args.final == '1' then
+  redis.call('SREM', keys.active_runs, args.id)
+  add_to_totals(keys.run, keys.reasons, keys.totals, args.id)
 end
-redis.call('PUBLISH', KEYS[3], ARGV[5])
-return 1`;
+redis.call('PUBLISH', keys.events, args.event)
+return 1`,
+);
 
-/** KEYS: run. ARGV: ending, detail, whether its tasks are to be cancelled. */
-export const END = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-if redis.call('HSETNX', KEYS[1], 'ending', ARGV[1]) == 1 then redis.call('HSET', KEYS[1], 'detail', ARGV[2]) end
-if ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'cancelTasks', 1) end
-return 1`;
+/** Marks that a run ends: the first reason stays. `cancel_tasks`: 1 when its tasks are to be cancelled. */
+export const setEnding = defineScript(
+  { keys: ['run'], args: ['ending', 'detail', 'cancel_tasks'] },
+  `
+if redis.call('EXISTS', keys.run) == 0 then return 0 end
+if redis.call('HSETNX', keys.run, 'ending', args.ending) == 1 then
+  redis.call('HSET', keys.run, 'detail', args.detail)
+end
+if args.cancel_tasks == '1' then redis.call('HSET', keys.run, 'cancelTasks', 1) end
+return 1`,
+);
 
-/**
- * KEYS: run. ARGV: fields. Changes a run that is there: the hash of one that is gone would come back without
- * an index.
- */
-export const SET_FIELDS = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV))
-return 1`;
+/** Changes a run that exists: writing to one that was removed would leave a hash without an index. */
+export const setFields = defineScript(
+  { keys: ['run'], argList: 'fields' },
+  `
+if redis.call('EXISTS', keys.run) == 0 then return 0 end
+redis.call('HSET', keys.run, unpack(fields))
+return 1`,
+);
 
-/** KEYS: run, events. ARGV: why it is held as JSON, detail, event. */
-export const HOLD = `
-if not redis.call('HGET', KEYS[1], 'status') then return 0 end
-if redis.call('HSETNX', KEYS[1], 'held', ARGV[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'detail', ARGV[2])
-redis.call('PUBLISH', KEYS[2], ARGV[3])
-return 1`;
+export const holdRun = defineScript(
+  { keys: ['run', 'events'], args: ['held', 'detail', 'event'] },
+  `
+if not redis.call('HGET', keys.run, 'status') then return 0 end
+if redis.call('HSETNX', keys.run, 'held', args.held) == 0 then return 0 end
+redis.call('HSET', keys.run, 'detail', args.detail)
+redis.call('PUBLISH', keys.events, args.event)
+return 1`,
+);
 
-/** KEYS: run, events. ARGV: event. */
-export const RELEASE_HELD = `
-if redis.call('HDEL', KEYS[1], 'held') == 0 then return 0 end
-redis.call('HDEL', KEYS[1], 'detail')
-redis.call('PUBLISH', KEYS[2], ARGV[1])
-return 1`;
+export const releaseRun = defineScript(
+  { keys: ['run', 'events'], args: ['event'] },
+  `
+if redis.call('HDEL', keys.run, 'held') == 0 then return 0 end
+redis.call('HDEL', keys.run, 'detail')
+redis.call('PUBLISH', keys.events, args.event)
+return 1`,
+);

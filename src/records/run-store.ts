@@ -6,7 +6,7 @@
  * so two processes can never both believe that they ended a run.
  */
 import { randomUUID } from 'node:crypto';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS, type Store, toJson } from '../redis/store.ts';
 import { isFinal, sourcesOf } from '../run/moves.ts';
 import { type Held, type Run, type RunStatus, runStatuses, type Spent } from '../run/run.ts';
@@ -15,7 +15,7 @@ import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
 import type { FiringRecord } from './ledger-store.ts';
 import { flat, fromHash } from './run-hash.ts';
-import { CREATE, creations, END, HOLD, MOVE, RELEASE_HELD, SET_FIELDS } from './run-scripts.ts';
+import { createRun, creations, holdRun, moveRun, releaseRun, setEnding, setFields } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
 
 /** What the engine's scripts need of the policy while a run is under way. */
@@ -58,15 +58,19 @@ export interface RunChange {
   deadline?: number;
   planComplete?: true;
   /** Only while this attempt at planning is the latest: a planner that was overtaken moves nothing. */
-  planStep?: number;
+  planFence?: number;
 }
 
-/** KEYS: active runs of an account, accounts with any. ARGV: account. */
-const RETIRE = `
-if redis.call('SCARD', KEYS[1]) == 0 then redis.call('SREM', KEYS[2], ARGV[1]) end`;
+const retireAccount = defineScript(
+  { keys: ['active_runs', 'active_accounts'], args: ['account'] },
+  `if redis.call('SCARD', keys.active_runs) == 0 then redis.call('SREM', keys.active_accounts, args.account) end`,
+);
 
-/** KEYS: run. ARGV: requests by operation, JSON. */
-const COUNT = `${COUNT_REQUESTS}\ncount_requests(KEYS[1], ARGV[1])`;
+/** `spent`: requests by operation, JSON. */
+const countRequests = defineScript(
+  { keys: ['run'], args: ['spent'] },
+  `${COUNT_REQUESTS}\ncount_requests(keys.run, args.spent)`,
+);
 
 /** A run has more targets than belong into one command. */
 const PAGE = 500;
@@ -84,50 +88,47 @@ export class RunStore {
     run: Run,
     limits: RunLimits,
     { only = [], firing, unless }: Creation = {},
-  ): Promise<'made' | 'there' | 'decided' | 'in-the-way'> {
+  ): Promise<(typeof creations)[number]> {
     const fields = Object.entries({
       ...flat(run),
       concurrency: limits.concurrency,
       targetMs: limits.targetMs,
       weight: limits.weight ?? 1,
     }).flat();
-    const made = await runScript(
-      this.store,
-      CREATE,
-      [
-        keys.run(run.id),
-        keys.runs,
-        keys.runsOfPolicy(run.policy),
-        keys.runsInStatus(run.status),
-        keys.activeRuns(run.account),
-        keys.activeAccounts,
-        keys.events,
-        keys.ledger(run.policy),
-        keys.ledgers,
+    const made = await createRun(this.store, {
+      keys: {
+        run: keys.run(run.id),
+        runs: keys.runs,
+        runs_of_policy: keys.runsOfPolicy(run.policy),
+        runs_in_status: keys.runsInStatus(run.status),
+        active_runs: keys.activeRuns(run.account),
+        active_accounts: keys.activeAccounts,
+        events: keys.events,
+        ledger: keys.ledger(run.policy),
+        ledgers: keys.ledgers,
         // A list of its own: with thousands of ids, it must not be read each time the run is.
-        keys.only(run.id),
-        keys.reasons(run.id),
-        hourOf(run.finishedAt ?? run.createdAt),
-      ],
-      [
-        run.id,
-        run.createdAt,
-        isFinal(run.status) ? 0 : 1,
-        run.account,
-        randomUUID(),
-        movedEvent(run, run.status, run.createdAt),
-        run.policy,
-        unless ?? '',
-        keys.run(''),
-        firing?.moment ?? '',
-        firing ? toJson(firing) : '',
-        run.trigger === 'backfill' ? 1 : 0,
-        fields.length,
-        ...fields,
-        ...only,
-      ],
-    );
-    return creations[Number(made)] ?? 'there';
+        only: keys.only(run.id),
+        reasons: keys.reasons(run.id),
+        totals: hourOf(run.finishedAt ?? run.createdAt),
+      },
+      args: {
+        id: run.id,
+        created_at: run.createdAt,
+        active: isFinal(run.status) ? 0 : 1,
+        account: run.account,
+        move: randomUUID(),
+        event: movedEvent(run, run.status, run.createdAt),
+        policy: run.policy,
+        overlap: unless ?? '',
+        run_prefix: keys.run(''),
+        scheduled_at: firing?.moment ?? '',
+        record: firing ? toJson(firing) : '',
+        backfill: run.trigger === 'backfill' ? 1 : 0,
+        field_count: fields.length,
+      },
+      argList: [...fields, ...only],
+    });
+    return creations[Number(made)] ?? 'exists';
   }
 
   async get(id: string): Promise<Run | undefined> {
@@ -209,7 +210,10 @@ export class RunStore {
 
   /** Takes an account off `activeAccounts` when it has no run under way. */
   async retire(account: string): Promise<void> {
-    await runScript(this.store, RETIRE, [keys.activeRuns(account), keys.activeAccounts], [account]);
+    await retireAccount(this.store, {
+      keys: { active_runs: keys.activeRuns(account), active_accounts: keys.activeAccounts },
+      args: { account },
+    });
   }
 
   /** The accounts that have runs under way. */
@@ -233,29 +237,27 @@ export class RunStore {
     if (change.planComplete) fields.push('planComplete', 1);
     if (to === 'planning' && run.startedAt === undefined) fields.push('startedAt', change.at);
     if (isFinal(to)) fields.push('finishedAt', change.at);
-    const moved = await runScript(
-      this.store,
-      MOVE,
-      [
-        keys.run(run.id),
-        keys.activeRuns(run.account),
-        keys.events,
-        keys.runs,
-        keys.reasons(run.id),
-        hourOf(change.at),
-      ],
-      [
-        run.id,
+    const moved = await moveRun(this.store, {
+      keys: {
+        run: keys.run(run.id),
+        active_runs: keys.activeRuns(run.account),
+        events: keys.events,
+        runs: keys.runs,
+        reasons: keys.reasons(run.id),
+        totals: hourOf(change.at),
+      },
+      args: {
+        id: run.id,
         to,
-        isFinal(to) ? 1 : 0,
-        sourcesOf(to).join(','),
-        movedEvent(run, to, change.at),
-        keys.runsInStatus(''),
-        randomUUID(),
-        change.planStep ?? '',
-        ...fields,
-      ],
-    );
+        final: isFinal(to) ? 1 : 0,
+        from: sourcesOf(to).join(','),
+        event: movedEvent(run, to, change.at),
+        status_prefix: keys.runsInStatus(''),
+        move: randomUUID(),
+        plan_fence: change.planFence ?? '',
+      },
+      argList: fields,
+    });
     return moved === 1;
   }
 
@@ -269,7 +271,10 @@ export class RunStore {
     detail: string,
     { cancelTasks = false }: { cancelTasks?: boolean } = {},
   ): Promise<void> {
-    await runScript(this.store, END, [keys.run(run.id)], [ending, scrub(detail), cancelTasks ? 1 : 0]);
+    await setEnding(this.store, {
+      keys: { run: keys.run(run.id) },
+      args: { ending, detail: scrub(detail), cancel_tasks: cancelTasks ? 1 : 0 },
+    });
   }
 
   /**
@@ -278,20 +283,21 @@ export class RunStore {
    */
   async hold(run: Run, held: Held, detail: string): Promise<boolean> {
     const event = movedEvent(run, run.status, held.at);
-    return (
-      (await runScript(
-        this.store,
-        HOLD,
-        [keys.run(run.id), keys.events],
-        [JSON.stringify(held), detail, event],
-      )) === 1
-    );
+    const isHeld = await holdRun(this.store, {
+      keys: { run: keys.run(run.id), events: keys.events },
+      args: { held: JSON.stringify(held), detail, event },
+    });
+    return isHeld === 1;
   }
 
   /** Lets a run that is held go on. False when it is not held (any more). */
-  async releaseHeld(run: Run, at: number): Promise<boolean> {
+  async release(run: Run, at: number): Promise<boolean> {
     const event = movedEvent(run, run.status, at);
-    return (await runScript(this.store, RELEASE_HELD, [keys.run(run.id), keys.events], [event])) === 1;
+    const released = await releaseRun(this.store, {
+      keys: { run: keys.run(run.id), events: keys.events },
+      args: { event },
+    });
+    return released === 1;
   }
 
   /** The runs of an account that are held. */
@@ -306,7 +312,7 @@ export class RunStore {
 
   /** Notes why a run stands still although nobody called it off. */
   async note(id: string, detail: string): Promise<void> {
-    await runScript(this.store, SET_FIELDS, [keys.run(id)], ['detail', scrub(detail)]);
+    await setFields(this.store, { keys: { run: keys.run(id) }, argList: ['detail', scrub(detail)] });
   }
 
   /** Takes the note away that said why a run stood still. */
@@ -317,13 +323,16 @@ export class RunStore {
   /** Remembers what a plan cost and came to: what later plans are told to cost is estimated from it. */
   async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
     const fields = ['planRequests', requests, 'planTargets', targets];
-    await runScript(this.store, SET_FIELDS, [keys.run(id)], fields);
+    await setFields(this.store, { keys: { run: keys.run(id) }, argList: fields });
   }
 
   /** Counts requests that were sent for a run. */
   async countRequests(id: string, spent: Spent): Promise<void> {
     if (Object.keys(spent).length > 0)
-      await runScript(this.store, COUNT, [keys.run(id)], [JSON.stringify(spent)]);
+      await countRequests(this.store, {
+        keys: { run: keys.run(id) },
+        args: { spent: JSON.stringify(spent) },
+      });
   }
 
   /**
@@ -340,7 +349,7 @@ export class RunStore {
         await this.store.zrem(keys.runsOfPolicy(run.policy), id);
         await this.store.zrem(keys.runsInStatus(run.status), id);
       }
-      await this.store.unlink(...keysOfRun(id));
+      await this.store.unlink(...Object.values(keysOfRun(id)));
       await this.store.zrem(keys.runs, id);
       removed += 1;
     }

@@ -1,95 +1,121 @@
 /**
- * The moves of targets, each atomic. A target's record says in which state it is and at which step; the
- * sorted sets say the same by state, so that what is due, in flight or late is found without reading every
- * target.
+ * The scripts that change targets, each atomic. A target's record has its state and its fence; sorted sets
+ * index the targets by state, so that what is due, in flight or late is found without reading every target.
  */
+import { defineScript } from '../redis/script.ts';
 import { COUNT_REQUESTS } from '../redis/store.ts';
 
 /**
- * KEYS: run, targets, order, pending, reasons. ARGV: plan step, targets as id, JSON, outcome ('' = pending)
- * each. A target that is there already is left as it is: this may be a command that was sent again, and
- * counts must add up.
+ * `targets`: id, JSON and outcome ('' = pending) of each in turn. A target that is already there stays as it
+ * is: the command may have been sent again, and the counts must add up. Gives 0 when another attempt at
+ * planning has begun.
  */
-export const ADD_TARGETS = `
-if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
-for i = 2, #ARGV, 3 do
-  if redis.call('HSETNX', KEYS[2], ARGV[i], ARGV[i + 1]) == 1 then
-    redis.call('RPUSH', KEYS[3], ARGV[i])
-    redis.call('HINCRBY', KEYS[1], 'planned', 1)
-    if ARGV[i + 2] == '' then redis.call('RPUSH', KEYS[4], ARGV[i])
+export const addTargets = defineScript(
+  {
+    keys: ['run', 'targets', 'order', 'pending', 'reasons'],
+    args: ['plan_fence'],
+    argList: 'targets',
+  },
+  `
+if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+for i = 1, #targets, 3 do
+  local id, json, outcome = targets[i], targets[i + 1], targets[i + 2]
+  if redis.call('HSETNX', keys.targets, id, json) == 1 then
+    redis.call('RPUSH', keys.order, id)
+    redis.call('HINCRBY', keys.run, 'planned', 1)
+    if outcome == '' then redis.call('RPUSH', keys.pending, id)
     else
-      redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1)
-      local reason = cjson.decode(ARGV[i + 1]).reason
-      if reason then redis.call('HINCRBY', KEYS[5], ARGV[i + 2] .. ' ' .. reason, 1) end
+      redis.call('HINCRBY', keys.run, outcome, 1)
+      local reason = cjson.decode(json).reason
+      if reason then redis.call('HINCRBY', keys.reasons, outcome .. ' ' .. reason, 1) end
     end
   end
 end
-return 1`;
+return 1`,
+);
 
 /**
- * KEYS: run, left out. ARGV: plan step, candidates that are not part of the plan as JSON. Gives 0 when the
- * plan is another's.
+ * `candidates`: those that are not part of the plan, as JSON. Gives 0 when another attempt at planning has
+ * begun.
  */
-export const ADD_LEFT_OUT = `
-if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
-for i = 2, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[i]) end
-return 1`;
+export const addExcluded = defineScript(
+  { keys: ['run', 'excluded'], args: ['plan_fence'], argList: 'candidates' },
+  `
+if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+for _, candidate in ipairs(candidates) do redis.call('RPUSH', keys.excluded, candidate) end
+return 1`,
+);
 
 /**
- * KEYS: run, and all that a plan fills. Gives the number of this attempt at planning; earlier ones can add no
- * more. Gives 0, and touches nothing, once a plan is complete or the run has ended: targets may be under way
- * by it.
+ * `filled`: all keys that a plan fills. Gives the fence of this attempt at planning: earlier attempts can add
+ * nothing more. Gives 0, and changes nothing, once a plan is complete or the run has ended: targets may
+ * already be dispatched.
  */
-export const BEGIN_PLAN = `
-local status, complete = unpack(redis.call('HMGET', KEYS[1], 'status', 'planComplete'))
+export const beginPlan = defineScript(
+  { keys: ['run'], keyList: 'filled' },
+  `
+local status, complete = unpack(redis.call('HMGET', keys.run, 'status', 'planComplete'))
 if complete or (status ~= 'queued' and status ~= 'planning' and status ~= 'blocked') then return 0 end
-redis.call('DEL', unpack(KEYS, 2))
-redis.call('HSET', KEYS[1], 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
-return redis.call('HINCRBY', KEYS[1], 'planStep', 1)`;
+redis.call('DEL', unpack(filled))
+redis.call('HSET', keys.run, 'planned', 0, 'succeeded', 0, 'failed', 0, 'skipped', 0, 'cancelled', 0)
+return redis.call('HINCRBY', keys.run, 'planFence', 1)`,
+);
 
-/** KEYS: run. */
-export const COUNT_PLAN_FAILURE = `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-return redis.call('HINCRBY', KEYS[1], 'planFailures', 1)`;
+export const countPlanFailure = defineScript(
+  { keys: ['run'] },
+  `
+if redis.call('EXISTS', keys.run) == 0 then return 0 end
+return redis.call('HINCRBY', keys.run, 'planFailures', 1)`,
+);
 
 /**
- * KEYS: run, pending. ARGV: plan step, from, window. Puts the pending targets into the order of a hash of
- * their ids, and has `RELEASE` begin them evenly over the window. Gives 0 when the plan is another's.
+ * Puts the pending targets into the order of a hash of their ids, and has `dispatchTargets` start them evenly
+ * over a window. Gives 0 when another attempt at planning has begun.
  */
-export const SPREAD = `
-if redis.call('HGET', KEYS[1], 'planStep') ~= ARGV[1] then return 0 end
-local ids, places = redis.call('LRANGE', KEYS[2], 0, -1), {}
+export const spreadTargets = defineScript(
+  { keys: ['run', 'pending'], args: ['plan_fence', 'from', 'window_ms'] },
+  `
+if redis.call('HGET', keys.run, 'planFence') ~= args.plan_fence then return 0 end
+local ids, places = redis.call('LRANGE', keys.pending, 0, -1), {}
 for _, id in ipairs(ids) do places[id] = redis.sha1hex(id) end
 table.sort(ids, function(a, b) return places[a] < places[b] end)
-redis.call('DEL', KEYS[2])
+redis.call('DEL', keys.pending)
 for first = 1, #ids, 1000 do
-  redis.call('RPUSH', KEYS[2], unpack(ids, first, math.min(first + 999, #ids)))
+  redis.call('RPUSH', keys.pending, unpack(ids, first, math.min(first + 999, #ids)))
 end
-redis.call('HSET', KEYS[1], 'spreadFrom', ARGV[2], 'spreadMs', ARGV[3], 'spreadOf', #ids)
-return 1`;
+redis.call('HSET', keys.run, 'spreadFrom', args.from, 'spreadMs', args.window_ms, 'spreadOf', #ids)
+return 1`,
+);
 
 /**
- * KEYS: active runs of the account. ARGV: now, requests that may be sent, what runs' keys begin with. Gives
- * id, count, acting, id, ...: how many targets each run may hand out, and how many were handed out and not
- * settled when that was decided.
+ * Divides `room` requests among the active runs of an account. Gives id, count, acting of each run in turn:
+ * how many targets the run may dispatch, and how many of its targets were dispatched and had not moved on when
+ * that was decided.
  *
- * The next place belongs to the run that has least in flight for its weight: so a run of five passes one of
- * five thousand that began before. What is handed out and not settled may not have sent its request yet.
+ * The next place goes to the run that has the fewest targets in flight for its weight, so a run of five passes
+ * one of five thousand that began before. A target that was dispatched and has not moved on may not have sent
+ * its request yet, so it takes room.
  */
-export const ALLOT = `
-local now, room, runs = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
-for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  local key = ARGV[3] .. id
-  local run = redis.call('HMGET', key, 'status', 'concurrency', 'weight', 'ending', 'createdAt', 'held')
-  if run[1] == 'running' and (run[4] or not run[6]) then
+export const allocateRoom = defineScript(
+  { keys: ['active_runs'], args: ['now', 'room', 'run_prefix'] },
+  `
+local now, room, runs = tonumber(args.now), tonumber(args.room), {}
+for _, id in ipairs(redis.call('SMEMBERS', keys.active_runs)) do
+  local key = args.run_prefix .. id
+  local status, concurrency, weight, ending, created_at, held =
+    unpack(redis.call('HMGET', key, 'status', 'concurrency', 'weight', 'ending', 'createdAt', 'held'))
+  if status == 'running' and (ending or not held) then
     local acting = redis.call('ZCARD', key .. ':acting')
-    local busy = acting + redis.call('ZCARD', key .. ':following')
+    local in_flight = acting + redis.call('ZCARD', key .. ':following')
     local wants = redis.call('ZCOUNT', key .. ':waiting', '-inf', now)
-    if not run[4] then wants = wants + redis.call('LLEN', key .. ':pending') end
-    wants = math.min(wants, tonumber(run[2]) - busy)
+    if not ending then wants = wants + redis.call('LLEN', key .. ':pending') end
+    wants = math.min(wants, tonumber(concurrency) - in_flight)
     room = room - acting
     if wants > 0 then
-      runs[#runs + 1] = {id = id, wants = wants, acting = acting, busy = busy, weight = tonumber(run[3]) or 1, age = tonumber(run[5]) or 0, given = 0}
+      runs[#runs + 1] = {
+        id = id, wants = wants, acting = acting, in_flight = in_flight,
+        weight = tonumber(weight) or 1, age = tonumber(created_at) or 0, given = 0,
+      }
     end
   end
 end
@@ -97,195 +123,248 @@ while room > 0 do
   local first, load
   for _, run in ipairs(runs) do
     if run.given < run.wants then
-      local its = (run.busy + run.given + 1) / run.weight
+      local its = (run.in_flight + run.given + 1) / run.weight
       if not first or its < load or (its == load and run.age < first.age) then first, load = run, its end
     end
   end
   if not first then break end
-  -- Alone, it gets all at once.
+  -- A run that is alone gets all at once.
   first.given = #runs == 1 and math.min(first.wants, room) or first.given + 1
   room = room - (#runs == 1 and first.given or 1)
 end
-local allotted = {}
+local allocated = {}
 for _, run in ipairs(runs) do
   if run.given > 0 then
-    allotted[#allotted + 1] = run.id
-    allotted[#allotted + 1] = tostring(run.given)
-    allotted[#allotted + 1] = tostring(run.acting)
+    allocated[#allocated + 1] = run.id
+    allocated[#allocated + 1] = tostring(run.given)
+    allocated[#allocated + 1] = tostring(run.acting)
   end
 end
-return allotted`;
+return allocated`,
+);
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines. ARGV: now, at most, all|begun, how many
- * were acting when that was decided (or ''): what somebody else handed out since then counts. Gives id, step,
- * id, step, ... With `begun`, nothing new is handed out unless nothing of the run is under way. Of a run that
- * is held, only the cancelling of its tasks is handed out, once it was cancelled. Of a run that is spread,
- * no more targets are begun than its window has come to.
+ * Dispatches at most `limit` targets of a run. Gives id, fence, id, fence, ...
+ *
+ * `acting`: how many were acting when `limit` was decided, or ''. What another process dispatched since then
+ * counts towards the limit. `which`: all, or started: then no target is started unless nothing of the run is
+ * in progress. Of a run that is held, only targets whose task is to be cancelled are dispatched, once the run
+ * was cancelled. Of a run with a spread, no more targets are started than are due by now.
  */
-export const RELEASE = `
-local now = tonumber(ARGV[1])
-local run = redis.call('HMGET', KEYS[1], 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf', 'held')
-if run[1] ~= 'running' or run[8] and not run[4] then return {} end
-local free = tonumber(run[2]) - redis.call('ZCARD', KEYS[4]) - redis.call('ZCARD', KEYS[5])
-local since = ARGV[4] == '' and 0 or math.max(0, redis.call('ZCARD', KEYS[4]) - tonumber(ARGV[4]))
-free = math.min(free, tonumber(ARGV[2]) - since)
+export const dispatchTargets = defineScript(
+  {
+    keys: ['run', 'targets', 'pending', 'acting', 'following', 'waiting', 'deadlines'],
+    args: ['now', 'limit', 'which', 'acting'],
+  },
+  `
+local now = tonumber(args.now)
+local status, concurrency, target_ms, ending, spread_from, spread_ms, spread_of, held = unpack(redis.call('HMGET',
+  keys.run, 'status', 'concurrency', 'targetMs', 'ending', 'spreadFrom', 'spreadMs', 'spreadOf', 'held'))
+if status ~= 'running' or held and not ending then return {} end
+local acting, following = redis.call('ZCARD', keys.acting), redis.call('ZCARD', keys.following)
+local since = args.acting == '' and 0 or math.max(0, acting - tonumber(args.acting))
+local free = math.min(tonumber(concurrency) - acting - following, tonumber(args.limit) - since)
 if free <= 0 then return {} end
-local ids = redis.call('ZRANGEBYSCORE', KEYS[6], '-inf', now, 'LIMIT', 0, free)
-local fresh = ARGV[3] == 'all'
-  or redis.call('ZCARD', KEYS[4]) + redis.call('ZCARD', KEYS[5]) + redis.call('ZCARD', KEYS[6]) == 0
+local ids = redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', now, 'LIMIT', 0, free)
+local may_start = args.which == 'all' or acting + following + redis.call('ZCARD', keys.waiting) == 0
 local new = free - #ids
-if run[6] then
-  local all = tonumber(run[7])
-  local come = math.floor(all * (now - tonumber(run[5])) / tonumber(run[6])) + 1
-  new = math.min(new, come - (all - redis.call('LLEN', KEYS[3])))
+if spread_ms then
+  local all = tonumber(spread_of)
+  local due = math.floor(all * (now - tonumber(spread_from)) / tonumber(spread_ms)) + 1
+  new = math.min(new, due - (all - redis.call('LLEN', keys.pending)))
 end
-if fresh and not run[4] and new > 0 then
-  for _, id in ipairs(redis.call('LPOP', KEYS[3], new) or {}) do ids[#ids + 1] = id end
+if may_start and not ending and new > 0 then
+  for _, id in ipairs(redis.call('LPOP', keys.pending, new) or {}) do ids[#ids + 1] = id end
 end
-local released = {}
+local dispatched = {}
 for _, id in ipairs(ids) do
-  local json = redis.call('HGET', KEYS[2], id)
+  local json = redis.call('HGET', keys.targets, id)
   local target = json and cjson.decode(json)
-  local held = run[8] and target and not target.callOff
-  if not held then redis.call('ZREM', KEYS[6], id) end
-  if target and not held and (target.state == 'pending' or target.state == 'waiting') then
+  local stays = held and target and not target.taskCancel
+  if not stays then redis.call('ZREM', keys.waiting, id) end
+  if target and not stays and (target.state == 'pending' or target.state == 'waiting') then
     target.state = 'acting'
     target.claimed = nil
-    target.step = target.step + 1
+    target.fence = target.fence + 1
     if not target.startedAt then
       target.startedAt = now
-      target.deadline = now + tonumber(run[3])
-      redis.call('ZADD', KEYS[7], target.deadline, id)
+      target.deadline = now + tonumber(target_ms)
+      redis.call('ZADD', keys.deadlines, target.deadline, id)
     end
-    redis.call('HSET', KEYS[2], id, cjson.encode(target))
-    redis.call('ZADD', KEYS[4], now, id)
-    released[#released + 1] = id
-    released[#released + 1] = tostring(target.step)
+    redis.call('HSET', keys.targets, id, cjson.encode(target))
+    redis.call('ZADD', keys.acting, now, id)
+    dispatched[#dispatched + 1] = id
+    dispatched[#dispatched + 1] = tostring(target.fence)
   end
 end
-return released`;
+return dispatched`,
+);
 
 /**
- * KEYS: targets, acting, waiting, run. ARGV: id, step, now, run id, when to try again, what sites' keys and
- * runs' target keys begin with. Gives the target as it now is, and why the run was cancelled, if it was; or
- * nothing.
+ * Gives the claimed target as it is now, and why its run was cancelled, if it was; or nothing.
  *
- * A target that belongs to a site holds the site, in a hash of those at work on it, from here to its end;
- * while one of another run holds it, this one is made to wait. (The keys of sites and other runs are made
- * here: they share the one hash tag, so that they are where the script runs on a Cluster too.)
+ * A target with a site holds that site from here until it ends, in a hash of the targets that hold the site.
+ * While a target of another run holds it, this one waits until `retry_at`. The keys of sites and of other
+ * runs are built here from `site_prefix` and `run_prefix`: they have the same hash tag, so that the script
+ * finds them on a Cluster too.
  */
-export const CLAIM = `
-local status, ending, held = unpack(redis.call('HMGET', KEYS[4], 'status', 'ending', 'held'))
+export const claimTarget = defineScript(
+  {
+    keys: ['run', 'targets', 'acting', 'waiting'],
+    args: ['id', 'fence', 'now', 'run', 'retry_at', 'site_prefix', 'run_prefix'],
+  },
+  `
+local status, ending, held = unpack(redis.call('HMGET', keys.run, 'status', 'ending', 'held'))
 if status ~= 'running' or held and not ending then return false end
-local json = redis.call('HGET', KEYS[1], ARGV[1])
+local json = redis.call('HGET', keys.targets, args.id)
 if not json then return false end
 local target = cjson.decode(json)
-if target.state ~= 'acting' or target.claimed or target.step ~= tonumber(ARGV[2]) then return false end
+if target.state ~= 'acting' or target.claimed or target.fence ~= tonumber(args.fence) then return false end
 if target.site then
-  local site = ARGV[6] .. target.site
+  local site = args.site_prefix .. target.site
   for _, holder in ipairs(redis.call('HKEYS', site)) do
     local run, id = string.match(holder, '^([^\\n]+)\\n(.+)$')
-    if run ~= ARGV[4] then
-      local other = redis.call('HGET', ARGV[7] .. run .. ':targets', id)
+    if run ~= args.run then
+      local other = redis.call('HGET', args.run_prefix .. run .. ':targets', id)
       if other and cjson.decode(other).state ~= 'ended' then
         target.state = 'waiting'
         target.reason = 'conflict'
         target.detail = 'The run ' .. run .. ' is active on the site.'
-        redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
-        redis.call('ZREM', KEYS[2], ARGV[1])
-        redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
+        redis.call('HSET', keys.targets, args.id, cjson.encode(target))
+        redis.call('ZREM', keys.acting, args.id)
+        redis.call('ZADD', keys.waiting, args.retry_at, args.id)
         return false
       end
       redis.call('HDEL', site, holder)
     end
   end
-  redis.call('HSET', site, ARGV[4] .. '\\n' .. ARGV[1], 1)
+  redis.call('HSET', site, args.run .. '\\n' .. args.id, 1)
   redis.call('PEXPIRE', site, 604800000)
 end
 target.claimed = true
-target.step = target.step + 1
+target.fence = target.fence + 1
 json = cjson.encode(target)
-redis.call('HSET', KEYS[1], ARGV[1], json)
-redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-return {json, ending}`;
+redis.call('HSET', keys.targets, args.id, json)
+redis.call('ZADD', keys.acting, args.now, args.id)
+return {json, ending}`,
+);
 
-/**
- * KEYS: targets, acting. ARGV: id, step, now. Keeps the claim of a worker that takes long; 0 when it has lost
- * it.
- */
-export const RENEW = `
-local json = redis.call('HGET', KEYS[1], ARGV[1])
+/** Renews the claim of a worker whose step takes long; 0 when the claim was lost. */
+export const renewClaim = defineScript(
+  { keys: ['targets', 'acting'], args: ['id', 'fence', 'now'] },
+  `
+local json = redis.call('HGET', keys.targets, args.id)
 local target = json and cjson.decode(json)
-if not target or target.state ~= 'acting' or target.step ~= tonumber(ARGV[2]) then return 0 end
-redis.call('ZADD', KEYS[2], 'XX', ARGV[3], ARGV[1])
-return 1`;
+if not target or target.state ~= 'acting' or target.fence ~= tonumber(args.fence) then return 0 end
+redis.call('ZADD', keys.acting, 'XX', args.now, args.id)
+return 1`,
+);
 
 /**
- * KEYS: targets, run, generation, schema. ARGV: id, step, intent JSON, generation remembered: its name and
- * number, version of the records that the process works with. Gives the target's new step and the number
- * raised: a copy that was read before the intent can no longer be written over it. Gives 0 when the target
- * was handed to somebody else meanwhile, its run is held, Redis was put back to an older state, or the
- * records have another version; and -1 when the run was cancelled: then nothing new may be begun, but the
- * cancelling of its tasks.
+ * Records an intent. Gives the target's new fence, with which a copy that was read before the intent can no
+ * longer be written over it, and the raised generation number.
+ *
+ * Gives 0 when the target was dispatched again meanwhile, its run is held, Redis was restored to an older
+ * state (`generation_id` and `generation` are what the process remembers), or the records have another
+ * version than the process (`records_version`). Gives -1 when the run was cancelled: then nothing new may be
+ * started, except cancelling its tasks.
  */
-export const NOTE_INTENT = `
-local json = redis.call('HGET', KEYS[1], ARGV[1])
+export const noteIntent = defineScript(
+  {
+    keys: ['run', 'targets', 'generation', 'schema'],
+    args: ['id', 'fence', 'intent', 'generation_id', 'generation', 'records_version'],
+  },
+  `
+local json = redis.call('HGET', keys.targets, args.id)
 if not json then return {0} end
-local target, intent, step = cjson.decode(json), cjson.decode(ARGV[3]), tonumber(ARGV[2])
+local target, intent, fence = cjson.decode(json), cjson.decode(args.intent), tonumber(args.fence)
 if target.state ~= 'acting' then return {0} end
 local noted = target.intent
--- Noted already: the answer was lost with the connection, and the command is here for the second time.
-if target.step == step + 1 and noted and noted.at == intent.at and noted.operation == intent.operation then
-  return {target.step}
+-- Already recorded: the reply was lost with the connection, and the command was sent again.
+if target.fence == fence + 1 and noted and noted.at == intent.at and noted.operation == intent.operation then
+  return {target.fence}
 end
-if target.step ~= step then return {0} end
-local ending, held = unpack(redis.call('HMGET', KEYS[2], 'ending', 'held'))
-if not target.callOff and ending then return {-1} end
-if not target.callOff and held then return {0} end
-local name, number = unpack(redis.call('HMGET', KEYS[3], 'id', 'number'))
-if name and name == ARGV[4] and tonumber(number or 0) < tonumber(ARGV[5]) then return {0} end
-local version = redis.call('HGET', KEYS[4], 'version')
-if version and version ~= ARGV[6] then return {0} end
+if target.fence ~= fence then return {0} end
+local ending, held = unpack(redis.call('HMGET', keys.run, 'ending', 'held'))
+if not target.taskCancel and ending then return {-1} end
+if not target.taskCancel and held then return {0} end
+local id, number = unpack(redis.call('HMGET', keys.generation, 'id', 'number'))
+if id and id == args.generation_id and tonumber(number or 0) < tonumber(args.generation) then return {0} end
+local version = redis.call('HGET', keys.schema, 'version')
+if version and version ~= args.records_version then return {0} end
 target.intent = intent
-target.step = step + 1
-redis.call('HSET', KEYS[1], ARGV[1], cjson.encode(target))
-return {target.step, redis.call('HINCRBY', KEYS[3], 'number', 1)}`;
+target.fence = fence + 1
+redis.call('HSET', keys.targets, args.id, cjson.encode(target))
+return {target.fence, redis.call('HINCRBY', keys.generation, 'number', 1)}`,
+);
 
 /**
- * KEYS: run, targets, pending, acting, following, waiting, deadlines, runs of the target, events, reasons,
- * effects of today. ARGV: id, step, states it may come from, new state, new JSON, score, outcome, requests by
- * operation, run id, event, now, what sites' keys begin with, how long effects are kept, effects that are the
- * target's.
+ * Writes a target in its next state, with its indexes, the run's counts and its event. `from`: the states it
+ * may come from, separated by commas; `score`: its place in the index of the new state; `spent`: requests by
+ * operation, which are counted whether or not the target is written. `effects`: the fields of the effects
+ * that belong to the target. Gives 0 when the target has another fence or state.
  */
-export const SETTLE = `${COUNT_REQUESTS}
-local json = redis.call('HGET', KEYS[2], ARGV[1])
+export const moveTarget = defineScript(
+  {
+    keys: [
+      'run',
+      'targets',
+      'pending',
+      'acting',
+      'following',
+      'waiting',
+      'deadlines',
+      'runs_of_target',
+      'events',
+      'reasons',
+      'effects',
+    ],
+    args: [
+      'id',
+      'fence',
+      'from',
+      'state',
+      'json',
+      'score',
+      'outcome',
+      'spent',
+      'run',
+      'event',
+      'now',
+      'site_prefix',
+      'effects_ttl',
+    ],
+    argList: 'effects',
+  },
+  `${COUNT_REQUESTS}
+local json = redis.call('HGET', keys.targets, args.id)
 local old = json and cjson.decode(json)
-local ours = old and old.state ~= 'ended' and old.step == tonumber(ARGV[2])
-  and string.find(ARGV[3], old.state, 1, true)
--- Written already: the answer was lost with the connection, and the command is here for the second time.
-if old and not ours and json == ARGV[5] then return 1 end
-count_requests(KEYS[1], ARGV[8])
+local ours = old and old.state ~= 'ended' and old.fence == tonumber(args.fence)
+  and string.find(args.from, old.state, 1, true)
+-- Already written: the reply was lost with the connection, and the command was sent again.
+if old and not ours and json == args.json then return 1 end
+count_requests(keys.run, args.spent)
 if not ours then return 0 end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[5])
-for i = 14, #ARGV do
-  redis.call('HSET', KEYS[11], ARGV[i], ARGV[9] .. '\\n' .. ARGV[1])
-  redis.call('PEXPIRE', KEYS[11], ARGV[13])
+redis.call('HSET', keys.targets, args.id, args.json)
+for _, effect in ipairs(effects) do
+  redis.call('HSET', keys.effects, effect, args.run .. '\\n' .. args.id)
+  redis.call('PEXPIRE', keys.effects, args.effects_ttl)
 end
-redis.call('ZREM', KEYS[4], ARGV[1])
-redis.call('ZREM', KEYS[5], ARGV[1])
-redis.call('ZREM', KEYS[6], ARGV[1])
-if ARGV[4] == 'following' then redis.call('ZADD', KEYS[5], ARGV[6], ARGV[1])
-elseif ARGV[4] == 'waiting' then redis.call('ZADD', KEYS[6], ARGV[6], ARGV[1])
-elseif ARGV[4] == 'ended' then
-  if old.state == 'pending' then redis.call('LREM', KEYS[3], 1, ARGV[1]) end
-  redis.call('ZREM', KEYS[7], ARGV[1])
-  if old.site then redis.call('HDEL', ARGV[12] .. old.site, ARGV[9] .. '\\n' .. ARGV[1]) end
-  redis.call('HINCRBY', KEYS[1], ARGV[7], 1)
-  local reason = cjson.decode(ARGV[5]).reason
-  if reason then redis.call('HINCRBY', KEYS[10], ARGV[7] .. ' ' .. reason, 1) end
-  redis.call('ZADD', KEYS[8], ARGV[11], ARGV[9])
-  redis.call('ZREMRANGEBYRANK', KEYS[8], 0, -21)
-  redis.call('PUBLISH', KEYS[9], ARGV[10])
+redis.call('ZREM', keys.acting, args.id)
+redis.call('ZREM', keys.following, args.id)
+redis.call('ZREM', keys.waiting, args.id)
+if args.state == 'following' then redis.call('ZADD', keys.following, args.score, args.id)
+elseif args.state == 'waiting' then redis.call('ZADD', keys.waiting, args.score, args.id)
+elseif args.state == 'ended' then
+  if old.state == 'pending' then redis.call('LREM', keys.pending, 1, args.id) end
+  redis.call('ZREM', keys.deadlines, args.id)
+  if old.site then redis.call('HDEL', args.site_prefix .. old.site, args.run .. '\\n' .. args.id) end
+  redis.call('HINCRBY', keys.run, args.outcome, 1)
+  local reason = cjson.decode(args.json).reason
+  if reason then redis.call('HINCRBY', keys.reasons, args.outcome .. ' ' .. reason, 1) end
+  redis.call('ZADD', keys.runs_of_target, args.now, args.run)
+  redis.call('ZREMRANGEBYRANK', keys.runs_of_target, 0, -21)
+  redis.call('PUBLISH', keys.events, args.event)
 end
-return 1`;
+return 1`,
+);

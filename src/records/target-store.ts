@@ -1,16 +1,14 @@
 /**
- * The plan of a run and what became of each of its targets, paged: no call reads or writes more than a page
- * at once.
+ * The plan of a run and the state of each of its targets. No call reads or writes more than a page at once.
  *
- * A target is handed out by `release`, which raises its step; whoever has it proves that by the step in every
- * later call. A worker that lost its place therefore can neither write an intent nor an outcome.
+ * `dispatch` raises the target's fence, and every later write must show the current fence. A worker that lost
+ * its target can therefore write neither an intent nor an outcome.
  */
 
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
 import { type Store, toJson } from '../redis/store.ts';
 import {
-  endings,
+  endingReasons,
   type Intent,
   isIn,
   type Run,
@@ -23,223 +21,216 @@ import {
 import { EFFECTS_KEPT_MS, type Effect, effectField, effectsKey } from './effect-store.ts';
 import type { CaretakerEvent } from './events.ts';
 import { GenerationStore } from './generation-store.ts';
-import { keys } from './keys.ts';
+import { keys, keysOfRun } from './keys.ts';
 import { RECORDS_VERSION } from './migrations/migrations.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 import { type ReasonCount, toReasonCount } from './reason-count.ts';
 import {
-  ADD_LEFT_OUT,
-  ADD_TARGETS,
-  ALLOT,
-  BEGIN_PLAN,
-  CLAIM,
-  COUNT_PLAN_FAILURE,
-  NOTE_INTENT,
-  RELEASE,
-  RENEW,
-  SETTLE,
-  SPREAD,
+  addExcluded,
+  addTargets,
+  allocateRoom,
+  beginPlan,
+  claimTarget,
+  countPlanFailure,
+  dispatchTargets,
+  moveTarget,
+  noteIntent,
+  renewClaim,
+  spreadTargets,
 } from './target-scripts.ts';
 import { withoutSecrets } from './target-secrets.ts';
-import { type Allocated, type Claimed, LeftOut, type Released, type TimedState } from './target-types.ts';
+import { type Allocated, type Claimed, type Dispatched, Excluded, type TimedState } from './target-types.ts';
 
 const PAGE = 500;
-/** So soon a target is handed out again that waits for another run to be done with its site. */
+/** When a target that waits for another run to release its site is dispatched again. */
 const SITE_BUSY_MS = 5_000;
 
 export class TargetStore {
   constructor(
     private readonly store: Store,
-    /** Raised with every intent: an older state of Redis then shows a smaller number. */
+    /** Raised with every intent, so that an older state of Redis shows a smaller number. */
     private readonly generation = new GenerationStore(store),
   ) {}
 
   /**
-   * Starts a plan afresh and gives the step that proves it is ours; an earlier attempt can add nothing any
-   * more. Gives 0, and leaves everything as it is, when the run has its plan already or has ended.
+   * Starts a plan again from the beginning and gives its fence; earlier attempts can add nothing more. Gives
+   * 0, and changes nothing, when the run already has its plan or has ended.
    */
   async beginPlan(run: string): Promise<number> {
-    return Number(
-      await runScript(
-        this.store,
-        BEGIN_PLAN,
-        [
-          keys.run(run),
-          keys.order(run),
-          keys.targets(run),
-          keys.pending(run),
-          keys.leftOut(run),
-          keys.reasons(run),
-        ],
-        [],
-      ),
-    );
+    const { run: hash, order, targets, pending, excluded, reasons } = keysOfRun(run);
+    const filled = [order, targets, pending, excluded, reasons];
+    return Number(await beginPlan(this.store, { keys: { run: hash }, keyList: filled }));
   }
 
   /**
-   * Counts an attempt at planning that failed otherwise than by an outage; gives how many there were. 0 for a
-   * run that is gone.
+   * Counts an attempt at planning that failed for another reason than an outage; gives how many there were,
+   * 0 for a run that no longer exists.
    */
   async countPlanFailure(run: string): Promise<number> {
-    return Number(await runScript(this.store, COUNT_PLAN_FAILURE, [keys.run(run)], []));
+    return Number(await countPlanFailure(this.store, { keys: keysOfRun(run) }));
   }
 
   /**
-   * Adds targets to a plan in their order, each id once; ended ones count at once. False when the plan is no
-   * longer ours.
+   * Adds targets to a plan in their order, each id once; ended ones count at once. False when another attempt
+   * at planning has begun.
    */
-  async add(run: string, planStep: number, targets: readonly Target[]): Promise<boolean> {
-    const added = await runScript(
-      this.store,
-      ADD_TARGETS,
-      [keys.run(run), keys.targets(run), keys.order(run), keys.pending(run), keys.reasons(run)],
-      [String(planStep), ...targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? ''])],
-    );
+  async add(run: string, planFence: number, targets: readonly Target[]): Promise<boolean> {
+    const added = await addTargets(this.store, {
+      keys: keysOfRun(run),
+      args: { plan_fence: planFence },
+      argList: targets.flatMap((target) => [target.id, toJson(target), target.outcome ?? '']),
+    });
     return added === 1;
   }
 
   /**
-   * Has the targets that are still to be begun start evenly over a window, in an order that is the same for
-   * the same ids. Called once the plan is whole; does nothing when it is no longer ours. Holds Redis up for
-   * some 5 ms per 1,000.
+   * Makes the pending targets start evenly over a window, in an order that depends on their ids alone. Called
+   * once the plan is complete; does nothing when another attempt at planning has begun. Blocks Redis for about
+   * 5 ms per 1,000 targets.
    */
-  async spread(run: string, planStep: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
-    await runScript(this.store, SPREAD, [keys.run(run), keys.pending(run)], [String(planStep), from, ms]);
+  async spread(run: string, planFence: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
+    await spreadTargets(this.store, {
+      keys: keysOfRun(run),
+      args: { plan_fence: planFence, from, window_ms: ms },
+    });
   }
 
-  /** Adds what was looked at and is not part of a plan; does nothing when the plan is no longer ours. */
-  async addLeftOut(run: string, planStep: number, leftOut: readonly LeftOut[]): Promise<void> {
-    if (leftOut.length === 0) return;
-    const found = leftOut.map((one) => JSON.stringify(one));
-    await runScript(
-      this.store,
-      ADD_LEFT_OUT,
-      [keys.run(run), keys.leftOut(run)],
-      [String(planStep), ...found],
-    );
+  /** Adds candidates that are not part of a plan; does nothing when another attempt at planning has begun. */
+  async addExcluded(run: string, planFence: number, excluded: readonly Excluded[]): Promise<void> {
+    if (excluded.length === 0) return;
+    await addExcluded(this.store, {
+      keys: keysOfRun(run),
+      args: { plan_fence: planFence },
+      argList: excluded.map((one) => JSON.stringify(one)),
+    });
   }
 
-  /** How much was looked at and is not part of the plan. */
-  countLeftOut(run: string): Promise<number> {
-    return this.store.llen(keys.leftOut(run));
+  /** How many candidates are not part of the plan. */
+  countExcluded(run: string): Promise<number> {
+    return this.store.llen(keys.excluded(run));
   }
 
-  async leftOut(run: string, offset: number, count: number): Promise<LeftOut[]> {
-    const page = await this.store.lrange(keys.leftOut(run), offset, offset + count - 1);
-    return page.map((json) => parseRecord(LeftOut, json, keys.leftOut(run)));
+  async excluded(run: string, offset: number, count: number): Promise<Excluded[]> {
+    const page = await this.store.lrange(keys.excluded(run), offset, offset + count - 1);
+    return page.map((json) => parseRecord(Excluded, json, keys.excluded(run)));
   }
 
   /**
-   * Divides what the account may send among its runs, by their weight and what each has in flight: how many
-   * targets each may hand out. At most `room` and a page in all.
+   * Divides `room` requests among the account's runs, by their weight and the targets that each has in flight:
+   * how many targets each may dispatch. At most a page in all.
    */
-  async allot(account: string, now: number, room: number): Promise<Allocated[]> {
-    const args = [now, Math.min(room, PAGE), keys.run('')];
-    const flat = (await runScript(this.store, ALLOT, [keys.activeRuns(account)], args)) as string[];
+  async allocate(account: string, now: number, room: number): Promise<Allocated[]> {
+    const flat = (await allocateRoom(this.store, {
+      keys: { active_runs: keys.activeRuns(account) },
+      args: { now, room: Math.min(room, PAGE), run_prefix: keys.run('') },
+    })) as string[];
     return flat.flatMap((run, at) =>
       at % 3 === 0 ? [{ run, count: Number(flat[at + 1]), acting: Number(flat[at + 2]) }] : [],
     );
   }
 
   /**
-   * Hands out targets, those whose wait is over before new ones: as many as the run's concurrency has room
-   * for, and at most `atMost`. With `begun`, new ones only while nothing of the run is under way. What others
-   * handed out since the run had so many `acting` counts: two who were allotted the same room do not both use
-   * it.
+   * Dispatches targets, those whose wait is over before new ones: as many as the run's concurrency allows, and
+   * at most `limit`. With `started`, new ones only while nothing of the run is in progress. `acting`: how many
+   * were acting when `limit` was decided; what other processes dispatched since then counts, so that two that
+   * were given the same room do not both use it.
    */
-  async release(
+  async dispatch(
     run: string,
     now: number,
-    atMost: number,
-    which: 'all' | 'begun' = 'all',
+    limit: number,
+    which: 'all' | 'started' = 'all',
     acting?: number,
-  ): Promise<Released[]> {
-    const flat = (await runScript(
-      this.store,
-      RELEASE,
-      [
-        keys.run(run),
-        keys.targets(run),
-        keys.pending(run),
-        keys.acting(run),
-        keys.following(run),
-        keys.waiting(run),
-        keys.deadlines(run),
-      ],
-      [now, Math.min(atMost, PAGE), which, acting ?? ''],
-    )) as string[];
-    const released: Released[] = [];
+  ): Promise<Dispatched[]> {
+    const flat = (await dispatchTargets(this.store, {
+      keys: keysOfRun(run),
+      args: { now, limit: Math.min(limit, PAGE), which, acting: acting ?? '' },
+    })) as string[];
+    const dispatched: Dispatched[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2)
-      released.push({ id: flat[i] ?? '', step: Number(flat[i + 1]) });
-    return released;
+      dispatched.push({ id: flat[i] ?? '', fence: Number(flat[i + 1]) });
+    return dispatched;
   }
 
   /**
-   * Begins work on a target that was handed out: raises its step once more, so that an entry delivered twice
-   * is worked on once. Nothing when the run does not go on at present, or the target was claimed before, or
-   * handed out again meanwhile; and when a target of another run is at work on its site: then it waits, with
-   * no attempt used up, and says for which run.
+   * Claims a dispatched target: raises its fence once more, so that an entry that was delivered twice is worked
+   * on once. Gives nothing when the run is not running, or the target was claimed before or dispatched again;
+   * and when a target of another run holds its site: then it waits, its detail names that run, and no attempt
+   * is used up.
    */
   async claim(
     { id: run, account }: Pick<Run, 'id' | 'account'>,
-    { id, step }: Released,
+    { id, fence }: Dispatched,
     now: number,
   ): Promise<Claimed | undefined> {
-    const claimed = (await runScript(
-      this.store,
-      CLAIM,
-      [keys.targets(run), keys.acting(run), keys.waiting(run), keys.run(run)],
-      [id, step, now, run, now + SITE_BUSY_MS, keys.site(account, ''), keys.run('')],
-    )) as [string, string | null] | null;
+    const claimed = (await claimTarget(this.store, {
+      keys: keysOfRun(run),
+      args: {
+        id,
+        fence,
+        now,
+        run,
+        retry_at: now + SITE_BUSY_MS,
+        site_prefix: keys.site(account, ''),
+        run_prefix: keys.run(''),
+      },
+    })) as [string, string | null] | null;
     if (!claimed) return undefined;
     const [json, ending] = claimed;
     const target: Target = parseRecord(Target, json, keys.targets(run));
     if (!isIn(target, 'acting')) return undefined;
     return {
       target,
-      ...(ending ? { ending: checkRecord(z.enum(endings), ending, keys.run(run)) } : {}),
+      ...(ending ? { ending: checkRecord(z.enum(endingReasons), ending, keys.run(run)) } : {}),
     };
   }
 
-  /** Keeps a claim while work on the target goes on. False when it was lost: others may have it by now. */
-  async renew(run: string, { id, step }: Released, now: number): Promise<boolean> {
-    return (await runScript(this.store, RENEW, [keys.targets(run), keys.acting(run)], [id, step, now])) === 1;
+  /** Renews a claim while work on the target goes on. False when it was lost: another worker may have it. */
+  async renew(run: string, { id, fence }: Dispatched, now: number): Promise<boolean> {
+    const renewed = await renewClaim(this.store, {
+      keys: keysOfRun(run),
+      args: { id, fence, now },
+    });
+    return renewed === 1;
   }
 
   /**
-   * Writes the note that stands before an effect, and gives the target's new step. When the target is no
-   * longer ours (`fenced`; also when Redis was put back to an older state, or its records were migrated), or
-   * its run was cancelled meanwhile, nothing may be sent.
+   * Records an intent before its request is sent, and gives the target's new fence. Nothing may be sent when
+   * the target is no longer ours (`fenced`; also when Redis was restored to an older state, or its records
+   * were migrated), or when its run was cancelled.
    */
   async noteIntent(
     run: string,
-    { id, step }: Released,
+    { id, fence }: Dispatched,
     intent: Intent,
-  ): Promise<number | 'fenced' | 'called-off'> {
+  ): Promise<number | 'fenced' | 'run-cancelled'> {
     const { id: generation, number } = this.generation.remembered;
-    const [raised = 0, reached = 0] = (await runScript(
-      this.store,
-      NOTE_INTENT,
-      [keys.targets(run), keys.run(run), keys.generation, keys.schema],
-      [id, step, toJson(intent), generation, number, RECORDS_VERSION],
-    )) as number[];
+    const [raised = 0, reached = 0] = (await noteIntent(this.store, {
+      keys: { ...keysOfRun(run), generation: keys.generation, schema: keys.schema },
+      args: {
+        id,
+        fence,
+        intent: toJson(intent),
+        generation_id: generation,
+        generation: number,
+        records_version: RECORDS_VERSION,
+      },
+    })) as number[];
     if (reached > 0) this.generation.saw(reached);
     if (raised > 0) return raised;
-    return raised === 0 ? 'fenced' : 'called-off';
+    return raised === 0 ? 'fenced' : 'run-cancelled';
   }
 
   /**
-   * Moves a target on, with its indexes, the run's counts and its event, in one step.
+   * Writes a target in its next state, with its indexes, the run's counts and its event, atomically.
    *
-   * @param from the states it may come from; the step must be the one in `target`.
+   * @param from the states it may come from; its fence must be the one in `target`.
    * @param spent requests that were sent for it, by operation.
-   * @param dueAt for `waiting`, when it may be handed out again.
-   * @param effects what the target has brought about, as the service answered: from here on it is nobody
-   * else's.
-   * @returns false when the target was moved by somebody else meanwhile; the requests are counted all the
-   * same.
+   * @param dueAt for `waiting`, when it may be dispatched again.
+   * @param effects what the target changed, by the service's answer: it belongs to no other target.
+   * @returns false when another process moved the target; the requests are counted nevertheless.
    */
-  async settle(
+  async move(
     run: Pick<Run, 'id' | 'account'>,
     target: Target,
     {
@@ -264,40 +255,31 @@ export class TargetStore {
       reason: target.reason ?? '',
       at,
     };
-    const settled = await runScript(
-      this.store,
-      SETTLE,
-      [
-        keys.run(run.id),
-        keys.targets(run.id),
-        keys.pending(run.id),
-        keys.acting(run.id),
-        keys.following(run.id),
-        keys.waiting(run.id),
-        keys.deadlines(run.id),
-        keys.runsOfTarget(run.account, target.id),
-        keys.events,
-        keys.reasons(run.id),
-        effectsKey(run.account, at),
-      ],
-      [
-        target.id,
-        target.step,
-        from.join(','),
-        target.state,
-        toJson(withoutSecrets(target)),
-        dueAt ?? at,
-        target.outcome ?? '',
-        JSON.stringify(spent),
-        run.id,
-        JSON.stringify(event),
-        at,
-        keys.site(run.account, ''),
-        EFFECTS_KEPT_MS,
-        ...effects.map(effectField),
-      ],
-    );
-    return settled === 1;
+    const moved = await moveTarget(this.store, {
+      keys: {
+        ...keysOfRun(run.id),
+        runs_of_target: keys.runsOfTarget(run.account, target.id),
+        events: keys.events,
+        effects: effectsKey(run.account, at),
+      },
+      args: {
+        id: target.id,
+        fence: target.fence,
+        from: from.join(','),
+        state: target.state,
+        json: toJson(withoutSecrets(target)),
+        score: dueAt ?? at,
+        outcome: target.outcome ?? '',
+        spent: JSON.stringify(spent),
+        run: run.id,
+        event: JSON.stringify(event),
+        now: at,
+        site_prefix: keys.site(run.account, ''),
+        effects_ttl: EFFECTS_KEPT_MS,
+      },
+      argList: effects.map(effectField),
+    });
+    return moved === 1;
   }
 
   async get(run: string, id: string): Promise<Target | undefined> {
@@ -345,8 +327,8 @@ export class TargetStore {
   }
 
   /**
-   * Targets in a timed state, oldest moment first, at most `limit`; `until` keeps those at or before a
-   * moment.
+   * Targets in a state with a time, oldest first, at most `limit`; with `until`, only those at or before that
+   * time.
    */
   async inState<S extends TimedState>(
     run: string,
@@ -367,7 +349,7 @@ export class TargetStore {
     return (await this.many(run, ids)).filter((target) => isIn(target, state));
   }
 
-  /** Targets that nobody has been handed yet, next ones first, at most `limit`. */
+  /** Targets that were never dispatched, next ones first, at most `limit`. */
   async pending(run: string, limit: number): Promise<Target[]> {
     return this.many(run, await this.store.lrange(keys.pending(run), 0, limit - 1));
   }
@@ -380,7 +362,7 @@ export class TargetStore {
     );
   }
 
-  /** The runs that worked on a target lately, newest first. */
+  /** The latest runs that worked on a target, newest first. */
   runsOf(account: string, target: string): Promise<string[]> {
     return this.store.zrevrange(keys.runsOfTarget(account, target), 0, 19);
   }

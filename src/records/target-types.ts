@@ -1,30 +1,29 @@
 /** What the store of targets takes and gives besides targets. */
 import { z } from 'zod';
-import type { Ending, TargetIn, TargetState } from '../run/run.ts';
-/**
- * How many targets a run may hand out, and how many it had handed out and not settled when that was decided.
- */
+import type { EndingReason, TargetIn, TargetState } from '../run/run.ts';
+
+/** How many targets a run may dispatch, and how many were acting when that was decided. */
 export interface Allocated {
   run: string;
   count: number;
   acting: number;
 }
 
-/** A target handed out: the step proves it. */
-export interface Released {
+/** A dispatched target: whoever shows its fence may write it. */
+export interface Dispatched {
   id: string;
-  step: number;
+  fence: number;
 }
 
-/** A target that is ours to work on, and why its run was cancelled, if it was. */
+/** A claimed target, and why its run was cancelled, if it was. */
 export interface Claimed {
   target: TargetIn<'acting'>;
-  ending?: Ending;
+  ending?: EndingReason;
 }
 
-/** What was looked at while planning and is not part of the plan. */
-export const LeftOut = z.object({ id: z.string(), label: z.string(), why: z.string() });
-export type LeftOut = z.output<typeof LeftOut>;
+/** A candidate that is not part of the plan. */
+export const Excluded = z.object({ id: z.string(), label: z.string(), why: z.string() });
+export type Excluded = z.output<typeof Excluded>;
 
-/** The states whose members are kept in order of a moment: when they began, or when they are due. */
+/** The states that are indexed by time: when the target entered the state, or when it is due. */
 export type TimedState = Extract<TargetState, 'acting' | 'following' | 'waiting'>;

@@ -7,7 +7,7 @@
  * page asks for it any more.
  */
 import { z } from 'zod';
-import { runScript } from '../redis/script.ts';
+import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { outcomes, reason, runStatuses } from '../run/run.ts';
 import { keys } from './keys.ts';
@@ -41,18 +41,21 @@ local function add_to_totals(run, reasons, totals, id)
 end`;
 
 /**
- * KEYS: accounts with runs under way, hours. ARGV: what the keys of an account's runs under way begin with.
- * Gives the runs under way and the totals as they are at the same instant: a run is either among the ones or
- * in the others.
+ * Gives the active runs and the totals as they are at the same instant: a run is in exactly one of the two.
  */
-const READ = `
+const readTotals = defineScript(
+  { keys: ['active_accounts'], keyList: 'hours', args: ['active_runs_prefix'] },
+  `
 local active = {}
-for _, account in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  for _, id in ipairs(redis.call('SMEMBERS', ARGV[1] .. account)) do active[#active + 1] = id end
+for _, account in ipairs(redis.call('SMEMBERS', keys.active_accounts)) do
+  for _, id in ipairs(redis.call('SMEMBERS', args.active_runs_prefix .. account)) do
+    active[#active + 1] = id
+  end
 end
-local hours = {}
-for i = 2, #KEYS do hours[#hours + 1] = redis.call('HGETALL', KEYS[i]) end
-return {active, hours}`;
+local totals = {}
+for i, hour in ipairs(hours) do totals[i] = redis.call('HGETALL', hour) end
+return {active, totals}`,
+);
 
 /** So many runs had something in common. */
 export interface Total {
@@ -92,12 +95,11 @@ export class TotalsStore {
     // Runs end in the hour that it is, or have just ended in the one before; with what is over, Redis is not
     // held up.
     const [over, open] = [hours.slice(0, -2), hours.slice(-2)];
-    const [active, recent] = (await runScript(
-      this.store,
-      READ,
-      [keys.activeAccounts, ...open],
-      [keys.activeRuns('')],
-    )) as [string[], string[][]];
+    const [active, recent] = (await readTotals(this.store, {
+      keys: { active_accounts: keys.activeAccounts },
+      keyList: open,
+      args: { active_runs_prefix: keys.activeRuns('') },
+    })) as [string[], string[][]];
     const sums = new Map<string, Total>();
     const past = await Promise.all(over.map((hour) => this.store.hgetall(hour)));
     for (const fields of past) addUp(sums, Object.entries(fields));

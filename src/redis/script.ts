@@ -1,7 +1,64 @@
+/** Lua scripts in Redis: each is atomic, and its text is sent once over each connection. */
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 
-/** The digest of each script, limited by the number of scripts in the code. */
+/** The names by which a script reads its keys and arguments. */
+interface Names<Key extends string, Arg extends string, List extends string> {
+  keys: readonly Key[];
+  args?: readonly Arg[];
+  /** Of a script that takes any number of keys after the named ones: what it calls them. */
+  keyList?: List;
+  /** Of a script that takes any number of arguments after the named ones: what it calls them. */
+  argList?: List;
+}
+
+/** What a script is called with, by name. */
+interface Call<Key extends string, Arg extends string> {
+  keys: Record<Key, string>;
+  args?: Record<Arg, string | number>;
+  keyList?: readonly string[];
+  argList?: readonly (string | number)[];
+}
+
+/** A script as a function. Its reply is as Redis sends it; the caller parses it. */
+export type Script<Key extends string, Arg extends string> = (
+  redis: Redis | Cluster,
+  call: Call<Key, Arg> & ([Arg] extends [never] ? unknown : { args: Record<Arg, string | number> }),
+) => Promise<unknown>;
+
+/**
+ * Makes a function of a Lua script. The script reads what it is called with as `keys.<name>` and
+ * `args.<name>`, and lists, numbered from 1, by their own names. Arguments arrive as texts: the script
+ * converts those that it calculates with.
+ */
+export function defineScript<const Key extends string, const Arg extends string = never>(
+  names: Names<Key, Arg, string>,
+  lua: string,
+): Script<Key, Arg> {
+  const { keys, args = [], keyList, argList } = names;
+  const text = [
+    `local keys = ${table('KEYS', keys)}`,
+    `local args = ${table('ARGV', args)}`,
+    ...(keyList ? [listOf('KEYS', keyList, keys.length)] : []),
+    ...(argList ? [listOf('ARGV', argList, args.length)] : []),
+    lua,
+  ].join('\n');
+  return (redis, call) =>
+    runScript(
+      redis,
+      text,
+      [...keys.map((name) => call.keys[name]), ...(call.keyList ?? [])],
+      [...args.map((name) => call.args?.[name] ?? ''), ...(call.argList ?? [])],
+    );
+}
+
+const table = (source: 'KEYS' | 'ARGV', names: readonly string[]): string =>
+  `{${names.map((name, index) => `${name} = ${source}[${index + 1}]`).join(', ')}}`;
+
+const listOf = (source: 'KEYS' | 'ARGV', name: string, after: number): string =>
+  `local ${name} = {} for i = ${after + 1}, #${source} do ${name}[i - ${after}] = ${source}[i] end`;
+
+/** By script, its digest. There are as many as scripts in the code. */
 const digests = new Map<string, string>();
 
 function digestOf(script: string): string {
@@ -16,12 +73,13 @@ function digestOf(script: string): string {
 const sent = new WeakMap<Redis | Cluster, Set<string>>();
 
 /**
- * Runs a Lua script. Atomic: nothing else happens in Redis meanwhile.
+ * Runs a Lua script with its keys and arguments by position (`KEYS`, `ARGV`); others are made with
+ * `defineScript`.
  *
- * The text of a script is sent once over each connection, and again to a Redis that has lost it. Otherwise
- * only its digest is sent, since sending the text each time costs more than most scripts do. Calls take
- * effect in the order in which they are made, including the first ones and those before a connection is
- * closed.
+ * The text is sent once over each connection, and again to a Redis that does not know it (NOSCRIPT). All
+ * other calls send its digest, because sending the text costs more than most scripts do. Calls therefore take
+ * effect in the order in which they are made, the first ones included, and before a connection that is closed
+ * right after.
  */
 export async function runScript(
   redis: Redis | Cluster,

@@ -36,8 +36,8 @@ export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const
 export type Outcome = (typeof outcomes)[number];
 
 /** Why nothing new of a run is begun any more. */
-export const endings = ['cancelled', 'safety-limit'] as const;
-export type Ending = (typeof endings)[number];
+export const endingReasons = ['cancelled', 'safety-limit'] as const;
+export type EndingReason = (typeof endingReasons)[number];
 
 export const Counts = z.object({
   planned: number,
@@ -93,7 +93,7 @@ export const Run = z.object({
    */
   held: optional(Held),
   /** Why nothing new is released any more, while what is in flight comes to its end. */
-  ending: optional(z.enum(endings)),
+  ending: optional(z.enum(endingReasons)),
   /** Whether the tasks that the run has started in the service are to be cancelled with it. */
   cancelTasks: optional(yes),
   /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
@@ -130,7 +130,7 @@ export const Intent = z.object({
   /** What the job wants to know again when it has to find out what became of it. */
   note: optional(text),
   /** The service reported that it was done, and what it answered could not be read: never asked for again. */
-  made: optional(yes),
+  confirmed: optional(yes),
 });
 export type Intent = z.output<typeof Intent>;
 
@@ -162,7 +162,7 @@ export const Finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   /** What it is about, in a word or two: a site's address, a plugin. */
   about: text,
-  says: text,
+  message: text,
   /** The service's task that it was found in. */
   task: optional(text),
 });
@@ -177,7 +177,7 @@ const target = {
   label: text,
   /** The site it changes: targets of different runs are never at work on one site at once. */
   site: optional(text),
-  step: number,
+  fence: number,
   attempts: number,
   /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
   waits: number,
@@ -192,12 +192,12 @@ const progress = {
   /** The latest time at which the target may still be at work (`timeout.target`). */
   deadline: optional(number),
   /** Some of its steps have been done. */
-  begun: optional(yes),
+  partlyDone: optional(yes),
   /**
    * What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it
    * was written.
    */
-  memo: optional(text),
+  jobState: optional(text),
   /** What it is waiting for, or what went wrong the last time. */
   detail: optional(text),
 };
@@ -205,33 +205,33 @@ const progress = {
 /**
  * What a target has between two steps of its job, be it that a worker has it or that it waits for its turn.
  */
-const atWork = {
+const betweenSteps = {
   ...target,
   ...progress,
   intent: optional(Intent),
   /** Followed work whose task is to be cancelled. */
   watch: optional(Watch),
   lostAt: optional(number),
-  goesOn: optional(yes),
-  callOff: optional(z.enum(['due', 'asked'])),
+  continues: optional(yes),
+  taskCancel: optional(z.enum(['due', 'requested'])),
   /** How the followed work ended, until the step that comes after it has been taken. */
   ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
   reason: optional(reason),
 };
 
 /** Nobody has begun on it. */
-const Pending = z.object({ ...target, memo: progress.memo, state: z.literal('pending') });
+const Pending = z.object({ ...target, jobState: progress.jobState, state: z.literal('pending') });
 
 /** It was handed out: a worker has it, or soon will. */
 const Acting = z.object({
-  ...atWork,
+  ...betweenSteps,
   state: z.literal('acting'),
   /** Whether a worker has begun on it since it was handed out. */
   claimed: optional(yes),
 });
 
 /** It comes up again at a time that is known: after a delay, or for its next step. */
-const Waiting = z.object({ ...atWork, state: z.literal('waiting') });
+const Waiting = z.object({ ...betweenSteps, state: z.literal('waiting') });
 
 /** Its work runs in the service. */
 const Following = z.object({
@@ -244,9 +244,9 @@ const Following = z.object({
    */
   lostAt: optional(number),
   /** The followed work is one step of several: its end is not the target's. */
-  goesOn: optional(yes),
+  continues: optional(yes),
   /** The followed task has been asked to end, since the run was cancelled. */
-  callOff: optional(z.literal('asked')),
+  taskCancel: optional(z.literal('requested')),
 });
 
 /** It has its outcome. What was only needed on the way is gone: the record is kept for months. */

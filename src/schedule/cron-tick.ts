@@ -133,7 +133,7 @@ function coordinatorOver({
   spanMs: number;
 }): () => Promise<boolean> {
   const owner = randomUUID();
-  return () => locks.take(`tick:${group()}:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
+  return () => locks.acquire(`tick:${group()}:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
 }
 
 /** node-cron's own words are for the author: nothing is lost by a call that is late or left out. */

@@ -100,7 +100,7 @@ export function openPolicyAgreement({
         await records.presence.showPolicies(owner, mine.versions);
         shown = digest;
       }
-      const here = await records.presence.here(clock.now());
+      const here = await records.presence.running(clock.now());
       others = await othersOf(records, here, owner, others);
       const found = differencesOf([mine, ...others]).map(formatDifference);
       const text = found.join('\n');

@@ -129,7 +129,7 @@ interface View {
 
 async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<View> {
   const [state, here] = records
-    ? await Promise.all([records.policies.state(policy.name), records.presence.here(now)])
+    ? await Promise.all([records.policies.state(policy.name), records.presence.running(now)])
     : [{ failures: 0 }, []];
   return {
     policy,

@@ -262,12 +262,12 @@ function* updateLies({ targets, effects, sandbox }: Evidence): Iterable<string> 
   for (const { id, reason = 'internal', findings = [] } of targets) {
     if (undecided.has(reason)) continue;
     const { status } = sandbox.schedule(id).state();
-    const [{ says: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
+    const [{ message: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
     // A schedule that does not show its status is left alone.
     if (reason !== 'not-eligible' && standing.startsWith('Paused') !== (status === 'paused'))
       yield `${id} is ${reason}, and ${status}: ${standing}`;
     for (const [what, times] of Object.entries(changed)) {
-      const told = findings.some(({ says }) => says.includes(`${what} by this check`));
+      const told = findings.some(({ message: says }) => says.includes(`${what} by this check`));
       if (told !== times.has(id))
         yield `${id} is ${reason}, ${told ? '' : 'not '}told to be ${what}, and it is not so`;
     }

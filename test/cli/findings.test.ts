@@ -7,7 +7,7 @@ const target: TargetIn<'ended'> = {
   id: 's-1',
   label: 'Plugins',
   state: 'ended',
-  step: 1,
+  fence: 1,
   attempts: 0,
   waits: 0,
   outcome: 'skipped',
@@ -15,9 +15,9 @@ const target: TargetIn<'ended'> = {
   finishedAt: 1,
   detail: 'It is paused.',
   findings: [
-    { severity: 'warning', about: 'schedule', says: 'It is paused.' },
-    { severity: 'error', about: 'a.example', says: 'Failed at check: Disk full.' },
-    { severity: 'info', about: 'long.example', says: 'Updated: Shop 9.1 → 9.2.' },
+    { severity: 'warning', about: 'schedule', message: 'It is paused.' },
+    { severity: 'error', about: 'a.example', message: 'Failed at check: Disk full.' },
+    { severity: 'info', about: 'long.example', message: 'Updated: Shop 9.1 → 9.2.' },
   ],
 };
 

@@ -20,7 +20,7 @@ describe('the table of targets', () => {
     id: 'site-0047',
     label: 'https://a-rather-long-name-of-a-site.old-town-dental-47.example',
     state: 'ended',
-    step: 3,
+    fence: 3,
     attempts: 0,
     waits: 0,
     outcome: 'failed',
@@ -69,7 +69,7 @@ describe('a retry', () => {
     retryAdvice(
       { id: 'p.1' },
       failures.map((reason, at) => ({
-        ...{ id: `site-${at}`, label: '', state: 'ended', step: 1, attempts: 0, waits: 0 },
+        ...{ id: `site-${at}`, label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 },
         ...{ outcome: 'failed', reason, finishedAt: 1 },
       })),
       reasons,
@@ -91,7 +91,7 @@ describe('a retry', () => {
     ]);
   });
   test('has nothing to do with what was skipped', () => {
-    const skipped = { id: 's', label: '', state: 'ended', step: 1, attempts: 0, waits: 0 } as const;
+    const skipped = { id: 's', label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 } as const;
     expect(
       retryAdvice(
         { id: 'p.1' },
@@ -198,7 +198,7 @@ describe('work that the service has forgotten', () => {
     label: id,
     state: 'following',
     watch: { kind: 'task', since: at },
-    step: 1,
+    fence: 1,
     attempts: 0,
     waits: 0,
     ...(lostAt === undefined ? {} : { lostAt }),

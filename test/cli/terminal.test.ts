@@ -84,7 +84,7 @@ describe('colours and controls of the service', () => {
   test('are written out in findings, each of which is one line', () => {
     const target = aTarget('s-1', {
       ...{ label: HOSTILE, state: 'ended', outcome: 'failed', reason: 'internal', finishedAt: 0 },
-      findings: [{ severity: 'error', about: 'core', says: 'one\ntwo \u001b[2J' }],
+      findings: [{ severity: 'error', about: 'core', message: 'one\ntwo \u001b[2J' }],
     });
     const text = printed(true, (terminal) =>
       terminal.data(formatFindings([target], terminal, { all: true }) ?? ''),

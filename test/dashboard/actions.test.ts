@@ -40,7 +40,10 @@ async function start(roles: Role[], options: Parameters<typeof startWorld>[0] = 
   });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(5_000);
   daemon = await startDaemon({ caretaker: world.caretaker, roles });
-  await until(world, async () => (await world.caretaker.records.presence.here(world.clock.now())).length > 0);
+  await until(
+    world,
+    async () => (await world.caretaker.records.presence.running(world.clock.now())).length > 0,
+  );
   cookie = sessionOf(await fetch(daemon.dashboard?.signInLink ?? '', { redirect: 'manual' }));
 }
 

@@ -57,7 +57,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
   const { records } = world;
   // Seen for as long as the test goes on.
   const roles = ['worker', 'scheduler'];
-  await records.presence.show({
+  await records.presence.announce({
     id: 'd',
     pid: 7,
     host: 'night-shift',
@@ -77,7 +77,7 @@ export async function startBusyWorld(): Promise<BusyWorld> {
   const findings = Array.from({ length: 9 }, (_, index) => ({
     severity: index < 7 ? ('error' as const) : ('info' as const),
     about: `plugin-with-a-long-name-${index}`,
-    says: 'Failed at check: the disk of the site is full.',
+    message: 'Failed at check: the disk of the site is full.',
   }));
   const targets: Target[] = [
     ended('site-0001', 'failed', { label: LONG_LABEL, reason: 'task-failed', findings, attempts: 3 }),

@@ -74,7 +74,7 @@ test('a run under way counts with what its targets have come to so far, and once
   expect((await dayOf()).text).toContain(`1 run: 1 running. ${figures}`);
 
   const target = aTarget('c', { state: 'ended', outcome: 'skipped', reason: 'gone' });
-  await world.records.targets.settle(run, target, { from: ['pending'], at: Date.now() });
+  await world.records.targets.move(run, target, { from: ['pending'], at: Date.now() });
   await world.records.runs.move(run, 'partial', { at: Date.now() });
 
   expect((await dayOf()).text).toContain(`1 run: 1 partial. ${figures}`);

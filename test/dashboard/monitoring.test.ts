@@ -60,7 +60,7 @@ test('metrics tell runs, queues, budgets, who is at work, and what requests were
     drift: () => 3,
   });
   await remember(world.records, aRun(), [ended('a', 'succeeded')]);
-  await world.records.accounts.attended('default', Date.now() - 5_000);
+  await world.records.accounts.noteSupervised('default', Date.now() - 5_000);
   await showDaemon(world.records, ['worker', 'scheduler']);
 
   const { value } = readExposition(await metrics());

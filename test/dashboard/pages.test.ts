@@ -147,9 +147,9 @@ test('a run of which a retry helps only once somebody has fixed the cause says s
 test('a run shows what its targets found, the grave first, and folds out what is only for information', async () => {
   world = await startWorld();
   const findings = [
-    { severity: 'info' as const, about: 'a.example', says: 'Updated: Shop 9.1.0 → 9.2.0.' },
-    { severity: 'error' as const, about: '<b>b.example</b>', says: 'Failed at check: Disk full.' },
-    { severity: 'error' as const, about: 'detail', says: 'Said already.' },
+    { severity: 'info' as const, about: 'a.example', message: 'Updated: Shop 9.1.0 → 9.2.0.' },
+    { severity: 'error' as const, about: '<b>b.example</b>', message: 'Failed at check: Disk full.' },
+    { severity: 'error' as const, about: 'detail', message: 'Said already.' },
   ];
   await remember(world.records, aRun(), [ended('a', 'failed', { detail: 'Said already.', findings })]);
 
@@ -166,7 +166,7 @@ test('of a hundred findings a target shows the first five, and folds out the res
   const findings = Array.from({ length: 100 }, (_, at) => ({
     severity: 'error' as const,
     about: `plugin-${at}`,
-    says: 'Not updated.',
+    message: 'Not updated.',
   }));
   await remember(world.records, aRun(), [ended('a', 'failed', { findings })]);
 
@@ -239,7 +239,7 @@ test('what was left out of a plan is counted whole, and the first hundred are li
     label: 'x',
     why: 'Its tag.',
   }));
-  await world.records.targets.addLeftOut(run.id, step, leftOut);
+  await world.records.targets.addExcluded(run.id, step, leftOut);
 
   const { text, html } = await look(pathOf());
 
@@ -256,7 +256,7 @@ test('a target leads to what became of it in its last runs', async () => {
       ended('left', 'skipped', { reason: 'not-eligible' }),
     ]);
     const target = aTarget('site/1', { state: 'ended', outcome: 'failed', reason: 'timeout' });
-    await world.records.targets.settle(
+    await world.records.targets.move(
       run,
       { ...target, detail: `In ${run.id}.` },
       { from: ['pending'], at: run.createdAt },
@@ -374,7 +374,7 @@ test('every page says who is not at work, and whose service does not answer', as
   }
 
   await showDaemon(world.records, ['worker', 'scheduler']);
-  await world.records.accounts.attended('default', Date.now() - 40_000);
+  await world.records.accounts.noteSupervised('default', Date.now() - 40_000);
   const { text } = await look('/system');
   expect(text).not.toContain('No worker is running');
   expect(text).toContain('The runs of the account default have no leader');

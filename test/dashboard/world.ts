@@ -130,7 +130,7 @@ export const anAccount = (changes: Partial<AccountView> = {}): AccountView => ({
 
 /** Shows a daemon at work, as it would itself. */
 export const showDaemon = (records: Records, roles: string[], at = Date.now()): Promise<void> =>
-  records.presence.show({ id: 'd', pid: 7, host: 'night-shift', roles, startedAt: at, seenAt: at });
+  records.presence.announce({ id: 'd', pid: 7, host: 'night-shift', roles, startedAt: at, seenAt: at });
 
 const JULY = Date.UTC(2026, 6, 30, 2);
 

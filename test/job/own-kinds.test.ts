@@ -29,8 +29,8 @@ const logsWatch: WatchKind<LogsWatch, Site> = {
   sweep: { operation: 'listSites', query: () => ({}) },
   keyOfItem: ({ id }) => id,
   keyOf: ({ siteId }) => siteId,
-  judge,
-  look: async (api, watch) => judge(watch, (await api.showSite({ site_id: watch.siteId })).site),
+  evaluate: judge,
+  poll: async (api, watch) => judge(watch, (await api.showSite({ site_id: watch.siteId })).site),
   async cancel(api, { siteId }) {
     await api.disableSiteActivityLogs({ site_id: siteId });
   },

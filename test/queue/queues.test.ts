@@ -31,7 +31,7 @@ afterEach(async () => {
   redis.disconnect();
 });
 
-const act = (target: string, step = 1): Entry => ({ kind: 'act', run: 'nightly.1', target, step });
+const act = (target: string, fence = 1): Entry => ({ kind: 'act', run: 'nightly.1', target, fence });
 const plan = (run: string): Entry => ({ kind: 'plan', run });
 
 /** Works, and keeps what it was given. */

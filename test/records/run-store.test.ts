@@ -57,7 +57,7 @@ describe('a run', () => {
   test('is made once, however many daemons fire it', async () => {
     const run = aRun();
     const made = await Promise.all([1, 2, 3].map(() => records.runs.create(run, limits)));
-    expect(made.sort()).toEqual(['made', 'there', 'there']);
+    expect(made.sort()).toEqual(['created', 'exists', 'exists']);
   });
 
   test('is told of once when it is made, so that open pages show it', async () => {
@@ -158,8 +158,8 @@ describe('a move', () => {
     await through(run, 'planning');
     const overtaken = await records.targets.beginPlan(run.id);
     const latest = await records.targets.beginPlan(run.id);
-    expect(await records.runs.move(run, 'running', { at: 3_000, planStep: overtaken })).toBe(false);
-    expect(await records.runs.move(run, 'running', { at: 3_000, planStep: latest })).toBe(true);
+    expect(await records.runs.move(run, 'running', { at: 3_000, planFence: overtaken })).toBe(false);
+    expect(await records.runs.move(run, 'running', { at: 3_000, planFence: latest })).toBe(true);
   });
 
   test('to the end is made by exactly one of many', async () => {
@@ -177,17 +177,17 @@ describe('a move', () => {
     const planStep = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, planStep, [aTarget('a')]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
-    const [released] = await records.targets.release(run.id, 2_000, 1);
+    const [released] = await records.targets.dispatch(run.id, 2_000, 1);
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
     if (!target) throw new Error('Nobody else can have claimed it.');
 
     // As a planner does that met an error after its plan was complete, and a supervisor that read the run
     // before it was.
-    expect(await records.runs.move(run, 'failed', { at: 3_000, planStep })).toBe(false);
+    expect(await records.runs.move(run, 'failed', { at: 3_000, planFence: planStep })).toBe(false);
     expect(await records.runs.move(run, 'failed', { at: 3_000 })).toBe(false);
 
     const ended = aTarget(target.id, { ...target, state: 'ended' });
-    await records.targets.settle(run, ended, { from: ['acting'], at: 4_000 });
+    await records.targets.move(run, ended, { from: ['acting'], at: 4_000 });
     expect(await records.runs.move(run, 'succeeded', { at: 4_000 })).toBe(true);
     const working = ['pending', 'acting', 'following', 'waiting', 'deadlines'];
     expect(await redis.exists(working.map((name) => `{caretaker}:run:${run.id}:${name}`))).toBe(0);
@@ -232,20 +232,20 @@ describe('a run that is gone from Redis', () => {
     const step = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, step, [aTarget('a')]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
-    const [released] = await records.targets.release(run.id, 2_000, 1);
+    const [released] = await records.targets.dispatch(run.id, 2_000, 1);
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
     if (!released || !target) throw new Error('Nobody else can have claimed it.');
     await redis.flushall();
 
     const ended = aTarget(target.id, { ...target, state: 'ended' });
-    await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 3_000 });
+    await records.targets.move(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 3_000 });
     await records.targets.renew(run.id, target, 3_000);
     await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: 3_000 });
     await records.targets.claim(run, released, 3_000);
-    await records.targets.release(run.id, 3_000, 1);
+    await records.targets.dispatch(run.id, 3_000, 1);
     await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, step, [aTarget('b')]);
-    await records.targets.addLeftOut(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    await records.targets.addExcluded(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
     await records.targets.spread(run.id, step, { from: 3_000, ms: 1_000 });
     await records.runs.countRequests(run.id, { listSites: 1 });
     await records.runs.notePlan(run.id, { requests: 1, targets: 1 });
@@ -260,7 +260,7 @@ describe('a run that is gone from Redis', () => {
   test('leaves nothing behind when it is not made: the list of its targets is written with it', async () => {
     const first = await created();
     const refused = aRun({ policy: first.policy });
-    expect(await records.runs.create(refused, limits, { only: ['a'], unless: 'any' })).toBe('in-the-way');
+    expect(await records.runs.create(refused, limits, { only: ['a'], unless: 'any' })).toBe('overlap');
     expect(await records.runs.only(refused.id)).toEqual([]);
   });
 });
@@ -275,9 +275,9 @@ describe('a Redis whose answer is lost with the connection', () => {
   test('makes a run once, and its maker knows that it was the one', async () => {
     const run = aRun();
     cut.loseNextAnswer();
-    expect(await openRecords(cut.redis).runs.create(run, limits)).toBe('made');
+    expect(await openRecords(cut.redis).runs.create(run, limits)).toBe('created');
     expect(cut.lost()).toBe(1);
-    expect(await records.runs.create(run, limits)).toBe('there');
+    expect(await records.runs.create(run, limits)).toBe('exists');
   });
 
   test('moves a run once, and the mover knows that it was the one', async () => {
@@ -340,13 +340,13 @@ describe('retention', () => {
     await through(run, 'planning');
     const step = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, step, [aTarget('a'), aTarget('b')]);
-    await records.targets.addLeftOut(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
+    await records.targets.addExcluded(run.id, step, [{ id: 'c', label: 'c.example', why: 'not connected' }]);
     await records.runs.move(run, 'running', { at: 2_000, planComplete: true });
-    for (const { id, step } of await records.targets.release(run.id, 2_000, 10)) {
-      const { target } = (await records.targets.claim(run, { id, step }, 2_000)) ?? {};
+    for (const { id, fence: step } of await records.targets.dispatch(run.id, 2_000, 10)) {
+      const { target } = (await records.targets.claim(run, { id, fence: step }, 2_000)) ?? {};
       if (!target) throw new Error('Nobody else can have claimed it.');
       const ended = aTarget(target.id, { ...target, state: 'ended' });
-      await records.targets.settle(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 2_000 });
+      await records.targets.move(run, ended, { from: ['acting'], spent: { syncSite: 1 }, at: 2_000 });
     }
     await records.runs.move(run, 'succeeded', { at: 3_000 });
     expect(await records.targets.runsOf('agency', 'a')).toEqual([run.id]);

@@ -24,33 +24,33 @@ beforeEach(() => redis.flushall());
 describe('a lease', () => {
   test('has one owner, who may renew it and alone can give it back', async () => {
     const { locks } = records;
-    expect(await locks.take('supervisor', 'a', 6_000)).toBe(true);
-    expect(await locks.take('supervisor', 'b', 6_000)).toBe(false);
-    expect(await locks.take('supervisor', 'a', 60_000)).toBe(true);
+    expect(await locks.acquire('supervisor', 'a', 6_000)).toBe(true);
+    expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(false);
+    expect(await locks.acquire('supervisor', 'a', 60_000)).toBe(true);
     expect(await redis.pttl('{caretaker}:lock:supervisor')).toBeGreaterThan(6_000);
 
-    await locks.giveBack('supervisor', 'b');
-    expect(await locks.take('supervisor', 'b', 6_000)).toBe(false);
-    await locks.giveBack('supervisor', 'a');
-    expect(await locks.take('supervisor', 'b', 6_000)).toBe(true);
+    await locks.release('supervisor', 'b');
+    expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(false);
+    await locks.release('supervisor', 'a');
+    expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(true);
   });
 
   test('tells who has it', async () => {
-    await records.locks.take('supervisor:agency', 'a', 60_000);
+    await records.locks.acquire('supervisor:agency', 'a', 60_000);
     expect(await records.locks.holder('supervisor:agency')).toBe('a');
     expect(await records.locks.holder('supervisor:other')).toBeUndefined();
   });
 
   test('runs out by itself when its owner dies', async () => {
-    await records.locks.take('supervisor', 'a', 20);
-    await vi.waitFor(async () => expect(await records.locks.take('supervisor', 'b', 20)).toBe(true), {
+    await records.locks.acquire('supervisor', 'a', 20);
+    await vi.waitFor(async () => expect(await records.locks.acquire('supervisor', 'b', 20)).toBe(true), {
       interval: 5,
     });
   });
 
   test('of one name says nothing of another', async () => {
-    await records.locks.take('one', 'a', 6_000);
-    expect(await records.locks.take('two', 'b', 6_000)).toBe(true);
+    await records.locks.acquire('one', 'a', 6_000);
+    expect(await records.locks.acquire('two', 'b', 6_000)).toBe(true);
   });
 });
 
@@ -65,18 +65,18 @@ describe('who is at work', () => {
   });
 
   test('is shown as it was seen last, until it leaves', async () => {
-    await records.presence.show(presence('a', 1_000));
-    await records.presence.show(presence('a', 2_000));
-    expect(await records.presence.here(2_000)).toEqual([presence('a', 2_000)]);
-    await records.presence.leave('a');
-    expect(await records.presence.here(2_000)).toEqual([]);
+    await records.presence.announce(presence('a', 1_000));
+    await records.presence.announce(presence('a', 2_000));
+    expect(await records.presence.running(2_000)).toEqual([presence('a', 2_000)]);
+    await records.presence.withdraw('a');
+    expect(await records.presence.running(2_000)).toEqual([]);
   });
 
   test('and has not been seen for fifteen seconds is gone, and forgotten', async () => {
-    await records.presence.show(presence('dead', 1_000));
-    await records.presence.show(presence('alive', 9_000));
-    expect(await records.presence.here(16_000)).toHaveLength(2);
-    expect(await records.presence.here(16_001)).toEqual([presence('alive', 9_000)]);
+    await records.presence.announce(presence('dead', 1_000));
+    await records.presence.announce(presence('alive', 9_000));
+    expect(await records.presence.running(16_000)).toHaveLength(2);
+    expect(await records.presence.running(16_001)).toEqual([presence('alive', 9_000)]);
     expect(await redis.hkeys('{caretaker}:presence')).toEqual(['alive']);
   });
 });
@@ -94,10 +94,10 @@ describe('an account', () => {
   });
 
   test('is known to have been looked after, and when', async () => {
-    expect(await records.accounts.attendedAt()).toEqual(new Map());
-    await records.accounts.attended('agency', 1_000);
-    await records.accounts.attended('agency', 2_000);
-    expect(await records.accounts.attendedAt()).toEqual(new Map([['agency', 2_000]]));
+    expect(await records.accounts.supervisedAt()).toEqual(new Map());
+    await records.accounts.noteSupervised('agency', 1_000);
+    await records.accounts.noteSupervised('agency', 2_000);
+    expect(await records.accounts.supervisedAt()).toEqual(new Map([['agency', 2_000]]));
   });
 
   test('teaches how long its work usually takes: the newest counts a fifth', async () => {

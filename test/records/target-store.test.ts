@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
 import { openRecords } from '../../src/records/records.ts';
-import type { Released } from '../../src/records/target-types.ts';
+import type { Dispatched } from '../../src/records/target-types.ts';
 import type { Run, Target, TargetState } from '../../src/run/run.ts';
 import { aRun, aTarget, type TargetChanges } from '../support/builders.ts';
 import { type CutRedis, openCutRedis } from '../support/cut-redis.ts';
@@ -27,7 +27,7 @@ const targets = (count: number) => Array.from({ length: count }, (_, index) => a
 const ids = (found: readonly { id: string }[]) => found.map(({ id }) => id);
 const countsOf = async (run: Run) => (await records.runs.get(run.id))?.counts;
 
-async function claim(run: Run, released: Released | undefined, at = NOW): Promise<Target> {
+async function claim(run: Run, released: Dispatched | undefined, at = NOW): Promise<Target> {
   const { target } = (released && (await records.targets.claim(run, released, at))) ?? {};
   if (!target) throw new Error('Nobody else can have claimed it.');
   return target;
@@ -35,7 +35,7 @@ async function claim(run: Run, released: Released | undefined, at = NOW): Promis
 
 /** The one target of a run, handed out and claimed. */
 async function acting(run: Run): Promise<Target> {
-  const [released] = await records.targets.release(run.id, NOW, 1);
+  const [released] = await records.targets.dispatch(run.id, NOW, 1);
   return claim(run, released);
 }
 
@@ -45,7 +45,7 @@ const settle = <State extends TargetState>(
   changes: TargetChanges<State>,
   { dueAt = NOW, spent = {}, at = NOW } = {},
 ) =>
-  records.targets.settle(run, aTarget(target.id, { ...target, ...changes } as TargetChanges<State>), {
+  records.targets.move(run, aTarget(target.id, { ...target, ...changes } as TargetChanges<State>), {
     from: [target.state],
     dueAt,
     spent,
@@ -60,11 +60,11 @@ async function planOf(run: Run): Promise<Target[]> {
   return all;
 }
 
-test('a target is stored without the secrets in its texts, and its memo as it is', async () => {
+test('a target is stored without the secrets in its texts, and the state of its job as it is', async () => {
   const run = await running(targets(1));
-  const memo = '{"subject":"password=hunter2"}';
-  await settle(run, await acting(run), { state: 'waiting', memo, detail: 'token=hunter2' });
-  expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ memo, detail: 'token=[hidden]' });
+  const jobState = '{"subject":"password=hunter2"}';
+  await settle(run, await acting(run), { state: 'waiting', jobState, detail: 'token=hunter2' });
+  expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ jobState, detail: 'token=[hidden]' });
 
   const target = await acting(run);
   await settle(run, target, {
@@ -73,13 +73,13 @@ test('a target is stored without the secrets in its texts, and its memo as it is
     reason: 'rejected',
     label: 'https://admin:hunter2@one.example',
     detail: 'Basic dXNlcjpwYXNz was refused',
-    findings: [{ severity: 'error', about: 'login', says: 'token=hunter2' }],
+    findings: [{ severity: 'error', about: 'login', message: 'token=hunter2' }],
   });
 
   expect(await records.targets.get(run.id, target.id)).toMatchObject({
     label: 'https://admin:[hidden]@one.example',
     detail: 'Basic [hidden] was refused',
-    findings: [{ severity: 'error', about: 'login', says: 'token=[hidden]' }],
+    findings: [{ severity: 'error', about: 'login', message: 'token=[hidden]' }],
   });
 });
 
@@ -106,7 +106,7 @@ describe('a run that is spread', () => {
       const minute = Math.floor(at / MINUTE);
       minutes[minute] = [
         ...(minutes[minute] ?? []),
-        ...ids(await records.targets.release(run.id, NOW + at, 500)),
+        ...ids(await records.targets.dispatch(run.id, NOW + at, 500)),
       ];
     }
     return minutes;
@@ -134,10 +134,10 @@ describe('a run that is spread', () => {
   test('makes up for a standstill at once, and never goes over its concurrency', async () => {
     const run = await spreading(targets(120), 50);
 
-    expect(await records.targets.release(run.id, NOW, 500)).toHaveLength(1);
-    expect(await records.targets.release(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(10);
-    expect(await records.targets.release(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(0);
-    expect(await records.targets.release(run.id, NOW + WINDOW, 500)).toHaveLength(39);
+    expect(await records.targets.dispatch(run.id, NOW, 500)).toHaveLength(1);
+    expect(await records.targets.dispatch(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(10);
+    expect(await records.targets.dispatch(run.id, NOW + 10 * MINUTE, 500)).toHaveLength(0);
+    expect(await records.targets.dispatch(run.id, NOW + WINDOW, 500)).toHaveLength(39);
     expect((await records.runs.get(run.id))?.spread).toEqual({ from: NOW, ms: WINDOW, targets: 120 });
   });
 
@@ -178,16 +178,16 @@ describe('a plan', () => {
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const first = await records.targets.beginPlan(run.id);
     await records.targets.add(run.id, first, [aTarget('old')]);
-    await records.targets.addLeftOut(run.id, first, [{ id: 'x', label: 'x', why: 'gone' }]);
+    await records.targets.addExcluded(run.id, first, [{ id: 'x', label: 'x', why: 'gone' }]);
     const second = await records.targets.beginPlan(run.id);
 
     expect(await records.targets.add(run.id, first, [aTarget('late')])).toBe(false);
     expect(await records.targets.add(run.id, second, [aTarget('new')])).toBe(true);
-    await records.targets.addLeftOut(run.id, first, [{ id: 'y', label: 'y', why: 'gone' }]);
+    await records.targets.addExcluded(run.id, first, [{ id: 'y', label: 'y', why: 'gone' }]);
 
     expect(ids(await planOf(run))).toEqual(['new']);
     expect((await countsOf(run))?.planned).toBe(1);
-    expect(await records.targets.leftOut(run.id, 0, 10)).toEqual([]);
+    expect(await records.targets.excluded(run.id, 0, 10)).toEqual([]);
   });
 
   test('that is complete, or whose run has ended, is not begun again', async () => {
@@ -205,9 +205,9 @@ describe('a plan', () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const step = await records.targets.beginPlan(run.id);
-    await records.targets.addLeftOut(run.id, step, leftOut);
-    await records.targets.addLeftOut(run.id, step, []);
-    expect(await records.targets.leftOut(run.id, 1, 2)).toEqual(leftOut.slice(1));
+    await records.targets.addExcluded(run.id, step, leftOut);
+    await records.targets.addExcluded(run.id, step, []);
+    expect(await records.targets.excluded(run.id, 1, 2)).toEqual(leftOut.slice(1));
   });
 });
 
@@ -215,7 +215,7 @@ describe('what became of a run', () => {
   test('is counted by outcome and reason, what was unfit when it was planned included', async () => {
     const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
     const run = await running([unfit, ...targets(3)]);
-    for (const released of await records.targets.release(run.id, NOW, 3)) {
+    for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
       const end = released.id === 'site-1' ? ({ outcome: 'failed', reason: 'timeout' } as const) : {};
       await settle(run, await claim(run, released), { ...done, ...end });
     }
@@ -247,45 +247,45 @@ describe('what became of a run', () => {
 describe('handing out', () => {
   test('goes in the order of the plan, to as many as the run’s concurrency has room for', async () => {
     const run = await running(targets(4), 3);
-    expect(await records.targets.release(run.id, NOW, 2)).toEqual([
-      { id: 'site-0', step: 1 },
-      { id: 'site-1', step: 1 },
+    expect(await records.targets.dispatch(run.id, NOW, 2)).toEqual([
+      { id: 'site-0', fence: 1 },
+      { id: 'site-1', fence: 1 },
     ]);
-    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-2']);
-    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-2']);
+    expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
   });
 
   test('counts those that are followed as in flight, and not those that wait', async () => {
     const run = await running(targets(3), 1);
     const first = await acting(run);
     await settle(run, first, { state: 'following' });
-    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
+    expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
 
     const [followed] = await records.targets.inState(run.id, 'following', 10);
     if (followed) await settle(run, followed, { state: 'waiting' }, { dueAt: NOW + 5_000 });
 
-    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-1']);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-1']);
   });
 
   test('prefers those whose wait is over', async () => {
     const run = await running(targets(3), 1);
     await settle(run, await acting(run), { state: 'waiting' }, { dueAt: NOW + 5_000 });
 
-    expect(ids(await records.targets.release(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
+    expect(ids(await records.targets.dispatch(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
   });
 
   test('goes on with what has begun alone, where asked to, and begins something new only when nothing is under way', async () => {
     const run = await running(targets(3), 3);
-    expect(ids(await records.targets.release(run.id, NOW, 1, 'begun'))).toEqual(['site-0']);
-    expect(await records.targets.release(run.id, NOW, 10, 'begun')).toEqual([]);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 1, 'started'))).toEqual(['site-0']);
+    expect(await records.targets.dispatch(run.id, NOW, 10, 'started')).toEqual([]);
     const [first] = await records.targets.inState(run.id, 'acting', 1);
     if (first) await settle(run, first, { state: 'waiting' });
-    expect(ids(await records.targets.release(run.id, NOW, 10, 'begun'))).toEqual(['site-0']);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 10, 'started'))).toEqual(['site-0']);
   });
 
   test('never gives one target to two', async () => {
     const run = await running(targets(20), 20);
-    const given = await Promise.all([1, 2, 3, 4].map(() => records.targets.release(run.id, NOW, 10)));
+    const given = await Promise.all([1, 2, 3, 4].map(() => records.targets.dispatch(run.id, NOW, 10)));
     const all = ids(given.flat());
     expect(all).toHaveLength(20);
     expect(new Set(all).size).toBe(20);
@@ -293,18 +293,20 @@ describe('handing out', () => {
 
   test('gives the room that two were allotted at once to one of them', async () => {
     const run = await running(targets(20), 20);
-    const [first, second] = await Promise.all([1, 2].map(() => records.targets.allot(run.account, NOW, 6)));
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => records.targets.allocate(run.account, NOW, 6)),
+    );
     expect([first, second]).toEqual([[{ run: run.id, count: 6, acting: 0 }], first]);
 
-    expect(await records.targets.release(run.id, NOW, 6, 'all', 0)).toHaveLength(6);
-    expect(await records.targets.release(run.id, NOW, 6, 'all', 0)).toEqual([]);
+    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toHaveLength(6);
+    expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toEqual([]);
   });
 
   test('stands still unless the run is under way', async () => {
     const run = await running(targets(1));
     await records.runs.move(run, 'blocked', { at: NOW });
-    expect(await records.targets.release(run.id, NOW, 10)).toEqual([]);
-    expect(await records.targets.release('nowhere', NOW, 10)).toEqual([]);
+    expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
+    expect(await records.targets.dispatch('nowhere', NOW, 10)).toEqual([]);
   });
 
   test('begins nothing new in a run that was cancelled, but goes on with what it must find out', async () => {
@@ -312,7 +314,7 @@ describe('handing out', () => {
     const first = await acting(run);
     await settle(run, first, { state: 'waiting', intent: { operation: 'syncSite', at: NOW } });
     await records.runs.end(run, 'cancelled', 'By hand.');
-    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-0']);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-0']);
   });
 
   test('starts the time limit of a target when it is handed out for the first time', async () => {
@@ -320,7 +322,7 @@ describe('handing out', () => {
     const first = await acting(run);
     expect(first).toMatchObject({ startedAt: NOW, deadline: NOW + 60_000 });
     await settle(run, first, { state: 'waiting' });
-    await records.targets.release(run.id, NOW + 30_000, 1);
+    await records.targets.dispatch(run.id, NOW + 30_000, 1);
 
     expect(await records.targets.late(run.id, NOW + 59_999, 10)).toEqual([]);
     expect(ids(await records.targets.late(run.id, NOW + 60_000, 10))).toEqual(['site-0']);
@@ -330,22 +332,22 @@ describe('handing out', () => {
 describe('whoever has a target', () => {
   test('claims it once, however often its entry is delivered', async () => {
     const run = await running(targets(1));
-    const [released] = await records.targets.release(run.id, NOW, 1);
+    const [released] = await records.targets.dispatch(run.id, NOW, 1);
     if (!released) throw new Error('There is one to be had.');
     const claims = await Promise.all([1, 2, 3].map(() => records.targets.claim(run, released, NOW)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     expect(claims.find(Boolean)?.target).toMatchObject({
       id: 'site-0',
       state: 'acting',
-      step: 2,
+      fence: 2,
       claimed: true,
     });
-    expect(await records.targets.claim(run, { id: 'nowhere', step: 1 }, NOW)).toBeUndefined();
+    expect(await records.targets.claim(run, { id: 'nowhere', fence: 1 }, NOW)).toBeUndefined();
   });
 
   test('hears that the run was cancelled, and gets nothing of one that stands still', async () => {
     const run = await running(targets(2));
-    const [first, second] = await records.targets.release(run.id, NOW, 2);
+    const [first, second] = await records.targets.dispatch(run.id, NOW, 2);
     await records.runs.end(run, 'cancelled', 'By hand.');
     expect(first && (await records.targets.claim(run, first, NOW))?.ending).toBe('cancelled');
 
@@ -358,7 +360,7 @@ describe('whoever has a target', () => {
     const run = await running(targets(1));
     const target = await acting(run);
     expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW + 7 })).toBe(
-      target.step + 1,
+      target.fence + 1,
     );
     expect(await records.targets.get(run.id, 'site-0')).toMatchObject({
       intent: { operation: 'syncSite', at: NOW + 7 },
@@ -377,7 +379,7 @@ describe('whoever has a target', () => {
     const run = await running(targets(1));
     const lost = await acting(run);
     await settle(run, lost, { state: 'waiting' });
-    const [again] = await records.targets.release(run.id, NOW, 1);
+    const [again] = await records.targets.dispatch(run.id, NOW, 1);
     const theirs = await claim(run, again);
 
     expect(await records.targets.noteIntent(run.id, lost, { operation: 'syncSite', at: NOW })).toBe('fenced');
@@ -391,7 +393,7 @@ describe('whoever has a target', () => {
     await records.runs.end(run, 'cancelled', 'By hand.');
 
     expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW })).toBe(
-      'called-off',
+      'run-cancelled',
     );
     expect(await records.targets.get(run.id, 'site-0')).not.toHaveProperty('intent');
   });
@@ -451,7 +453,7 @@ describe('an outcome', () => {
     const run = await running(targets(2));
     const [first] = await records.targets.pending(run.id, 1);
     if (first) await settle(run, first, { ...done, outcome: 'cancelled', reason: 'run-cancelled' });
-    expect(ids(await records.targets.release(run.id, NOW, 10))).toEqual(['site-1']);
+    expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-1']);
     expect((await countsOf(run))?.cancelled).toBe(1);
   });
 
@@ -470,7 +472,7 @@ describe('an outcome', () => {
     const run = await running(targets(1));
     const detail = `The service says \\ud83d "${'😀'.slice(0, 1)}" 😀 \\`;
     await settle(run, await acting(run), { state: 'waiting', detail });
-    const [again] = await records.targets.release(run.id, NOW, 1);
+    const [again] = await records.targets.dispatch(run.id, NOW, 1);
     expect((await claim(run, again)).detail).toBe('The service says \\ud83d "\ufffd" 😀 \\');
   });
 });
@@ -478,7 +480,7 @@ describe('an outcome', () => {
 describe('reading', () => {
   test('by state is in order of the moment, up to a moment and a number', async () => {
     const run = await running(targets(3));
-    for (const released of await records.targets.release(run.id, NOW, 3)) {
+    for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
       const target = await claim(run, released);
       await settle(
         run,
@@ -533,7 +535,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     const run = await running(targets(1));
     const target = await acting(run);
     cut.loseNextAnswer();
-    const settled = await openRecords(cut.redis).targets.settle(
+    const settled = await openRecords(cut.redis).targets.move(
       run,
       aTarget(target.id, { ...target, ...done }),
       { from: ['acting'], spent: { syncSite: 2 }, at: NOW },
@@ -548,7 +550,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     const target = await acting(run);
     cut.loseNextAnswer();
     const intent = { operation: 'syncSite', at: NOW };
-    expect(await openRecords(cut.redis).targets.noteIntent(run.id, target, intent)).toBe(target.step + 1);
+    expect(await openRecords(cut.redis).targets.noteIntent(run.id, target, intent)).toBe(target.fence + 1);
     expect(cut.lost()).toBe(1);
   });
 });
@@ -562,8 +564,8 @@ describe('what an account may send', () => {
     const step = await records.targets.beginPlan(run.id);
     const names = Array.from({ length: pending + following }, (_, index) => aTarget(`site-${index}`));
     await records.targets.add(run.id, step, names);
-    await records.runs.move(run, 'running', { at: NOW, planComplete: true, planStep: step });
-    for (const released of await records.targets.release(run.id, NOW, Math.max(following, 1))) {
+    await records.runs.move(run, 'running', { at: NOW, planComplete: true, planFence: step });
+    for (const released of await records.targets.dispatch(run.id, NOW, Math.max(following, 1))) {
       const { target } = (await records.targets.claim(run, released, NOW)) ?? {};
       if (target) await settle(run, target, { state: 'following' });
     }
@@ -571,7 +573,7 @@ describe('what an account may send', () => {
   }
   const allotted = async (account: string, room: number) =>
     Object.fromEntries(
-      (await records.targets.allot(account, NOW, room)).map(({ run, count }) => [run, count]),
+      (await records.targets.allocate(account, NOW, room)).map(({ run, count }) => [run, count]),
     );
 
   test('goes first to the run that has least in flight, so that a small one passes a large one', async () => {
@@ -594,7 +596,7 @@ describe('what an account may send', () => {
     const only = await underWay('shared-c', 100, 1);
     expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 60 });
 
-    await records.targets.release(only.id, NOW, 40);
+    await records.targets.dispatch(only.id, NOW, 40);
 
     expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 20 });
     await records.runs.end(only, 'cancelled', 'It was cancelled manually.');

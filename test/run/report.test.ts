@@ -21,7 +21,7 @@ const ended: Target = {
   id: '12',
   label: 'a.example',
   state: 'ended',
-  step: 4,
+  fence: 4,
   attempts: 1,
   waits: 0,
   startedAt: Date.UTC(2026, 7, 1, 0, 0, 1),
@@ -32,7 +32,7 @@ const ended: Target = {
 };
 
 test('a run is told in the words of the command line, and what is not known yet is null', () => {
-  const waiting: Target = { id: '13', label: 'b.example', state: 'pending', step: 0, attempts: 0, waits: 0 };
+  const waiting: Target = { id: '13', label: 'b.example', state: 'pending', fence: 0, attempts: 0, waits: 0 };
 
   expect(toReport(run, [ended, waiting])).toEqual({
     run: 'nightly-sync.20260801T000000Z',

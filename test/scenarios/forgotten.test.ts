@@ -55,7 +55,7 @@ test('work that was missed for a moment is followed on as if nothing had been', 
   const at = world.clock.now();
   const [target] = await targets.inState(run.id, 'following', 1);
   if (!target) throw new Error('it is no longer followed');
-  await targets.settle(run, { ...target, lostAt: at, detail: 'Not found.' }, { from: ['following'], at });
+  await targets.move(run, { ...target, lostAt: at, detail: 'Not found.' }, { from: ['following'], at });
 
   await until(world, async () => (await targets.get(run.id, id))?.lostAt === undefined);
   expect(await targets.get(run.id, id)).not.toHaveProperty('detail');

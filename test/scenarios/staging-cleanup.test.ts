@@ -102,7 +102,7 @@ test('stale copies are announced, and deleted when their time has come; all othe
   // The plan tells of every copy, and changes nothing.
   const plan = JSON.parse((await desk.run(['plan', 'staging-cleanup', '--json'])).stdout);
   expect(sorted(plan.targets)).toEqual(sorted(stale));
-  expect(sorted([...plan.targets, ...plan.left_out])).toEqual(sorted(before));
+  expect(sorted([...plan.targets, ...plan.excluded])).toEqual(sorted(before));
   expect(sandbox.journal.effects).toEqual([]);
 
   // The first run announces each stale copy on its own site, and the second finds that done.

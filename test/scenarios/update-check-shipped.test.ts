@@ -49,7 +49,7 @@ interface Told {
   id: string;
   outcome: string;
   reason: string;
-  findings: { severity: string; about: string; says: string; task?: string }[];
+  findings: { severity: string; about: string; message: string; task?: string }[];
 }
 const run = async (policy: string) => {
   const { code, stdout } = await desk.run(['run', policy, '--json']);
@@ -60,7 +60,7 @@ const run = async (policy: string) => {
 const FORTNIGHT = 14 * 86_400_000;
 
 /**
- * What is to be told of each schedule, and of each site whose core is vulnerable, by what the account says.
+ * What is to be told of each schedule, and of each site whose core is vulnerable, by what the account message.
  */
 async function promised(): Promise<Record<string, string>> {
   const { auto_update_schedules: schedules } = await ask('listAutoUpdateSchedules', '/auto-update-schedules');
@@ -116,7 +116,9 @@ test('the account is told as it is, nothing in it is changed, and what failed is
   const { tasks } = await ask('listTasks', '/tasks?filters[type:eq]=wp_site_update');
   const failing = [...first.told.values()].filter(({ reason }) => reason === 'update-failed');
   const known = new Set(failing.flatMap(({ findings }) => findings.map(({ task }) => task)));
-  const lines = failing.flatMap(({ findings }) => findings.map(({ about, says }) => `${about} ${says}`));
+  const lines = failing.flatMap(({ findings }) =>
+    findings.map(({ about, message }) => `${about} ${message}`),
+  );
   let sites = 0;
   for (const { id } of tasks.filter((task) => known.has(task.id))) {
     const { task } = await ask('showTask', `/tasks/${id}`);
@@ -161,7 +163,7 @@ test('asked to, it enables what is paused and pauses what fails too much, once',
     const status = [hosting, rebuilt].includes(id) ? 'paused' : 'active';
     expect({ name, status: sandbox.schedule(id).state().status }).toEqual({ name, status });
   }
-  expect(first.told.get(hosting)?.findings[0]?.says).toContain('Paused by this check');
+  expect(first.told.get(hosting)?.findings[0]?.message).toContain('Paused by this check');
   expect(endsOf(second.told)).toMatchObject({
     [hosting]: 'skipped schedule-paused',
     [rebuilt]: 'skipped schedule-paused',

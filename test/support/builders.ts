@@ -62,7 +62,7 @@ export function aTarget<State extends TargetState = 'pending'>(
   id: string,
   changes: TargetChanges<State> = {},
 ): TargetIn<State> {
-  const known = { label: `${id}.example`, state: 'pending', step: 0, attempts: 0, waits: 0, ...changes };
+  const known = { label: `${id}.example`, state: 'pending', fence: 0, attempts: 0, waits: 0, ...changes };
   const given = Object.entries(known).filter(([, value]) => value !== undefined);
   const target = { ...needed[known.state as TargetState], id, ...Object.fromEntries(given) };
   return Target.parse(target) as TargetIn<State>;

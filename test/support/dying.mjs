@@ -33,12 +33,12 @@ const { client } = caretaker.link('default');
 let answered = false;
 
 const noteIntent = targets.noteIntent.bind(targets);
-targets.noteIntent = async (run, released, intent) => {
+targets.noteIntent = async (run, dispatched, intent) => {
   const ours = intent.operation === cut.operation;
   if (ours && cut.step === 'before-intent') die();
-  const step = await noteIntent(run, released, intent);
+  const fence = await noteIntent(run, dispatched, intent);
   if (ours && cut.step === 'after-intent') die();
-  return step;
+  return fence;
 };
 const call = client.call.bind(client);
 client.call = async (operation, input, options) => {
@@ -49,11 +49,11 @@ client.call = async (operation, input, options) => {
   }
   return answer;
 };
-const settle = targets.settle.bind(targets);
-targets.settle = async (...args) => {
-  const settled = await settle(...args);
+const move = targets.move.bind(targets);
+targets.move = async (...args) => {
+  const moved = await move(...args);
   if (answered && cut.step === 'after-result') die();
-  return settled;
+  return moved;
 };
 
 const working = caretaker.engine.work(1);

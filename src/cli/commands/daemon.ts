@@ -48,9 +48,11 @@ export async function daemon(
   };
   const late = setTimeout(() => leave('without waiting any longer'), STOP_MS);
   const over = new AbortController();
-  void goesAway(() => caretaker.records.presence.here(caretaker.clock.now()), over.signal).then((isAway) => {
-    if (isAway) leave('without Redis, which does not answer');
-  });
+  void goesAway(() => caretaker.records.presence.running(caretaker.clock.now()), over.signal).then(
+    (isAway) => {
+      if (isAway) leave('without Redis, which does not answer');
+    },
+  );
   await running.stop();
   over.abort();
   await caretaker.close();

@@ -194,7 +194,7 @@ async function checkRecords(store: Store, log: Log): Promise<Check> {
 async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const presence = new PresenceStore(store);
-  const here = await presence.here(clock.now());
+  const here = await presence.running(clock.now());
   const read = await Promise.all(here.map((one) => daemonOf({ presence }, one)));
   const differences = differencesOf(read.flatMap((one) => one ?? [])).map(formatDifference);
   return [

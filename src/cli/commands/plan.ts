@@ -28,13 +28,23 @@ export async function plan(
   return exit.ok;
 }
 
-function asJson({ policy, job, targets, settled, leftOut, spreadMs, warnings, stoppedBy, cost }: Preview) {
+function asJson({
+  policy,
+  job,
+  targets,
+  settled,
+  excluded: leftOut,
+  spreadMs,
+  warnings,
+  stoppedBy,
+  cost,
+}: Preview) {
   return {
     policy,
     job,
     targets,
     settled,
-    left_out: leftOut,
+    excluded: leftOut,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
     warnings,
     stopped_by: stoppedBy ?? null,
@@ -51,7 +61,7 @@ function asJson({ policy, job, targets, settled, leftOut, spreadMs, warnings, st
 }
 
 function print(
-  { policy, job, targets, settled, leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
+  { policy, job, targets, settled, excluded: leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;

@@ -22,8 +22,12 @@ export function formatFindings(
   const blocks = targets.flatMap(({ id, label, detail, findings = [] }) => {
     // What the target's detail says already is not said again.
     const told = findings
-      .filter(({ severity, says }) => says !== detail && (all || severity !== 'info'))
-      .map(({ about, says, ...rest }) => ({ ...rest, about: visibleLine(about), says: visibleLine(says) }));
+      .filter(({ severity, message: says }) => says !== detail && (all || severity !== 'info'))
+      .map(({ about, message: says, ...rest }) => ({
+        ...rest,
+        about: visibleLine(about),
+        says: visibleLine(says),
+      }));
     if (told.length === 0) return [];
     const widest = Math.min(MAX_PADDING, Math.max(...told.map(({ about }) => widthOf(about))));
     const lines = told.map(

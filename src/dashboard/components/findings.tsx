@@ -6,7 +6,7 @@ const MAX_LINES = 5;
 /** The findings of a target. Those for information only, and all beyond the limit, can be opened. */
 export const Findings = ({ target: { findings = [], detail } }: { target: Target }) => {
   // The detail is shown already.
-  const unshown = findings.filter(({ says }) => says !== detail);
+  const unshown = findings.filter(({ message }) => message !== detail);
   const serious = unshown.filter(({ severity }) => severity !== 'info');
   const shown = serious.slice(0, MAX_LINES);
   const rest = [...serious.slice(MAX_LINES), ...unshown.filter(({ severity }) => severity === 'info')];
@@ -28,7 +28,7 @@ export const Findings = ({ target: { findings = [], detail } }: { target: Target
 const Lines = ({ findings }: { findings: readonly Finding[] }) =>
   findings.length === 0 ? null : (
     <ul>
-      {findings.map(({ severity, about, says }) => (
+      {findings.map(({ severity, about, message: says }) => (
         <li>
           {severity !== 'info' && <code>{severity}</code>} {about}: {says}
         </li>

@@ -1,6 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import type { ReasonCount } from '../../records/reason-count.ts';
-import type { LeftOut } from '../../records/target-types.ts';
+import type { Excluded } from '../../records/target-types.ts';
 import { isFinal } from '../../run/moves.ts';
 import { outcomes, type Run, type Target } from '../../run/run.ts';
 import {
@@ -61,8 +61,8 @@ export async function showRun(c: Exchange, context: DashboardContext): Promise<R
   };
   const [page, leftOut, leftOutCount, reasons, attended] = await Promise.all([
     reader.targets(run.id, query),
-    reader.leftOut(run.id, MAX_EXCLUDED),
-    reader.countLeftOut(run.id),
+    reader.excluded(run.id, MAX_EXCLUDED),
+    reader.countExcluded(run.id),
     reader.reasons([run.id]),
     isAttended(context, run.account),
   ]);
@@ -327,7 +327,7 @@ function countOf({ counts }: Run, filter: Filter): number {
   return counts.planned - outcomes.reduce((sum, outcome) => sum + counts[outcome], 0);
 }
 
-const NotInPlan = ({ leftOut, total }: { leftOut: LeftOut[]; total: number }) =>
+const NotInPlan = ({ leftOut, total }: { leftOut: Excluded[]; total: number }) =>
   leftOut.length === 0 ? null : (
     <section>
       <details>

@@ -12,7 +12,7 @@ import type { Presence } from '../../records/presence-store.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
 import type { Records } from '../../records/records.ts';
 import type { RunQuery } from '../../records/run-store.ts';
-import type { LeftOut } from '../../records/target-types.ts';
+import type { Excluded } from '../../records/target-types.ts';
 import type { Totals } from '../../records/totals-store.ts';
 import type { Run, RunStatus, Target } from '../../run/run.ts';
 import { redact } from '../../secrets.ts';
@@ -52,8 +52,8 @@ export interface Reader {
   /** A page of a run's targets, in the order of the plan; its cost is bounded (`paging.ts`). */
   targets(run: string, query: TargetQuery): Promise<TargetPage>;
   allTargets(run: string): AsyncGenerator<Target>;
-  leftOut(run: string, limit: number): Promise<LeftOut[]>;
-  countLeftOut(run: string): Promise<number>;
+  excluded(run: string, limit: number): Promise<Excluded[]>;
+  countExcluded(run: string): Promise<number>;
   /** The target in its last twenty runs, newest first, and in the run `also` in any case. */
   runsOfTarget(account: string, target: string, also?: string): Promise<TargetRun[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
@@ -79,8 +79,8 @@ export function openReader(records: Records): Reader {
     reasons: async (runs) => (runs.length === 0 ? new Map() : await records.targets.reasons(runs)),
     targets: async (run, query) => clean(await readTargetPage(records.targets, run, query)),
     allTargets,
-    countLeftOut: (run) => records.targets.countLeftOut(run),
-    leftOut: async (run, limit) => clean(await records.targets.leftOut(run, 0, limit)),
+    countExcluded: (run) => records.targets.countExcluded(run),
+    excluded: async (run, limit) => clean(await records.targets.excluded(run, 0, limit)),
     async runsOfTarget(account, id, also) {
       const known = await records.targets.runsOf(account, id);
       const runs = also === undefined || known.includes(also) ? known : [also, ...known];
@@ -103,7 +103,7 @@ export function openReader(records: Records): Reader {
         records.runs.countActive(name),
         records.runs.held(name),
         records.locks.holder(supervisorLease(name)),
-        records.accounts.attendedAt(),
+        records.accounts.supervisedAt(),
       ]);
       const attendedAt = attended.get(name);
       return {
@@ -115,7 +115,7 @@ export function openReader(records: Records): Reader {
       };
     },
     freeze: async (now) => clean(await records.freeze.at(now)),
-    presence: (now) => records.presence.here(now),
+    presence: (now) => records.presence.running(now),
   };
 }
 

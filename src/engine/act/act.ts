@@ -59,8 +59,8 @@ class FencedError extends CaretakerError {
 }
 
 /** The run was cancelled while the step was on its way: it begins nothing any more. */
-class RunEndedError extends CaretakerError {
-  readonly code = 'CALLED_OFF';
+class RunCancelledError extends CaretakerError {
+  readonly code = 'RUN_CANCELLED';
   constructor() {
     super('The run was cancelled.');
   }
@@ -80,14 +80,14 @@ export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'schedul
 export async function act(
   deps: EngineDeps,
   run: ActingRun,
-  { target: id, step: handedOut }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'step'>,
+  { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
   leaving: AbortSignal,
 ): Promise<Target | undefined> {
   // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and
   // job.
   const job = deps.registry.get(run.job);
   if (!deps.serves(run.account) || !job) return undefined;
-  const claimed = await deps.records.targets.claim(run, { id, step: handedOut }, deps.clock.now());
+  const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
   if (!claimed) return undefined;
 
   const step = new Step(deps, run, job, claimed.target, claimed.ending, leaving);
@@ -128,9 +128,9 @@ class Step {
     while (!done.aborted) {
       await clock.sleep(RENEW_INTERVAL_MS, done);
       if (done.aborted) return;
-      const { id, step } = this.target;
+      const { id, fence: step } = this.target;
       await records.targets
-        .renew(this.run.id, { id, step }, clock.now())
+        .renew(this.run.id, { id, fence: step }, clock.now())
         .catch((error: unknown) =>
           log.warn({ run: this.run.id, target: id, err: error }, 'a claim could not be renewed'),
         );
@@ -141,7 +141,7 @@ class Step {
   async take(): Promise<Decision | undefined> {
     const found = await this.find().catch((error: unknown): Found => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
-    if ('error' in found && found.error instanceof RunEndedError) return this.calledOff();
+    if ('error' in found && found.error instanceof RunCancelledError) return this.whenCancelled();
     if ('error' in found && this.wasLeft(found.error)) return this.decide({ is: 'left' });
     return this.decide(found);
   }
@@ -153,9 +153,9 @@ class Step {
   }
 
   /** What was found out about a run that was cancelled while this step was under way. */
-  private async calledOff(): Promise<Decision> {
+  private async whenCancelled(): Promise<Decision> {
     const run = await this.deps.records.runs.get(this.run.id);
-    return this.decide({ is: 'called-off', ending: run?.ending ?? 'cancelled' });
+    return this.decide({ is: 'run-cancelled', ending: run?.ending ?? 'cancelled' });
   }
 
   private async decide(found: Found): Promise<Decision> {
@@ -178,12 +178,12 @@ class Step {
   }
 
   private async find(): Promise<Found> {
-    if (this.target.callOff) return this.cancelTask();
+    if (this.target.taskCancel) return this.cancelTask();
     if (this.target.intent) {
       const answer = await this.reconcile();
       if (answer) return answer;
     }
-    if (this.ending) return { is: 'called-off', ending: this.ending };
+    if (this.ending) return { is: 'run-cancelled', ending: this.ending };
     if (this.target.attempts >= this.run.policy.retry.attempts) {
       const { attempts, detail } = this.target;
       const last = detail === undefined ? '' : ` The last time: ${detail}`;
@@ -204,7 +204,7 @@ class Step {
     } catch (error) {
       if (!(error instanceof RejectedError || error instanceof GoneError)) throw error;
     }
-    return { is: 'task-called-off' };
+    return { is: 'task-cancel-requested' };
   }
 
   /** What became of an effect whose answer was lost; nothing when it provably did not happen. */
@@ -217,7 +217,7 @@ class Step {
     const trustedAt = intent.at + IN_TRANSIT_MS;
     // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
-    if (intent.made && isOnce(intent.operation as OperationId)) {
+    if (intent.confirmed && isOnce(intent.operation as OperationId)) {
       const detail = `The service reported that ${intent.operation} was done, and the account does not show it.`;
       return { is: 'failed', reason: 'unknown-effect', detail };
     }
@@ -232,7 +232,7 @@ class Step {
   }
 
   private acting(): Acting<unknown> {
-    const { id, label, memo, ended, intent } = this.target;
+    const { id, label, jobState, ended, intent } = this.target;
     return {
       ...this.jobApi(),
       serviceTime: async (at) =>
@@ -242,7 +242,7 @@ class Step {
       target: { id, label },
       options: this.run.policy.options,
       runContext: runContextOf(this.run.policy, this.run.scheduledFor),
-      memo: memo === undefined ? undefined : this.job.memo?.parse(JSON.parse(memo)),
+      state: jobState === undefined ? undefined : this.job.state?.parse(JSON.parse(jobState)),
       ...(ended ? { ended } : {}),
       now: this.deps.clock.now(),
     };
@@ -334,11 +334,11 @@ class Step {
       ...(serviceAt ? { serviceAt } : {}),
       ...(note === undefined ? {} : { note }),
     };
-    const { id, step } = this.target;
-    const raised = await records.targets.noteIntent(this.run.id, { id, step }, intent);
+    const { id, fence: step } = this.target;
+    const raised = await records.targets.noteIntent(this.run.id, { id, fence: step }, intent);
     if (raised === 'fenced') throw new FencedError();
-    if (raised === 'called-off') throw new RunEndedError();
-    this.target = { ...this.target, intent, step: raised };
+    if (raised === 'run-cancelled') throw new RunCancelledError();
+    this.target = { ...this.target, intent, fence: raised };
     return intent.at + SEND_TIMEOUT_MS;
   }
 
@@ -354,7 +354,7 @@ class Step {
     if (decision.unforeseen !== undefined)
       log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
     const target = this.withWatchFacts(decision.target);
-    const settled = await records.targets.settle(this.run, target, {
+    const settled = await records.targets.move(this.run, target, {
       from: ['acting'],
       spent: this.spent.take(),
       effects: this.brought,

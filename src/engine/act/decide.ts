@@ -19,7 +19,7 @@ import { NotShownError } from '../../expression/not-shown.ts';
 import type { Answer, End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Reason } from '../../run/reasons.ts';
-import type { Ending, Finding, Held, Outcome, Target, TargetIn, Watch } from '../../run/run.ts';
+import type { EndingReason, Finding, Held, Outcome, Target, TargetIn, Watch } from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
 
 /** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
@@ -30,9 +30,9 @@ export type Found =
   /** This process leaves, and did not wait for the answer: whoever is next finds out. */
   | { is: 'left' }
   /** The run was cancelled while the target waited. */
-  | { is: 'called-off'; ending: Ending }
+  | { is: 'run-cancelled'; ending: EndingReason }
   /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
-  | { is: 'task-called-off' }
+  | { is: 'task-cancel-requested' }
   | { error: unknown };
 
 /** What is to be written. */
@@ -67,7 +67,7 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
     case 'following':
       return { target: followed(target, found.watch, found.next) };
     case 'next':
-      return { target: next(target, found.memo), dueAt: circumstances.now };
+      return { target: next(target, found.state), dueAt: circumstances.now };
     case 'waiting': {
       const decision = wait(target, circumstances, { reason: found.reason, detail: found.detail });
       return found.until === undefined ? decision : { ...decision, dueAt: found.until };
@@ -76,10 +76,10 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
       return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
     case 'left':
       return { target: waiting(target, { detail: target.detail }), dueAt: circumstances.now };
-    case 'called-off':
+    case 'run-cancelled':
       return { target: cancelled(target, found.ending, circumstances.now) };
-    case 'task-called-off':
-      return { target: askedToEnd(target, circumstances.now) };
+    case 'task-cancel-requested':
+      return { target: taskCancelRequested(target, circumstances.now) };
     default:
       return { target: concluded(target, found, circumstances.now) };
   }
@@ -89,33 +89,33 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
  * A target whose work now runs in the service: the intent has its result, the watch says what to look for.
  */
 function followed(target: TargetIn<'acting'>, watch: Watch, next: string | undefined): TargetIn<'following'> {
-  const { callOff: _none, ...rest } = answered(target);
+  const { taskCancel: _none, ...rest } = answered(target);
   return {
     ...rest,
     state: 'following',
     watch,
-    ...(next === undefined ? {} : { goesOn: true, begun: true, memo: next }),
+    ...(next === undefined ? {} : { continues: true, partlyDone: true, jobState: next }),
   };
 }
 
 /** A target whose task has been asked to end: what becomes of it is followed. */
-function askedToEnd(target: TargetIn<'acting'>, now: number): Target {
+function taskCancelRequested(target: TargetIn<'acting'>, now: number): Target {
   const { watch, ...rest } = answered(target);
   if (!watch) return cancelled(target, 'cancelled', now);
-  return { ...rest, state: 'following', watch, callOff: 'asked' };
+  return { ...rest, state: 'following', watch, taskCancel: 'requested' };
 }
 
-/** A target whose step is over and has left a memo for the next. */
-const next = (target: TargetIn<'acting'>, memo: string): TargetIn<'waiting'> => ({
+/** A target whose step is over and has left a state for the next. */
+const next = (target: TargetIn<'acting'>, jobState: string): TargetIn<'waiting'> => ({
   ...answered(target),
   state: 'waiting',
-  begun: true,
-  memo,
+  partlyDone: true,
+  jobState,
 });
 
 /** A target whose followed work has ended, however it did: the job goes on with it. */
-export function goneOn(target: TargetIn<'following'>, { is, reason, detail }: End): TargetIn<'waiting'> {
-  const { watch: _over, goesOn: _now, callOff: _off, ...rest } = answered(target);
+export function continued(target: TargetIn<'following'>, { is, reason, detail }: End): TargetIn<'waiting'> {
+  const { watch: _over, continues: _now, taskCancel: _off, ...rest } = answered(target);
   return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
 }
 
@@ -123,7 +123,7 @@ export function goneOn(target: TargetIn<'following'>, { is, reason, detail }: En
 export const cancelling = (target: TargetIn<'following'>): TargetIn<'waiting'> => ({
   ...target,
   state: 'waiting',
-  callOff: 'due',
+  taskCancel: 'due',
 });
 
 /** A target whose task was cancelled with its run. */
@@ -151,7 +151,7 @@ const MAX_FINDING = 300;
 function bounded(findings: readonly Finding[]): Finding[] {
   const kept = findings.slice(0, MAX_FINDINGS).map((finding) => {
     // Before it is cut: half a secret is not recognised as one.
-    const says = scrub(finding.says);
+    const says = scrub(finding.message);
     return {
       ...finding,
       says: says.length > MAX_FINDING ? `${says.slice(0, MAX_FINDING)}…` : says,
@@ -160,7 +160,7 @@ function bounded(findings: readonly Finding[]): Finding[] {
   const more = findings.length - kept.length;
   return more === 0
     ? kept
-    : [...kept, { severity: 'info', about: 'more', says: `${more} more are not kept.` }];
+    : [...kept, { severity: 'info', about: 'more', message: `${more} more are not kept.` }];
 }
 
 /** A target with its outcome. What was only needed on the way is dropped: the record is kept for months. */
@@ -171,9 +171,9 @@ export function ended(
   detail: string | undefined,
   now: number,
 ): TargetIn<'ended'> {
-  const { id, label, site, step, attempts, waits, startedAt, taskId } = target;
+  const { id, label, site, fence: step, attempts, waits, startedAt, taskId } = target;
   return {
-    ...{ id, label, step, attempts, waits },
+    ...{ id, label, fence: step, attempts, waits },
     ...(site === undefined ? {} : { site }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(taskId === undefined ? {} : { taskId }),
@@ -222,9 +222,9 @@ export const inDoubt = (target: Target, { since }: Held, now: number): TargetIn<
   );
 
 /** A target that will not be worked on (any further) because its run was cancelled. */
-export function cancelled(target: Target, ending: Ending, now: number): TargetIn<'ended'> {
+export function cancelled(target: Target, ending: EndingReason, now: number): TargetIn<'ended'> {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
-  const detail = target.begun ? 'Some of its steps had been done.' : undefined;
+  const detail = target.partlyDone ? 'Some of its steps had been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);
 }
 
@@ -232,7 +232,7 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
   const { now } = circumstances;
   const target =
     error instanceof UnreadableError && claimed.intent
-      ? { ...claimed, intent: { ...claimed.intent, made: true as const } }
+      ? { ...claimed, intent: { ...claimed.intent, confirmed: true as const } }
       : claimed;
   if (error instanceof BudgetSpentError) return { target: waiting(target, {}), dueAt: error.until };
   if (error instanceof AccountRefusedError) {

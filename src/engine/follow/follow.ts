@@ -26,18 +26,18 @@ import { readingOf, readOnly } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import {
+  type Evaluated,
   endBy,
   endOf,
   type Followed,
   isLate,
   isLost,
-  isUntold,
-  type Judged,
+  lacksDetail,
   mostConcerned,
   nameOf,
   partition,
 } from './followed.ts';
-import { askAgainAfterMs, deservesLook, looksAffordable, nextSweepAfterMs } from './pace.ts';
+import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
 
 /** What took longer than this was not looked at in time, or is an exception. */
 const MAX_LEARNT_MS = 30 * 60_000;
@@ -59,9 +59,9 @@ interface Covered {
 export class Follower {
   private readonly nextSweepAt = new Map<string, number>();
   /** How often each target was looked at alone, and when it was last. */
-  private readonly looked = new Map<string, { at: number; looks: number }>();
+  private readonly polls = new Map<string, { at: number; count: number }>();
   /** When requests were sent for looks, in the last minute. */
-  private lookRequests: number[] = [];
+  private pollRequests: number[] = [];
   private readonly covered = new Map<string, Covered>();
   /** Requests sent and not yet counted on a run. */
   private readonly uncounted = new Spending();
@@ -116,7 +116,7 @@ export class Follower {
       const open = await this.sweep(kind, followed, options);
       const [late, rest] = partition(open, ({ one }) => isLate(one, now));
       await this.conclude(late.map(({ one }) => ({ one, verdict: { is: 'running' } })));
-      await this.look(rest, usual, options);
+      await this.poll(rest, usual, options);
     } catch (error) {
       await this.handleRoundError(error, kind);
     } finally {
@@ -131,14 +131,14 @@ export class Follower {
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
     const { client } = this.deps.link(this.account);
-    const { sweep, keyOf, keyOfItem, judge, movedAt } = watchKindOf(this.deps.registry, kind);
+    const { sweep, keyOf, keyOfItem, evaluate: judge, movedAt } = watchKindOf(this.deps.registry, kind);
     const waiting = new Map<string, Followed[]>();
     for (const one of followed)
       waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
     const at = this.deps.clock.now();
     const watches = followed.map(({ watch }) => watch);
     const query = sweep.query(watches, await this.sweepFrom(kind, followed, options));
-    const judged: Judged[] = [];
+    const judged: Evaluated[] = [];
     const unclear: { one: Followed; unclear: boolean }[] = [];
     const pages = allItems(
       sweep.operation,
@@ -162,7 +162,7 @@ export class Follower {
       }
     } finally {
       // Also what the pages before a failure showed.
-      const [untold, told] = partition(judged, ({ verdict }) => isUntold(verdict));
+      const [untold, told] = partition(judged, ({ verdict }) => lacksDetail(verdict));
       await this.conclude(told);
       await this.conclude(await this.explained(untold, options));
     }
@@ -212,56 +212,56 @@ export class Follower {
     return serviceSince ?? this.deps.link(this.account).client.serviceTime(since, options);
   }
 
-  private async look(
+  private async poll(
     open: readonly { one: Followed; unclear: boolean }[],
     usual: number | undefined,
     options: CallOptions,
   ): Promise<void> {
     const now = this.deps.clock.now();
     const due = open.filter(({ one, unclear }) => {
-      const { at, looks } = this.lookedAt(one);
+      const { at, count: polls } = this.pollsOf(one);
       const { lostAt } = one.target;
-      const lostAgoMs = lostAt === undefined ? undefined : now - lostAt;
-      return deservesLook(
-        { ageMs: now - one.watch.since, looks, lookedAgoMs: now - at, unclear, lostAgoMs },
+      const lostForMs = lostAt === undefined ? undefined : now - lostAt;
+      return isPollDue(
+        { ageMs: now - one.watch.since, polls, polledAgoMs: now - at, unclear, lostForMs },
         usual,
       );
     });
     if (due.length === 0) return;
     // What seems lost first, since it holds a place for nothing; then what has waited longest.
     const ranked = due
-      .map(({ one }) => ({ one, ...this.lookedAt(one) }))
+      .map(({ one }) => ({ one, ...this.pollsOf(one) }))
       .sort((a, b) => Number(isLost(b.one)) - Number(isLost(a.one)) || a.at - b.at);
-    const { api, affordable } = await this.looking(open, options);
-    for (const { one, looks } of ranked.slice(0, affordable)) {
-      this.looked.set(nameOf(one), { at: now, looks: looks + 1 });
-      const found = await this.lookAt(api, one, options);
+    const { api, affordable } = await this.pollApi(open, options);
+    for (const { one, count } of ranked.slice(0, affordable)) {
+      this.polls.set(nameOf(one), { at: now, count: count + 1 });
+      const found = await this.requestStatus(api, one, options);
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
       else if (isLost(one))
         await this.conclude([{ one, verdict: { ...found, is: 'failed', reason: 'unknown-effect' } }]);
-      else await this.note(one, { lostAt: this.deps.clock.now(), detail: found.detail });
+      else await this.markLost(one, { lostAt: this.deps.clock.now(), detail: found.detail });
     }
   }
 
   /** Writes down that the service knows nothing of the followed work, or that it does again. */
-  private async note(
+  private async markLost(
     { run, target, watch }: Followed,
     found: { lostAt: number; detail: string } | undefined,
   ): Promise<void> {
     const { lostAt: _lostAt, detail: _detail, ...rest } = target;
     const at = this.deps.clock.now();
     const place = { from: ['following'] as const, at, dueAt: watch.since };
-    await this.deps.records.targets.settle(run, { ...rest, ...found }, place);
+    await this.deps.records.targets.move(run, { ...rest, ...found }, place);
   }
 
   /**
    * Bad ends with what the service says of them alone, as far as looks can be afforded. Where the words
    * cannot be had, how it ended is known all the same.
    */
-  private async explained(untold: readonly Judged[], options: CallOptions): Promise<Judged[]> {
+  private async explained(untold: readonly Evaluated[], options: CallOptions): Promise<Evaluated[]> {
     if (untold.length === 0) return [];
-    const { api, affordable } = await this.looking(untold, options);
-    const explained: Judged[] = [];
+    const { api, affordable } = await this.pollApi(untold, options);
+    const explained: Evaluated[] = [];
     for (const { one, verdict } of untold.slice(0, affordable)) {
       explained.push({ one, verdict: await this.explain(api, one, verdict) });
     }
@@ -284,35 +284,35 @@ export class Follower {
   }
 
   /** The service as looks see it, and how many of them can be afforded now for what is open. */
-  private async looking(
+  private async pollApi(
     open: readonly { one: Followed }[],
     options: CallOptions,
   ): Promise<{ api: Api; affordable: number }> {
     const now = this.deps.clock.now();
     const { client, budget } = this.deps.link(this.account);
-    this.lookRequests = this.lookRequests.filter((at) => now - at < 60_000);
+    this.pollRequests = this.pollRequests.filter((at) => now - at < 60_000);
     const counted: CallOptions = {
       ...options,
       onRequest: (operation, ticket) => {
         options.onRequest?.(operation, ticket);
-        this.lookRequests.push(this.deps.clock.now());
+        this.pollRequests.push(this.deps.clock.now());
       },
     };
     const { api } = readingOf(client, counted, readOnly(client, counted));
     const { limit, remaining } = await budget.state();
-    const spentLastMinute = this.lookRequests.length;
+    const spentLastMinute = this.pollRequests.length;
     const someLost = open.some(({ one }) => isLost(one));
-    return { api, affordable: looksAffordable({ limit, remaining, spentLastMinute, someLost }) };
+    return { api, affordable: affordablePolls({ limit, remaining, spentLastMinute, someLost }) };
   }
 
-  private lookedAt(one: Followed): { at: number; looks: number } {
-    return this.looked.get(nameOf(one)) ?? { at: 0, looks: 0 };
+  private pollsOf(one: Followed): { at: number; count: number } {
+    return this.polls.get(nameOf(one)) ?? { at: 0, count: 0 };
   }
 
-  private async lookAt(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
+  private async requestStatus(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
     try {
       const since = await this.begun(watch, options);
-      return await watchKindOf(this.deps.registry, watch.kind).look(api, watch, since);
+      return await watchKindOf(this.deps.registry, watch.kind).poll(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
       if (error instanceof RejectedError || error instanceof ContractError) return { is: 'unclear' };
@@ -321,7 +321,7 @@ export class Follower {
   }
 
   /** Writes the ends among the verdicts, all at once, and does what follows from them. */
-  private async conclude(judged: readonly Judged[]): Promise<void> {
+  private async conclude(judged: readonly Evaluated[]): Promise<void> {
     const { clock, records } = this.deps;
     const at = clock.now();
     const ends = judged.flatMap(({ one, verdict }) => {
@@ -331,12 +331,12 @@ export class Follower {
       return end ? [{ one, end, target: endOf(one.target, end, at) }] : [];
     });
     const goesOn = judged.filter(({ one, verdict }) => isLost(one) && !endBy(one, verdict, at));
-    await Promise.all(goesOn.map(({ one }) => this.note(one, undefined)));
+    await Promise.all(goesOn.map(({ one }) => this.markLost(one, undefined)));
     if (ends.length === 0) return;
     const written = await Promise.all(
       ends.map(({ one: { run }, target }) =>
         // Counted with the first target that ends, so that a run which ends by it has its whole cost.
-        records.targets.settle(run, target, {
+        records.targets.move(run, target, {
           from: ['following'],
           spent: this.uncounted.take(),
           at,
@@ -383,7 +383,7 @@ export class Follower {
 
   private forget(inFlight: readonly Followed[]): void {
     const names = new Set(inFlight.map(nameOf));
-    for (const name of this.looked.keys()) if (!names.has(name)) this.looked.delete(name);
+    for (const name of this.polls.keys()) if (!names.has(name)) this.polls.delete(name);
   }
 
   /** What ends a round without being anybody's failure. */
@@ -392,7 +392,7 @@ export class Follower {
     if (error instanceof AccountRefusedError) return blockAccount(this.deps, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;
     const { failingSince, failedAt = 0 } = await this.deps.link(this.account).budget.state();
-    const askAgainAt = failedAt + askAgainAfterMs(failedAt - (failingSince ?? failedAt));
+    const askAgainAt = failedAt + probeAfterMs(failedAt - (failingSince ?? failedAt));
     this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
     this.deps.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }

@@ -2,7 +2,7 @@
 import type { End } from '../../job/answer.ts';
 import type { Verdict } from '../../job/watch/watch.ts';
 import type { Run, Target, TargetIn, Watch } from '../../run/run.ts';
-import { concluded, goneOn, stillUnderWay, taskCancelled } from '../act/decide.ts';
+import { concluded, continued, stillUnderWay, taskCancelled } from '../act/decide.ts';
 
 /** A target in flight with the run it belongs to. */
 export interface Followed {
@@ -12,13 +12,13 @@ export interface Followed {
 }
 
 /** What was found out about followed work. */
-export interface Judged {
+export interface Evaluated {
   one: Followed;
   verdict: Verdict;
 }
 
 /** Whether work ended badly, and its list does not say why. */
-export const isUntold = (verdict: Verdict): boolean =>
+export const lacksDetail = (verdict: Verdict): boolean =>
   verdict.is === 'failed' && verdict.detail === undefined;
 
 /** The end that a verdict comes to; nothing for work that goes on and may. */
@@ -29,8 +29,8 @@ export function endBy(one: Followed, verdict: Verdict, at: number): End | undefi
 
 /** What becomes of a target whose followed work has ended. */
 export function endOf(target: TargetIn<'following'>, verdict: End, at: number): Target {
-  if (target.callOff && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
-  return target.goesOn ? goneOn(target, verdict) : concluded(target, verdict, at);
+  if (target.taskCancel && verdict.reason === 'task-cancelled') return taskCancelled(target, at);
+  return target.continues ? continued(target, verdict) : concluded(target, verdict, at);
 }
 
 /** Whether work is followed no longer, by the wish of its job; the target's own time limit comes besides. */

@@ -27,7 +27,7 @@ import { readingOf, readOnly, runContextOf } from '../job-api.ts';
 
 /** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
 export type Planned =
-  | { is: 'target'; id: string; label: string; site?: string; memo?: string }
+  | { is: 'target'; id: string; label: string; site?: string; jobState?: string }
   | {
       is: 'settled';
       id: string;
@@ -66,7 +66,7 @@ export interface Planning {
 }
 
 /** What a job keeps of a target is no place for a site's whole record. */
-const LARGEST_MEMO = 8_192;
+const MAX_JOB_STATE_BYTES = 8_192;
 /**
  * Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list.
  */
@@ -128,8 +128,8 @@ function withoutSecrets(planned: Planned): Planned {
 }
 
 function* besides(job: AnyJob, evaluating: Evaluating<unknown, unknown>): Generator<Planned> {
-  for (const { id, label, site, ...judgement } of job.extraTargets?.(evaluating) ?? []) {
-    yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), judgement);
+  for (const { id, label, site, ...evaluation } of job.extraTargets?.(evaluating) ?? []) {
+    yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), evaluation);
   }
 }
 
@@ -191,15 +191,15 @@ function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
   };
   const complete = completerOf(planning);
   return async (candidate: unknown, named: Planable): Promise<Planned> => {
-    let judgement = asShown(candidate);
-    if (judgement instanceof NotShownError && judgement.field.startsWith(`${subject}.`)) {
-      judgement = asShown(await complete(candidate));
+    let evaluation = asShown(candidate);
+    if (evaluation instanceof NotShownError && evaluation.field.startsWith(`${subject}.`)) {
+      evaluation = asShown(await complete(candidate));
     }
-    if (judgement instanceof NotShownError)
-      return plannedAs(job, named, { is: 'ineligible', why: judgement.message });
-    if (only && judgement.is === 'excluded')
-      return { is: 'settled', ...named, end: notEligible(`${judgement.why}.`), unselected: true };
-    return plannedAs(job, named, judgement);
+    if (evaluation instanceof NotShownError)
+      return plannedAs(job, named, { is: 'ineligible', why: evaluation.message });
+    if (only && evaluation.is === 'excluded')
+      return { is: 'settled', ...named, end: notEligible(`${evaluation.why}.`), unselected: true };
+    return plannedAs(job, named, evaluation);
   };
 }
 
@@ -226,26 +226,27 @@ function completerOf(planning: Planning) {
   };
 }
 
-function plannedAs(job: AnyJob, named: Planable, judgement: Evaluation<unknown>): Planned {
-  if (judgement.is === 'ineligible') return { is: 'settled', ...named, end: notEligible(judgement.why) };
-  if (judgement.is === 'settled') return { ...judgement, ...named, end: explainEnd(job, judgement.end) };
-  if (judgement.is !== 'target') return { ...judgement, ...named };
-  return { is: 'target', ...named, ...memoOf(job, judgement.memo) };
+function plannedAs(job: AnyJob, named: Planable, evaluation: Evaluation<unknown>): Planned {
+  if (evaluation.is === 'ineligible') return { is: 'settled', ...named, end: notEligible(evaluation.why) };
+  if (evaluation.is === 'settled') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
+  if (evaluation.is !== 'target') return { ...evaluation, ...named };
+  return { is: 'target', ...named, ...jobStateOf(job, evaluation.state) };
 }
 
 const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
 /**
- * A job's memo as it is written down.
+ * A job's state as it is recorded.
  *
  * @throws {Error} when it is larger than may be, or not what the job declared: a mistake in the job.
  */
-export function memoOf(job: AnyJob, memo: unknown): { memo?: string } {
-  if (memo === undefined) return {};
-  if (!job.memo) throw new Error(`The job ${job.name} declares no memo, and gave one.`);
-  const text = JSON.stringify(job.memo.parse(memo));
-  if (text.length > LARGEST_MEMO) throw new Error(`The memo of the job ${job.name} is larger than 8 KB.`);
-  return { memo: text };
+export function jobStateOf(job: AnyJob, jobState: unknown): { jobState?: string } {
+  if (jobState === undefined) return {};
+  if (!job.state) throw new Error(`The job ${job.name} declares no state, but gave one.`);
+  const text = JSON.stringify(job.state.parse(jobState));
+  if (text.length > MAX_JOB_STATE_BYTES)
+    throw new Error(`The state that the job ${job.name} is larger than 8 KB.`);
+  return { jobState: text };
 }
 
 /** How planning calls the service. */

@@ -11,7 +11,7 @@ import { CaretakerError, messageOf } from '../../errors.ts';
 import type { AnyJob } from '../../job/job.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
-import type { LeftOut } from '../../records/target-types.ts';
+import type { Excluded } from '../../records/target-types.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
@@ -25,9 +25,9 @@ import { candidates, countAll, type Planned, type Planning } from './candidates.
 import { Selection } from './selection.ts';
 
 /** What the plan keeps of a target besides its name. */
-const kept = ({ site, memo }: { site?: string; memo?: string }) => ({
+const kept = ({ site, jobState }: { site?: string; jobState?: string }) => ({
   ...(site === undefined ? {} : { site }),
-  ...(memo === undefined ? {} : { memo }),
+  ...(jobState === undefined ? {} : { jobState }),
 });
 
 const PAGE = 100;
@@ -52,15 +52,15 @@ export async function planRun(
   const job = deps.registry.get(run.job);
   // Perhaps a newer process knows it: that one makes the plan. The supervisor tells when nobody does.
   if (!job || !(await begins(deps, run))) return;
-  const planStep = await records.targets.beginPlan(run.id);
-  if (planStep === 0) return;
+  const planFence = await records.targets.beginPlan(run.id);
+  if (planFence === 0) return;
   try {
     const only = await records.runs.only(run.id);
     const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
     const planning = { ...run, status: 'planning' as const };
-    await new PlanMaking(deps, planning, job, planStep, { only, previous }, stopping).make();
+    await new PlanMaking(deps, planning, job, planFence, { only, previous }, stopping).make();
   } catch (error) {
-    if (!stopping.aborted) await failed(deps, run, planStep, error);
+    if (!stopping.aborted) await failed(deps, run, planFence, error);
   }
 }
 
@@ -83,7 +83,7 @@ async function begins(deps: EngineDeps, run: Run): Promise<boolean> {
 /**
  * What follows when a plan could not be made: it is made again when that may help, else the run has failed.
  */
-async function failed(deps: EngineDeps, run: Run, planStep: number, error: unknown): Promise<void> {
+async function failed(deps: EngineDeps, run: Run, planFence: number, error: unknown): Promise<void> {
   const { records, log } = deps;
   if (error instanceof AccountRefusedError) return blockAccount(deps, run.account, error);
   if (error instanceof UnavailableError) {
@@ -101,7 +101,7 @@ async function failed(deps: EngineDeps, run: Run, planStep: number, error: unkno
     if (!unforeseen) log.warn({ run: run.id }, `planning is tried again: ${messageOf(error)}`);
     return records.runs.note(run.id, messageOf(error));
   }
-  await concludeRun(deps, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planStep });
+  await concludeRun(deps, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planFence });
 }
 
 /** Over how long a run starts its targets; whoever fires one by hand waits for it. */
@@ -111,7 +111,7 @@ const spreadOf = ({ schedule }: Policy, { trigger }: Run): number | undefined =>
 class PlanMaking {
   private readonly spent = new Spending();
   private targets: Target[] = [];
-  private leftOut: LeftOut[] = [];
+  private excluded: Excluded[] = [];
   private found = 0;
   private readonly planning: Planning;
   private readonly selection: Selection;
@@ -121,7 +121,7 @@ class PlanMaking {
     private readonly run: Run,
     job: AnyJob,
     /** Proves that this attempt is the latest. */
-    private readonly step: number,
+    private readonly fence: number,
     { only, previous }: { only: readonly string[]; previous: number | undefined },
     stopping: AbortSignal,
   ) {
@@ -173,9 +173,9 @@ class PlanMaking {
   /** Takes a candidate into the plan; gives how many targets are to be worked on so far. */
   private note(planned: Planned): number {
     const { id, label } = planned;
-    if (planned.is === 'excluded') this.leftOut.push({ id, label, why: planned.why });
+    if (planned.is === 'excluded') this.excluded.push({ id, label, why: planned.why });
     else {
-      const target: Target = { id, label, state: 'pending', step: 0, attempts: 0, waits: 0 };
+      const target: Target = { id, label, state: 'pending', fence: 0, attempts: 0, waits: 0 };
       if (planned.is === 'target') this.found += 1;
       this.targets.push(
         planned.is === 'target'
@@ -187,10 +187,10 @@ class PlanMaking {
   }
 
   private async store(): Promise<boolean> {
-    const [targets, leftOut] = [this.targets, this.leftOut];
-    [this.targets, this.leftOut] = [[], []];
-    const ours = await this.deps.records.targets.add(this.run.id, this.step, targets);
-    if (ours) await this.deps.records.targets.addLeftOut(this.run.id, this.step, leftOut);
+    const [targets, leftOut] = [this.targets, this.excluded];
+    [this.targets, this.excluded] = [[], []];
+    const ours = await this.deps.records.targets.add(this.run.id, this.fence, targets);
+    if (ours) await this.deps.records.targets.addExcluded(this.run.id, this.fence, leftOut);
     return ours;
   }
 
@@ -208,10 +208,10 @@ class PlanMaking {
 
   private async stop(detail: string): Promise<void> {
     const { records } = this.deps;
-    const planStep = this.step;
+    const planFence = this.fence;
     await records.runs.end(this.run, 'safety-limit', detail);
     await endUnstarted(this.deps, { ...this.run, ending: 'safety-limit' });
-    await concludeRun(this.deps, this.run, 'stopped', { detail, planStep });
+    await concludeRun(this.deps, this.run, 'stopped', { detail, planFence });
   }
 
   private async letGo(warnings: readonly string[]): Promise<void> {
@@ -223,8 +223,8 @@ class PlanMaking {
     } else if (this.run.detail !== undefined) await records.runs.clearDetail(this.run.id);
     const at = clock.now();
     const ms = spreadOf(this.planning.policy, this.run);
-    if (ms !== undefined) await records.targets.spread(this.run.id, this.step, { from: at, ms });
-    const change = { at, planComplete: true, planStep: this.step } as const;
+    if (ms !== undefined) await records.targets.spread(this.run.id, this.fence, { from: at, ms });
+    const change = { at, planComplete: true, planFence: this.fence } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
     // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the
     // plan.

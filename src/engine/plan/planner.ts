@@ -38,7 +38,7 @@ export class Planner {
     if (!run || !this.deps.serves(run.account)) return;
     const beside = [...this.underWay.values()].filter(({ account }) => account === run.account);
     if (beside.length >= PLANS_OF_AN_ACCOUNT) return;
-    if (!(await records.locks.take(leaseOf(run.id), owner, LEASE_MS))) return;
+    if (!(await records.locks.acquire(leaseOf(run.id), owner, LEASE_MS))) return;
     const made = this.make(entry).finally(() => this.underWay.delete(run.id));
     this.underWay.set(run.id, { account: run.account, made });
   }
@@ -60,7 +60,7 @@ export class Planner {
     } finally {
       done.abort();
       await renewing;
-      await records.locks.giveBack(leaseOf(entry.run), owner).catch((error: unknown) => {
+      await records.locks.release(leaseOf(entry.run), owner).catch((error: unknown) => {
         log.warn(
           { run: entry.run, err: error },
           'the lease of a plan was not given back; it runs out by itself',
@@ -75,7 +75,7 @@ export class Planner {
       await clock.sleep(RENEW_INTERVAL_MS, done);
       if (done.aborted) return;
       await records.locks
-        .take(leaseOf(run), owner, LEASE_MS)
+        .acquire(leaseOf(run), owner, LEASE_MS)
         .catch((error: unknown) => log.warn({ run, err: error }, 'the lease of a plan could not be renewed'));
     }
   }

@@ -17,7 +17,7 @@ export interface Preview {
   settled: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
   /** Those among them that were asked for by name although the policy does not select them. */
   unselected: string[];
-  leftOut: { id: string; label: string; why: string }[];
+  excluded: { id: string; label: string; why: string }[];
   /** Over how long a scheduled run would start them; missing: at once. */
   spreadMs?: number;
   /** What the selection names that is not in the account, and that it finds nothing at all. */
@@ -89,7 +89,7 @@ export async function previewPlan(
       one.is === 'settled' ? [{ id: one.id, label: one.label, ...knownOutcomes(one.end) }] : [],
     ),
     unselected: all.flatMap((one) => (one.is === 'settled' && one.unselected ? [one.id] : [])),
-    leftOut: all.flatMap((one) =>
+    excluded: all.flatMap((one) =>
       one.is === 'excluded' ? [{ id: one.id, label: one.label, why: one.why }] : [],
     ),
     ...(policy.schedule?.spreadMs === undefined ? {} : { spreadMs: policy.schedule.spreadMs }),

@@ -32,17 +32,17 @@ export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> 
   if (!run.ending) return;
   if (!run.planComplete) {
     // Whoever is planning it can add nothing any more, and an unfinished plan promises nothing.
-    const planStep = await records.targets.beginPlan(run.id);
+    const planFence = await records.targets.beginPlan(run.id);
     const status = run.ending === 'cancelled' ? 'cancelled' : 'stopped';
-    if (planStep > 0) {
-      await concludeRun(deps, run, status, { planStep });
+    if (planFence > 0) {
+      await concludeRun(deps, run, status, { planFence });
       return;
     }
     // Its plan was completed meanwhile: targets may be under way.
     const now = await records.runs.get(run.id);
     if (!now || isFinal(now.status)) return;
   }
-  if (run.held) await endOpen(deps, run, ({ state, callOff }) => state !== 'following' && !callOff);
+  if (run.held) await endOpen(deps, run, ({ state, taskCancel }) => state !== 'following' && !taskCancel);
   else await endUnstarted(deps, run);
   if (run.cancelTasks && run.status !== 'blocked') await cancelTasks(deps, run);
   await finishIfDone(deps, run.id);
@@ -54,10 +54,10 @@ export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> 
 async function cancelTasks(deps: EngineDeps, run: Run): Promise<void> {
   const { records, clock } = deps;
   for (const target of await records.targets.inState(run.id, 'following', PAGE)) {
-    const { watch, callOff } = target;
-    if (!watch || watch.adopted || callOff || !deps.registry.watches.get(watch.kind)?.cancel) continue;
+    const { watch, taskCancel } = target;
+    if (!watch || watch.adopted || taskCancel || !deps.registry.watches.get(watch.kind)?.cancel) continue;
     const at = clock.now();
-    await records.targets.settle(run, cancelling(target), {
+    await records.targets.move(run, cancelling(target), {
       from: ['following'],
       dueAt: at,
       at,

@@ -21,9 +21,7 @@ export async function endOpen(deps: EngineDeps, run: Run, which: (target: Target
     if (open.length === 0) return;
     const at = clock.now();
     await Promise.all(
-      open.map((target) =>
-        records.targets.settle(run, cutOff(run, target, at), { from: [target.state], at }),
-      ),
+      open.map((target) => records.targets.move(run, cutOff(run, target, at), { from: [target.state], at })),
     );
   }
 }

@@ -15,7 +15,7 @@ export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   const { clock, records } = deps;
   await endPending(deps, run, (target) => cancelled(target, ending, clock.now()));
   for (const target of await records.targets.inState(run.id, 'waiting', PAGE)) {
-    if (target.intent || target.callOff) continue;
+    if (target.intent || target.taskCancel) continue;
     await transition(deps, run, cancelled(target, ending, clock.now()));
   }
 }
@@ -44,7 +44,7 @@ export async function endPending(
 
 function transition(deps: EngineDeps, run: Run, target: Target): Promise<boolean> {
   const at = deps.clock.now();
-  return deps.records.targets.settle(run, target, {
+  return deps.records.targets.move(run, target, {
     from: ['pending', 'waiting'],
     dueAt: at,
     at,

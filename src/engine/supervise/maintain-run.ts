@@ -123,7 +123,7 @@ async function callTime(deps: EngineDeps, run: Run, charge: AccountState): Promi
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
       if (mayHaveEnded(deps, target, run.deadline ?? 0, charge)) continue;
       const at = clock.now();
-      await records.targets.settle(run, late(target, at), { from: [state], at });
+      await records.targets.move(run, late(target, at), { from: [state], at });
     }
   }
   await finishIfDone(deps, run.id);
@@ -135,7 +135,7 @@ async function endLate(deps: EngineDeps, run: Run, charge: AccountState): Promis
     if (mayHaveEnded(deps, target, target.deadline ?? 0, charge)) continue;
     const at = clock.now();
     const end = timedOut(target, at);
-    if (await records.targets.settle(run, end, { from: [target.state], at })) {
+    if (await records.targets.move(run, end, { from: [target.state], at })) {
       await afterTargets(deps, run.account, [{ run, target: end }]);
     }
   }
@@ -172,12 +172,12 @@ async function rescue(deps: EngineDeps, run: Run): Promise<void> {
   const stale = await records.targets.inState(run.id, 'acting', PAGE, now - UNCLAIMED_TIMEOUT_MS);
   if (stale.length === 0) return;
   const unclaimed = stale.filter(({ claimed }) => !claimed);
-  await queues.put(unclaimed.map(({ id, step }) => ({ kind: 'act', run: run.id, target: id, step })));
+  await queues.put(unclaimed.map(({ id, fence }) => ({ kind: 'act', run: run.id, target: id, fence })));
   const silent = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_TIMEOUT_MS);
   for (const target of silent.filter(({ claimed }) => claimed)) {
     const { claimed: _lost, ...rest } = target;
     const due = { ...rest, state: 'waiting' as const };
-    if (await records.targets.settle(run, due, { from: ['acting'], dueAt: now, at: now })) {
+    if (await records.targets.move(run, due, { from: ['acting'], dueAt: now, at: now })) {
       log.warn({ run: run.id, target: target.id }, 'picked up from a worker that went away');
     }
   }

@@ -26,25 +26,25 @@ export class Supervisor {
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
-  private lookedAt: number | undefined;
+  private tickedAt: number | undefined;
   /** When this process began to plan runs, lately. */
-  private readonly begun = new Map<string, number>();
+  private readonly started = new Map<string, number>();
 
   constructor(private readonly deps: EngineDeps) {}
 
   start(): void {
-    this.lookedAt ??= this.deps.clock.now();
+    this.tickedAt ??= this.deps.clock.now();
     this.loop ??= this.run();
   }
 
   /** A run is planned here: when it is met among those under way, it was not begun elsewhere. */
-  begins(run: string): void {
-    this.begun.set(run, this.deps.clock.now());
+  noteStarted(run: string): void {
+    this.started.set(run, this.deps.clock.now());
   }
 
   /** When it last got round to its accounts; its start before the first time. */
-  get beatAt(): number | undefined {
-    return this.lookedAt;
+  get lastTickAt(): number | undefined {
+    return this.tickedAt;
   }
 
   /** Ends after the rounds under way, and gives the leases back so that others can take over at once. */
@@ -54,7 +54,7 @@ export class Supervisor {
     await Promise.all(this.rounds.values());
     const { records, owner, log } = this.deps;
     for (const account of this.accounts.keys()) {
-      await records.locks.giveBack(supervisorLease(account), owner).catch((error: unknown) => {
+      await records.locks.release(supervisorLease(account), owner).catch((error: unknown) => {
         log.warn({ account, err: error }, 'a lease was not given back; it runs out by itself');
       });
     }
@@ -65,7 +65,7 @@ export class Supervisor {
     while (!this.stopping.signal.aborted) {
       try {
         await this.tick();
-        this.lookedAt = clock.now();
+        this.tickedAt = clock.now();
       } catch (error) {
         log.warn({ err: error }, 'the supervisor could not maintain its accounts for a moment');
       }
@@ -87,40 +87,40 @@ export class Supervisor {
   private async tick(): Promise<void> {
     const { records, owner, serves } = this.deps;
     const active = await records.runs.activeAccounts();
-    await this.layDown(active);
-    for (const [id, at] of this.begun) if (this.deps.clock.now() - at > LEASE_MS) this.begun.delete(id);
+    await this.releaseIdleAccounts(active);
+    for (const [id, at] of this.started) if (this.deps.clock.now() - at > LEASE_MS) this.started.delete(id);
     for (const account of active) {
       if (!serves(account)) continue;
-      if (!(await records.locks.take(supervisorLease(account), owner, LEASE_MS))) {
+      if (!(await records.locks.acquire(supervisorLease(account), owner, LEASE_MS))) {
         this.accounts.delete(account);
         continue;
       }
-      const charge = this.accounts.get(account) ?? this.takeOn(account);
+      const charge = this.accounts.get(account) ?? this.openAccount(account);
       // Not after the round: each moment into a window is one that it ends later.
       const { windowEndsAt } = charge;
       if (windowEndsAt !== undefined && this.deps.clock.now() >= windowEndsAt)
         charge.windowEndsAt = await dispatch(this.deps, account);
       // A round that takes longer than a tick goes on; only the lease is renewed meanwhile.
       if (this.rounds.has(account)) continue;
-      const round = this.lookAfter(account, charge)
-        .then(() => records.accounts.attended(account, this.deps.clock.now()))
-        .catch((error: unknown) => this.tell(error, account, 'an account had to wait'))
+      const round = this.maintainAccount(account, charge)
+        .then(() => records.accounts.noteSupervised(account, this.deps.clock.now()))
+        .catch((error: unknown) => this.logFailure(error, account, 'an account had to wait'))
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
     }
   }
 
   /** Gives the accounts back that have no runs any more. */
-  private async layDown(active: readonly string[]): Promise<void> {
+  private async releaseIdleAccounts(active: readonly string[]): Promise<void> {
     const { records, owner } = this.deps;
     for (const account of this.accounts.keys()) {
       if (active.includes(account) || this.rounds.has(account)) continue;
       this.accounts.delete(account);
-      await records.locks.giveBack(supervisorLease(account), owner);
+      await records.locks.release(supervisorLease(account), owner);
     }
   }
 
-  private takeOn(account: string): AccountState {
+  private openAccount(account: string): AccountState {
     const charge: AccountState = {
       follower: new Follower(this.deps, account, this.stopping.signal),
       probedAt: undefined,
@@ -130,11 +130,11 @@ export class Supervisor {
     return charge;
   }
 
-  private async lookAfter(account: string, charge: AccountState): Promise<void> {
+  private async maintainAccount(account: string, charge: AccountState): Promise<void> {
     const { records, log } = this.deps;
     const runs = await records.runs.active(account);
     for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
-    if (!charge.known) this.tellTakenOver(runs);
+    if (!charge.known) this.logTakeover(runs);
     charge.known = true;
     if (runs.length === 0) return records.runs.retire(account);
     await this.probe(
@@ -145,7 +145,7 @@ export class Supervisor {
     // What has ended is seen before anything is called late: nobody may have looked for hours.
     await charge.follower
       .round(runs.filter(({ status }) => status === 'running'))
-      .catch((error: unknown) => this.tell(error, account, 'what is in flight could not be followed'));
+      .catch((error: unknown) => this.logFailure(error, account, 'what is in flight could not be followed'));
     for (const run of runs) {
       await maintainRun(this.deps, run, runs, charge).catch((error: unknown) =>
         log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
@@ -154,14 +154,14 @@ export class Supervisor {
     charge.windowEndsAt = await dispatch(this.deps, account);
   }
 
-  private tell(error: unknown, account: string, what: string): void {
+  private logFailure(error: unknown, account: string, what: string): void {
     if (this.stopping.signal.aborted) return;
     this.deps.log.warn({ account, err: error }, `${what}: ${messageOf(error)}`);
   }
 
-  private tellTakenOver(runs: readonly Run[]): void {
+  private logTakeover(runs: readonly Run[]): void {
     for (const { id, status, counts } of runs) {
-      if (status === 'queued' || this.begun.has(id)) continue;
+      if (status === 'queued' || this.started.has(id)) continue;
       const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
       this.deps.log.info(facts, 'takes over a run that another process started');
     }

@@ -31,8 +31,8 @@ export const syncWatch: WatchKind<SyncWatch, Site> = {
   movedAt: (site) => site.sync?.last_sync_at,
   keyOfItem: (site) => site.id,
   keyOf: (watch) => watch.siteId,
-  judge,
-  look,
+  evaluate: judge,
+  poll: look,
 };
 
 function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: TimeBounds): Verdict {

@@ -26,8 +26,8 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
   movedAt: (task) => task.updated_at,
   keyOfItem: (task) => task.id,
   keyOf: (watch) => watch.taskId,
-  judge,
-  async look(api, watch) {
+  evaluate: judge,
+  async poll(api, watch) {
     const task = await taskOf(api, watch.taskId);
     if (!task) return lost;
     const verdict = judge(watch, task);
@@ -59,7 +59,7 @@ async function taskOf(api: Api, task_id: string) {
 function withStepError<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
   const [error] = (details?.sites ?? []).flatMap((site) => stepErrorOf(site) ?? []);
   if (!error) return end;
-  const { step, aborted, says } = error;
+  const { step, aborted, message: says } = error;
   const detail = says
     ? `At the step ${step}: ${says}`
     : `The step ${step} ${aborted ? 'was aborted' : 'failed'}.`;

@@ -38,12 +38,12 @@ export interface WatchKind<W extends Watch, I> {
   keyOfItem(item: I): string;
   keyOf(watch: W): string;
   /** What an item of the list says of the work. `since`: when the work began, by the service's clock. */
-  judge(watch: W, item: I, since: TimeBounds): Verdict;
+  evaluate(watch: W, item: I, since: TimeBounds): Verdict;
   /**
    * Looks at the work alone and closely, when the list left it unclear or its time is long over. One or two
    * requests.
    */
-  look(api: Api, watch: W, since: TimeBounds): Promise<Verdict | Lost>;
+  poll(api: Api, watch: W, since: TimeBounds): Promise<Verdict | Lost>;
   /**
    * Ends the work in the service, for a cancelled run. Absent where the service offers no way. One request.
    */

@@ -7,9 +7,8 @@
  * the first two: Redis refuses to read it as a hash or a set (WRONGTYPE), so that an older process that is
  * started by mistake does nothing and logs why.
  */
-import type { Cluster, Redis } from 'ioredis';
 import { runScript } from '../../redis/script.ts';
-import type { Store } from '../../redis/store.ts';
+import { keysLike } from './keys-like.ts';
 import type { Migration } from './migration.ts';
 
 const PREFIX = '{caretaker}';
@@ -51,9 +50,3 @@ export const ownKeys: Migration = {
 };
 
 const renamed = (key: string): string => key.replace(`${PREFIX}:`, `${PREFIX}:queue:`);
-
-async function* keysLike(store: Store, pattern: string): AsyncGenerator<string> {
-  const nodes = store.isCluster ? (store as Cluster).nodes('master') : [store as Redis];
-  for (const node of nodes)
-    for await (const page of node.scanStream({ match: pattern, count: 1_000 })) yield* page as string[];
-}

@@ -79,16 +79,16 @@ export async function prepareRecords(options: MigrationOptions): Promise<void> {
   };
   for (;;) {
     if (await isReady()) return;
-    if (await locks.take(LOCK, owner, LOCK_MS)) break;
+    if (await locks.acquire(LOCK, owner, LOCK_MS)) break;
     await systemClock.sleep(WAIT_MS);
   }
-  const renewal = setInterval(() => void locks.take(LOCK, owner, LOCK_MS).catch(() => false), LOCK_MS / 3);
+  const renewal = setInterval(() => void locks.acquire(LOCK, owner, LOCK_MS).catch(() => false), LOCK_MS / 3);
   try {
     // Another process may have done it between the look and the lock.
     if (!(await isReady())) await migrate({ ...options, migrations });
   } finally {
     clearInterval(renewal);
-    await locks.giveBack(LOCK, owner);
+    await locks.release(LOCK, owner);
   }
 }
 

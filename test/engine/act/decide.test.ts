@@ -19,7 +19,7 @@ const acting: TargetIn<'acting'> = {
   id: 'a',
   label: 'A',
   state: 'acting',
-  step: 2,
+  fence: 2,
   claimed: true,
   attempts: 0,
   waits: 0,
@@ -44,7 +44,7 @@ describe('what a job answers', () => {
       id: 'a',
       label: 'A',
       state: 'ended',
-      step: 2,
+      fence: 2,
       attempts: 0,
       waits: 0,
       startedAt: 1,
@@ -73,11 +73,13 @@ describe('what a job answers', () => {
   });
 
   test('a run that was cancelled gives the target its outcome', () => {
-    expect(decide(acting, { is: 'called-off', ending: 'cancelled' }, circumstances).target).toMatchObject({
+    expect(decide(acting, { is: 'run-cancelled', ending: 'cancelled' }, circumstances).target).toMatchObject({
       outcome: 'cancelled',
       reason: 'run-cancelled',
     });
-    expect(decide(acting, { is: 'called-off', ending: 'safety-limit' }, circumstances).target).toMatchObject({
+    expect(
+      decide(acting, { is: 'run-cancelled', ending: 'safety-limit' }, circumstances).target,
+    ).toMatchObject({
       outcome: 'cancelled',
       reason: 'safety-limit',
     });
@@ -236,6 +238,7 @@ describe('time is up', () => {
     expect(Object.keys(record).sort()).toEqual(
       [
         'attempts',
+        'fence',
         'finishedAt',
         'id',
         'label',
@@ -243,7 +246,6 @@ describe('time is up', () => {
         'reason',
         'startedAt',
         'state',
-        'step',
         'waits',
       ].sort(),
     );

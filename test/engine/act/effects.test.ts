@@ -115,7 +115,7 @@ describe('a step that takes long', () => {
     const end = await world.ended(run);
     await working.stop();
 
-    expect(still).toMatchObject({ state: 'acting', step: acting?.step });
+    expect(still).toMatchObject({ state: 'acting', fence: acting?.fence });
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 1 } });
     expect(syncs()).toHaveLength(1);
     expect(world.log.lines.filter((line) => line.includes('worker that went away'))).toEqual([]);

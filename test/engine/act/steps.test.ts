@@ -16,11 +16,11 @@ afterEach(async () => {
   await world.stop();
 });
 
-const Memo = z.discriminatedUnion('step', [
+const State = z.discriminatedUnion('step', [
   z.object({ step: z.literal('synced'), tags: z.array(z.string()) }),
   z.object({ step: z.literal('noted'), noteId: z.string(), how: z.string() }),
 ]);
-type Memo = z.output<typeof Memo>;
+type State = z.output<typeof State>;
 
 /** Syncs a site, leaves a note that says how that ended, and looks whether the note is there. */
 const syncAndNote = defineJob({
@@ -28,22 +28,22 @@ const syncAndNote = defineJob({
   summary: 'Syncs a site and notes how it went.',
   options: z.strictObject({}),
   candidates: 'listSites',
-  memo: Memo,
+  state: State,
   target: ({ id, url }) => ({ id, label: url }),
   requestsPerTarget: 3,
-  async act({ api, target, memo, ended, now }): Promise<Answer<Memo>> {
-    if (memo?.step === 'synced') {
-      const how = `${ended?.is} ${ended?.reason}, ${memo.tags.length} tags`;
+  async act({ api, target, state, ended, now }): Promise<Answer<State>> {
+    if (state?.step === 'synced') {
+      const how = `${ended?.is} ${ended?.reason}, ${state.tags.length} tags`;
       const { note } = await api.createSiteNote({
         site_id: target.id,
         body: { note: { content: how } },
       });
-      return { is: 'next', memo: { step: 'noted', noteId: note.id, how } };
+      return { is: 'next', state: { step: 'noted', noteId: note.id, how } };
     }
-    if (memo?.step === 'noted') {
-      const { note } = await api.showSiteNote({ site_id: target.id, note_id: memo.noteId });
-      const findings = [{ severity: 'info' as const, about: target.label, says: note.content ?? '' }];
-      return { is: 'done', reason: 'done', detail: memo.how, findings };
+    if (state?.step === 'noted') {
+      const { note } = await api.showSiteNote({ site_id: target.id, note_id: state.noteId });
+      const findings = [{ severity: 'info' as const, about: target.label, message: note.content ?? '' }];
+      return { is: 'done', reason: 'done', detail: state.how, findings };
     }
     const { sync } = await api.syncSite({ site_id: target.id });
     return {
@@ -65,17 +65,19 @@ async function worldWith(jobs: AnyJob[], sites: number) {
 }
 
 describe('work in several steps', () => {
-  test('goes from step to step with its memo, and each effect happens once', async () => {
+  test('goes from step to step with its state, and each effect happens once', async () => {
     await worldWith([syncAndNote], 2);
 
     const run = await world.ended(await world.fire(aPolicy({ job: 'sync-and-note' })));
 
     const [first] = await world.targets(run);
     expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 2 } });
-    // An empty list in a memo is still one after it has been through Redis.
+    // An empty list in a state is still one after it has been through Redis.
     expect(first).toMatchObject({ outcome: 'succeeded', detail: 'done done, 0 tags' });
-    expect(first?.findings).toEqual([{ severity: 'info', about: first?.label, says: 'done done, 0 tags' }]);
-    expect(first).not.toHaveProperty('memo');
+    expect(first?.findings).toEqual([
+      { severity: 'info', about: first?.label, message: 'done done, 0 tags' },
+    ]);
+    expect(first).not.toHaveProperty('jobState');
     expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(2);
     expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(2);
   });
@@ -155,7 +157,7 @@ describe('a job that surveys the account before it judges', () => {
     const second = await world.ended(await engine.fire(policy, { trigger: 'manual', scheduledFor: 2 }));
 
     expect(preview.targets.length).toBeGreaterThan(0);
-    expect(preview.leftOut.length).toBeGreaterThan(0);
+    expect(preview.excluded.length).toBeGreaterThan(0);
     expect(world.sandbox.journal.countOf('listClients') - clients).toBe(3);
     const detailOf = async (run: typeof first) =>
       (await world.targets(run)).find(({ id }) => id === 'clients')?.detail;

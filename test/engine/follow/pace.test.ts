@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  askAgainAfterMs,
-  deservesLook,
-  looksAffordable,
+  affordablePolls,
+  isPollDue,
   nextSweepAfterMs,
+  probeAfterMs,
 } from '../../../src/engine/follow/pace.ts';
 
 describe('how often followed work is swept', () => {
@@ -36,57 +36,57 @@ describe('how often followed work is swept', () => {
 });
 
 test('a service that is away is asked the more seldom the longer it is, and every ten seconds at least', () => {
-  expect([0, 4_000, 20_000, 3_600_000].map(askAgainAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
+  expect([0, 4_000, 20_000, 3_600_000].map(probeAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
 });
 
 const MINUTE = 60_000;
-const fresh = { looks: 0, lookedAgoMs: Number.POSITIVE_INFINITY, unclear: false };
+const fresh = { polls: 0, polledAgoMs: Number.POSITIVE_INFINITY, unclear: false };
 
 describe('when work is looked at alone', () => {
   test('soon, when the list left it unclear', () => {
-    expect(deservesLook({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
-    expect(deservesLook({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
+    expect(isPollDue({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
+    expect(isPollDue({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
   });
   test('when the list never showed it in twice the usual time', () => {
-    expect(deservesLook({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
-    expect(deservesLook({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);
+    expect(isPollDue({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
+    expect(isPollDue({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);
   });
   test('not again before the usual time has passed once more', () => {
-    const looked = { ...fresh, looks: 1, ageMs: 300_000 };
-    expect(deservesLook({ ...looked, lookedAgoMs: 59_000 }, MINUTE)).toBe(false);
-    expect(deservesLook({ ...looked, lookedAgoMs: 61_000 }, MINUTE)).toBe(true);
+    const looked = { ...fresh, polls: 1, ageMs: 300_000 };
+    expect(isPollDue({ ...looked, polledAgoMs: 59_000 }, MINUTE)).toBe(false);
+    expect(isPollDue({ ...looked, polledAgoMs: 61_000 }, MINUTE)).toBe(true);
   });
   test('after twice the pause each time, and never less often than every ten minutes', () => {
-    const pauseAfter = (looks: number, ageMs: number) => {
+    const pauseAfter = (polls: number, ageMs: number) => {
       let ms = 0;
-      while (!deservesLook({ ...fresh, looks, ageMs, lookedAgoMs: ms }, MINUTE)) ms += 1_000;
+      while (!isPollDue({ ...fresh, polls: polls, ageMs, polledAgoMs: ms }, MINUTE)) ms += 1_000;
       return ms / MINUTE;
     };
-    expect([1, 2, 3, 4, 5, 50].map((looks) => pauseAfter(looks, 300_000))).toEqual([1, 2, 4, 8, 10, 10]);
+    expect([1, 2, 3, 4, 5, 50].map((polls) => pauseAfter(polls, 300_000))).toEqual([1, 2, 4, 8, 10, 10]);
     // Old work is no more urgent for a process that has only just begun to follow it.
     expect([20, 40, 240].map((minutes) => pauseAfter(1, minutes * MINUTE))).toEqual([2, 4, 10]);
   });
   test('a minute after the service knew nothing of it, however often it was looked at before', () => {
-    const lost = { ...fresh, looks: 9, ageMs: 2 * 3_600_000 };
-    expect(deservesLook({ ...lost, lostAgoMs: 59_000 }, MINUTE)).toBe(false);
-    expect(deservesLook({ ...lost, lostAgoMs: 60_000 }, MINUTE)).toBe(true);
+    const lost = { ...fresh, polls: 9, ageMs: 2 * 3_600_000 };
+    expect(isPollDue({ ...lost, lostForMs: 59_000 }, MINUTE)).toBe(false);
+    expect(isPollDue({ ...lost, lostForMs: 60_000 }, MINUTE)).toBe(true);
   });
 });
 
-describe('what looks may cost', () => {
+describe('what polls may cost', () => {
   const usual = { limit: 200, remaining: 200, spentLastMinute: 0, someLost: false };
   test('a fifth of what the account is allowed in a minute, two requests each', () => {
-    expect(looksAffordable(usual)).toBe(20);
-    expect(looksAffordable({ ...usual, spentLastMinute: 30 })).toBe(5);
-    expect(looksAffordable({ ...usual, spentLastMinute: 40 })).toBe(0);
+    expect(affordablePolls(usual)).toBe(20);
+    expect(affordablePolls({ ...usual, spentLastMinute: 30 })).toBe(5);
+    expect(affordablePolls({ ...usual, spentLastMinute: 40 })).toBe(0);
   });
   test('three fifths while work is known to be lost, as long as a quarter of the window is free', () => {
     const lost = { ...usual, someLost: true };
-    expect(looksAffordable({ ...lost, spentLastMinute: 80 })).toBe(20);
-    expect(looksAffordable({ ...lost, spentLastMinute: 114 })).toBe(3);
-    expect(looksAffordable({ ...lost, spentLastMinute: 120 })).toBe(0);
-    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 50 })).toBe(20);
-    expect(looksAffordable({ ...lost, spentLastMinute: 30, remaining: 49 })).toBe(5);
+    expect(affordablePolls({ ...lost, spentLastMinute: 80 })).toBe(20);
+    expect(affordablePolls({ ...lost, spentLastMinute: 114 })).toBe(3);
+    expect(affordablePolls({ ...lost, spentLastMinute: 120 })).toBe(0);
+    expect(affordablePolls({ ...lost, spentLastMinute: 30, remaining: 50 })).toBe(20);
+    expect(affordablePolls({ ...lost, spentLastMinute: 30, remaining: 49 })).toBe(5);
   });
   test('42 targets whose work is lost are settled within three minutes', () => {
     const open = Array.from({ length: 42 }, () => ({ lostAt: undefined as number | undefined }));
@@ -95,14 +95,14 @@ describe('what looks may cost', () => {
     for (; open.length > 0; now += 10_000) {
       spent = spent.filter((at) => now - at < MINUTE);
       const due = open.filter(({ lostAt }) =>
-        deservesLook(
-          { ...fresh, ageMs: MINUTE + 1 + now, lostAgoMs: lostAt === undefined ? undefined : now - lostAt },
+        isPollDue(
+          { ...fresh, ageMs: MINUTE + 1 + now, lostForMs: lostAt === undefined ? undefined : now - lostAt },
           30_000,
         ),
       );
       const budget = { limit: 200, remaining: 200 - spent.length, spentLastMinute: spent.length };
       const someLost = open.some(({ lostAt }) => lostAt !== undefined);
-      for (const one of due.slice(0, looksAffordable({ ...budget, someLost }))) {
+      for (const one of due.slice(0, affordablePolls({ ...budget, someLost }))) {
         spent.push(now, now);
         if (one.lostAt === undefined) one.lostAt = now;
         else open.splice(open.indexOf(one), 1);
@@ -111,10 +111,10 @@ describe('what looks may cost', () => {
     expect(now).toBeLessThan(3 * MINUTE);
   });
   test('a round never takes more than twenty, whatever the account is allowed', () => {
-    expect(looksAffordable({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
+    expect(affordablePolls({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
   });
   test('the smallest account still has one look a minute', () => {
-    expect(looksAffordable({ ...usual, limit: 4, remaining: 4 })).toBe(1);
-    expect(looksAffordable({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
+    expect(affordablePolls({ ...usual, limit: 4, remaining: 4 })).toBe(1);
+    expect(affordablePolls({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
   });
 });

@@ -100,7 +100,7 @@ test('what the condition excludes is kept with the run', async () => {
   const [first = ''] = world.sandbox.siteIds();
   const where = `site.id != "${first}"`;
   const run = await world.ended(await world.fire(aPolicy({ select: { filters: {}, where } })));
-  expect(await world.caretaker.records.targets.leftOut(run.id, 0, 10)).toMatchObject([
+  expect(await world.caretaker.records.targets.excluded(run.id, 0, 10)).toMatchObject([
     { id: first, why: 'select.where does not hold' },
   ]);
 });

@@ -87,7 +87,7 @@ test('what had not ended is held when Redis is older than the data folder knows,
     const { freezes } = await records.policies.state('any');
     expect(freezes?.pauses).toMatchObject([{ by: 'caretaker', until: NOON }]);
     // Once: what is made after that is not in doubt.
-    await records.runs.releaseHeld(run, NOON);
+    await records.runs.release(run, NOON);
   });
   expect(await process(dataDir, heldNow)).toEqual([]);
 });
@@ -114,7 +114,7 @@ test('no effect is intended by a process that remembers more than Redis shows, b
   const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
   store.on('error', () => undefined);
   const records = openRecords(store);
-  const target = { id: 'a', label: 'a', state: 'pending', step: 0, attempts: 0, waits: 0 } as const;
+  const target = { id: 'a', label: 'a', state: 'pending', fence: 0, attempts: 0, waits: 0 } as const;
   let step = 0;
   await putBackBefore(
     async () => {
@@ -122,20 +122,24 @@ test('no effect is intended by a process that remembers more than Redis shows, b
       await records.generation.raise(NOON);
       await records.targets.add(run.id, await records.targets.beginPlan(run.id), [target]);
       await records.runs.move(run, 'running', { at: NOON, planComplete: true });
-      const [released] = await records.targets.release(run.id, NOON, 1);
+      const [released] = await records.targets.dispatch(run.id, NOON, 1);
       if (!released) throw new Error('Nobody else can have it.');
-      step = (await records.targets.claim(run, released, NOON))?.target.step ?? 0;
+      step = (await records.targets.claim(run, released, NOON))?.target.fence ?? 0;
     },
     async () => {
       expect(
-        await records.targets.noteIntent(run.id, { id: 'a', step }, { operation: 'syncSite', at: NOON }),
+        await records.targets.noteIntent(
+          run.id,
+          { id: 'a', fence: step },
+          { operation: 'syncSite', at: NOON },
+        ),
       ).toBe(step + 1);
     },
   );
 
   const again = await records.targets.noteIntent(
     run.id,
-    { id: 'a', step },
+    { id: 'a', fence: step },
     { operation: 'syncSite', at: NOON + 1 },
   );
 

@@ -17,7 +17,7 @@ const exactly = (ms: number): TimeBounds => ({ earliest: ms, latest: ms });
 describe('a task', () => {
   const watch: TaskWatch = { kind: 'task', taskId: 't-1', since: SINCE };
   const judge = (status: string, of: TaskWatch = watch) =>
-    taskWatch.judge(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
+    taskWatch.evaluate(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
 
   test('is done when it is completed, and adopted when somebody else had started it', () => {
     expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
@@ -54,7 +54,7 @@ describe('a task', () => {
     const api = {
       showTask: async () => ({ task: { id: 't-1', status: 'failed', details } }),
     } as unknown as Api;
-    expect(await taskWatch.look(api, watch, exactly(SINCE))).toEqual({
+    expect(await taskWatch.poll(api, watch, exactly(SINCE))).toEqual({
       is: 'failed',
       reason: 'task-failed',
       detail: 'The step update_plugin failed.',
@@ -88,7 +88,7 @@ describe('a task', () => {
 
   test('that the service does not know any more is lost, and its target is not called gone', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
-    expect(await taskWatch.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
+    expect(await taskWatch.poll(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
   test('is matched by its id, in one list of all that changed since', () => {
@@ -107,7 +107,7 @@ describe('a sync', () => {
   const { snapshotId: _none, ...withoutSnapshot } = watch;
   type Shown = Pick<Item<'listSites'>, 'sync' | 'backups'>;
   const judge = (site: Shown, of: SyncWatch = watch) =>
-    syncWatch.judge(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
+    syncWatch.evaluate(of, { id: 's', ...site } as Item<'listSites'>, exactly(SINCE));
   const snapshot = (status: string, id = 'snap-1') =>
     ({ enabled: true, latest_snapshot: { id, status, created_at: at(1) } }) as Shown['backups'];
   const over = {
@@ -205,7 +205,7 @@ describe('a sync that is looked at alone', () => {
   } as unknown as Api;
   const lookWith = (by: Api, watch: Partial<SyncWatch>) => {
     const { since = clock.now() } = watch;
-    return syncWatch.look(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
+    return syncWatch.poll(by, { kind: 'sync', siteId, since, ...watch }, exactly(since));
   };
   const look = (watch: Partial<SyncWatch>) => lookWith(api, watch);
 

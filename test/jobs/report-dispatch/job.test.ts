@@ -352,7 +352,7 @@ describe('a mail', () => {
     expect(first).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(first?.detail).toContain("It went to the client's address on file instead.");
     expect(first?.findings).toEqual([
-      { severity: 'warning', about: first?.label, says: 'bounce@old.example: the mail bounced.' },
+      { severity: 'warning', about: first?.label, message: 'bounce@old.example: the mail bounced.' },
     ]);
     expect(second).toMatchObject({
       outcome: 'failed',
@@ -573,7 +573,7 @@ describe('an answer that is lost', () => {
     asked: ['a@x.example'],
     to: ['a@x.example'],
   };
-  const reconcile = (memo: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
+  const reconcile = (state: object, found: { tasks?: object[]; reports?: object[]; report?: object }) =>
     reportDispatch.reconcile(
       {
         api: { showReport: async () => ({ report: found.report }) },
@@ -591,7 +591,7 @@ describe('an answer that is lost', () => {
         target: { id: 'site-1', label: 'https://one.example' },
         options: aReportPolicy({ period: 'last_month' }).options,
         runContext: { policy: 'reports', at: intent.at, timezone: 'UTC' },
-        memo: { ...mailing, ...memo },
+        state: { ...mailing, ...state },
         now: intent.at,
       } as unknown as Acting<never, never>,
       intent,
@@ -613,26 +613,26 @@ describe('an answer that is lost', () => {
     const reports = [{ id: 'r', site: { id: 'site-1' }, start_date, end_date, email }];
     expect(await reconcile({ step: 'make' }, { reports })).toMatchObject({
       is: 'next',
-      memo: { step: 'send', report: { id: 'r' } },
+      state: { step: 'send', report: { id: 'r' } },
     });
   });
 
   test('leaves a mail unknown when the service does not tell recipients', async () => {
-    const memo = { step: 'send', report: { id: 'r', madeAt: 0 } };
-    expect(await reconcile(memo, { report: { id: 'r' } })).toMatchObject({ is: 'unknown' });
-    expect(await reconcile(memo, { report: { id: 'r', email: { recipients: [] } } })).toEqual({
+    const state = { step: 'send', report: { id: 'r', madeAt: 0 } };
+    expect(await reconcile(state, { report: { id: 'r' } })).toMatchObject({ is: 'unknown' });
+    expect(await reconcile(state, { report: { id: 'r', email: { recipients: [] } } })).toEqual({
       is: 'absent',
     });
   });
 
   test('tells a mail that is sent again from the one before it', async () => {
     const before = [{ email: 'a@x.example', status: 'sent', sent_at: '2026-10-02T08:00:00.000Z' }];
-    const memo = { step: 'send', before, report: { id: 'r', madeAt: 0 } };
+    const state = { step: 'send', before, report: { id: 'r', madeAt: 0 } };
     const sentAt = (sent_at: string) => ({
       report: { id: 'r', email: { recipients: [{ email: 'A@x.example', status: 'sent', sent_at }] } },
     });
-    expect(await reconcile(memo, sentAt('2026-10-02T08:00:00Z'))).toEqual({ is: 'absent' });
-    expect(await reconcile(memo, sentAt('2026-11-01T08:00:01Z'))).toMatchObject({ is: 'following' });
+    expect(await reconcile(state, sentAt('2026-10-02T08:00:00Z'))).toEqual({ is: 'absent' });
+    expect(await reconcile(state, sentAt('2026-11-01T08:00:01Z'))).toMatchObject({ is: 'following' });
   });
 });
 

@@ -23,7 +23,7 @@ describe('the mail of a report', () => {
   const report = (...mails: Mail[]) => ({ id: 'r-1', email: { recipients: mails } }) as Item<'listReports'>;
   const mail = (email: string, status: string, sent_at = at(0)): Mail => ({ email, status, sent_at });
   const judge = (mails: Mail[], of: MailWatch = watch) =>
-    mailWatch.judge(of, report(...mails), exactly(SINCE));
+    mailWatch.evaluate(of, report(...mails), exactly(SINCE));
   const [anna, ben] = ['anna@client.example', 'ben@client.example'] as const;
 
   test('is done when it has been delivered to everybody, however their addresses are written', () => {
@@ -56,14 +56,14 @@ describe('the mail of a report', () => {
   });
 
   test('of which nothing is shown is unclear', () => {
-    expect(mailWatch.judge(watch, { id: 'r-1' } as Item<'listReports'>, exactly(SINCE))).toEqual({
+    expect(mailWatch.evaluate(watch, { id: 'r-1' } as Item<'listReports'>, exactly(SINCE))).toEqual({
       is: 'unclear',
     });
   });
 
   test('is lost with its report', async () => {
     const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
-    expect(await mailWatch.look(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
+    expect(await mailWatch.poll(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
   test('is matched by its report, in one list of all made since the oldest; old reports are looked at alone', () => {

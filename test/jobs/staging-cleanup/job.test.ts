@@ -316,7 +316,7 @@ describe('a copy that a running task is at work on', () => {
 describe('what is kept', () => {
   const leftOut = async (options: object, changes: Partial<Policy> = {}) => {
     const preview = await world.caretaker.engine.preview(cleanup(options, changes));
-    return Object.fromEntries(preview.leftOut.map(({ id, why }) => [id, why]));
+    return Object.fromEntries(preview.excluded.map(({ id, why }) => [id, why]));
   };
 
   test('is told with the condition that keeps it', async () => {
@@ -486,7 +486,7 @@ test('a report tells of stale copies, and changes nothing', async () => {
   expect(targets[stale]).toMatchObject({
     outcome: 'succeeded',
     reason: 'done',
-    findings: [{ severity: 'warning', says: expect.stringMatching(/^Stale: made on /) }],
+    findings: [{ severity: 'warning', message: expect.stringMatching(/^Stale: made on /) }],
   });
   expect(Object.keys(targets)).toEqual([stale]);
   expect(effects()).toEqual([]);
@@ -522,8 +522,8 @@ describe('the note of a copy that was deleted', () => {
       outcome: 'succeeded',
       reason: 'done',
       findings: [
-        { severity: 'info', says: expect.stringMatching(/^Deleted: made on /) },
-        { severity: 'warning', says: expect.stringContaining('The site is locked.') },
+        { severity: 'info', message: expect.stringMatching(/^Deleted: made on /) },
+        { severity: 'warning', message: expect.stringContaining('The site is locked.') },
       ],
     });
     expect(world.sandbox.staging.ids()).toEqual([]);
@@ -634,7 +634,7 @@ describe('finding out whether an extension happened', () => {
           },
         },
         target: { id: 'c', label: 'c' },
-        memo: { step: 'look', siteId: 's' },
+        state: { step: 'look', siteId: 's' },
       } as unknown as Parameters<typeof stagingCleanup.reconcile>[0],
       { operation: 'extendStagingSiteExpiry', at: 0, note },
     );

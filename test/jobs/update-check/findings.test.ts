@@ -60,7 +60,7 @@ test('runs that are not told for their number are at least counted', () => {
   expect(findings).toContainEqual({
     severity: 'warning',
     about: 'more runs',
-    says: '7 older runs since 2026-09-22 02:00Z are not reported.',
+    message: '7 older runs since 2026-09-22 02:00Z are not reported.',
   });
 });
 

@@ -69,7 +69,7 @@ interface Earlier {
 async function toTell(...before: Earlier[]): Promise<(string | null | undefined)[]> {
   const earlier = async function* (): AsyncGenerator<EarlierTarget> {
     for (const { at, told } of before) {
-      const standing = { severity: 'info' as const, about: 'schedule', says: 'Active.' };
+      const standing = { severity: 'info' as const, about: 'schedule', message: 'Active.' };
       const findings = told === null ? [] : [standing, ...told.map((task) => ({ ...standing, task }))];
       yield { at, id: schedule, findings };
     }

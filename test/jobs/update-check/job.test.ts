@@ -92,7 +92,7 @@ const targetsOf = async (run: Run): Promise<Record<string, Target>> =>
 
 /** The lines of a target: `error run of ...: It failed`. */
 const linesOf = (target: Target | undefined): string[] =>
-  (target?.findings ?? []).map(({ severity, about, says }) => `${severity} ${about}: ${says}`);
+  (target?.findings ?? []).map(({ severity, about, message }) => `${severity} ${about}: ${message}`);
 
 const addressOf = async (site_id: string) => (await client().call('showSite', { site_id }, PERSON)).site.url;
 
@@ -658,11 +658,14 @@ test('finding out whether a schedule was paused says unknown for a status that n
     const acting = {
       api: { showAutoUpdateSchedule },
       target: { id: 'x', label: 'x' },
-      memo: { going: [] },
+      state: { going: [] },
     } as unknown as Acting<never, never>;
     return updateCheck.reconcile(acting, { operation: 'disableAutoUpdateSchedule', at: 0 });
   };
-  expect(await reconcile('paused')).toMatchObject({ is: 'next', memo: { did: 'disableAutoUpdateSchedule' } });
+  expect(await reconcile('paused')).toMatchObject({
+    is: 'next',
+    state: { did: 'disableAutoUpdateSchedule' },
+  });
   expect(await reconcile('active')).toEqual({ is: 'absent' });
   expect(await reconcile('archived')).toMatchObject({ is: 'unknown' });
 });

@@ -35,7 +35,7 @@ const task = (sites: Record<string, [status: string, steps?: Steps]>) =>
 
 const lines = (run: ReturnType<typeof readRun>) =>
   runFindings(run, 'error', (id) => `${id}.example`).map(
-    ({ severity, about, says }) => `${severity} ${about}: ${says}`,
+    ({ severity, about, message }) => `${severity} ${about}: ${message}`,
   );
 
 test('each site has its line, those that went wrong first, with step, error and versions', () => {

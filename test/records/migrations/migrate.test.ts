@@ -108,9 +108,9 @@ test('a process of an older release is kept out from the beginning of a migratio
 test('nothing is migrated while a daemon of an older release is running, and the error names it', async () => {
   await prepare(steps('a'));
   const shown = new PresenceStore(redis);
-  await shown.show(presence('web-1.7.9f2c01ab-v1'));
-  await shown.show(presence('web-2.8.01ab9f2c'));
-  await shown.show(presence('web-3.9.01ab9f2c', 15_001));
+  await shown.announce(presence('web-1.7.9f2c01ab-v1'));
+  await shown.announce(presence('web-2.8.01ab9f2c'));
+  await shown.announce(presence('web-3.9.01ab9f2c', 15_001));
   done = [];
 
   await expect(prepare(steps('a', 'b'))).rejects.toMatchObject({
@@ -121,8 +121,8 @@ test('nothing is migrated while a daemon of an older release is running, and the
   expect(done).toEqual([]);
   expect(await schema()).toEqual({ version: '1', migrated: '1' });
 
-  await shown.leave('web-1.7.9f2c01ab-v1');
-  await shown.leave('web-2.8.01ab9f2c');
+  await shown.withdraw('web-1.7.9f2c01ab-v1');
+  await shown.withdraw('web-2.8.01ab9f2c');
   await prepare(steps('a', 'b'));
   expect(done).toEqual(['b']);
 });
@@ -134,7 +134,7 @@ test('a command of an older release that works on a run counts as well: it holds
   ] as const) {
     await redis.flushall();
     await redis.sadd(accounts, 'agency');
-    await new LockStore(redis).take(lease, 'laptop.12.9f2c01ab', 60_000);
+    await new LockStore(redis).acquire(lease, 'laptop.12.9f2c01ab', 60_000);
 
     await expect(prepare(steps('a'))).rejects.toThrow(
       'an older release still uses them: process 12 on laptop. Stop it',
@@ -143,7 +143,7 @@ test('a command of an older release that works on a run counts as well: it holds
 });
 
 test('processes of the same release are in nobody’s way', async () => {
-  await new PresenceStore(redis).show(presence('web-1.7.9f2c01ab-v2'));
+  await new PresenceStore(redis).announce(presence('web-1.7.9f2c01ab-v2'));
   await prepare(steps('a', 'b'));
 
   expect(done).toEqual(['a', 'b']);
