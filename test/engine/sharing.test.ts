@@ -88,7 +88,10 @@ test('runs that ended or were cancelled leave nothing behind but what is remembe
   await until(world, settled);
 
   const index = keys.runsInStatus('cancelled');
-  const remembered = new Set([index, ...[finished, cancelled].flatMap(({ id }) => Object.values<string>(keysOfRun(id)))]);
+  const remembered = new Set([
+    index,
+    ...[finished, cancelled].flatMap(({ id }) => Object.values<string>(keysOfRun(id))),
+  ]);
   const added = (await keysNow()).filter((key) => !before.includes(key) && !remembered.has(key));
   const passing = await Promise.all(added.map(async (key) => [key, await redis.pttl(key)] as const));
   redis.disconnect();
