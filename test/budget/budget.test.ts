@@ -62,7 +62,7 @@ async function advanceUntil<T>(clock: HeldClock, waiting: Promise<T>, stepMs = 4
 }
 
 describe('a new window', () => {
-  test('one request goes ahead, and everybody else waits for what it finds out', async () => {
+  test('one request is sent first, and all others wait for its result', async () => {
     const { budget, other, clock } = open();
     const scout = await budget.take('action');
     const waiting = other.take('person');
@@ -77,7 +77,7 @@ describe('a new window', () => {
     expect(await budget.state()).toMatchObject({ limit: 20, remaining: 6 });
   });
 
-  test('a request without an answer gives its place to the next at once', async () => {
+  test('after a scout without an answer, the next request becomes the scout immediately', async () => {
     const { budget, other, clock } = open();
     const scout = await budget.take('action');
     const waiting = other.take('action');
@@ -89,7 +89,7 @@ describe('a new window', () => {
     await waiting;
   });
 
-  test('a process that died with the first request holds up the others for ten seconds at most', async () => {
+  test('a process that died with the first request delays the others for ten seconds at most', async () => {
     const { budget, other, clock } = open();
     const began = clock.now();
     await budget.take('action');
@@ -99,7 +99,7 @@ describe('a new window', () => {
     expect(clock.now() - began).toBe(10_000);
   });
 
-  test('a failure without rate headers opens no window: the next request goes ahead alone', async () => {
+  test('a failure without rate headers opens no window: the next request becomes the scout', async () => {
     const { budget, other, clock } = open();
     const scout = await budget.take('action');
 
@@ -113,7 +113,7 @@ describe('a new window', () => {
     expect((await budget.state()).remaining).toBe(2);
   });
 
-  test('an answer that is as slow as the one after it still counts', async () => {
+  test('an answer that is as slow as the next one still counts', async () => {
     const { budget, clock } = open();
     const first = await budget.take('action');
     await clock.advance(10_000);
@@ -125,7 +125,7 @@ describe('a new window', () => {
     await budget.takeNow('action');
   });
 
-  test('an answer that comes late from the window before does not count for the new one', async () => {
+  test('a late answer of the previous window does not count for the new one', async () => {
     const { budget, other, clock } = open();
     await begin(budget);
     const late = await budget.take('action');
@@ -144,7 +144,7 @@ describe('a new window', () => {
     expect((await budget.state()).remaining).toBe(18);
   });
 
-  test('a request that fails late from the window before does not let a second one go ahead', async () => {
+  test('a late failure of the previous window does not send a second scout', async () => {
     const { budget, other, clock } = open();
     await begin(budget);
     const late = await budget.take('action');
@@ -162,7 +162,7 @@ describe('a new window', () => {
 });
 
 describe('a window', () => {
-  test('is used up to its last request but the reserve, by all processes together', async () => {
+  test('is used up except for the reserve, by all processes together', async () => {
     const { budget, other } = open({ reserve: 0.25 });
     await begin(budget);
 
@@ -172,7 +172,7 @@ describe('a window', () => {
     expect((await budget.state()).remaining).toBe(5);
   });
 
-  test('when it is spent, gives the time to come back, and then goes on', async () => {
+  test('when it is spent, returns the time to retry, and then continues', async () => {
     const { budget, clock, account } = open();
     const ends = clock.now() + 60_000;
     await begin(budget, 0);
@@ -189,7 +189,7 @@ describe('a window', () => {
     await waiting;
   });
 
-  test('what other clients of the account spend is seen in the next answer', async () => {
+  test('requests of other clients of the account are seen in the next answer', async () => {
     const { budget } = open();
     await begin(budget);
     const ticket = await budget.take('action');
@@ -199,7 +199,7 @@ describe('a window', () => {
     expect(await takeAll(budget, 'person')).toBe(2);
   });
 
-  test('is counted down by requests whose answers are still to come, in whatever order they come', async () => {
+  test('is counted down by requests in flight, in any order of their answers', async () => {
     const { budget } = open();
     await begin(budget);
     const first = await budget.take('action');
@@ -214,7 +214,7 @@ describe('a window', () => {
     expect((await budget.state()).remaining).toBe(16);
   });
 
-  test('that ended earlier than we thought is noticed by an answer of the next one', async () => {
+  test('that ended earlier than expected is detected by an answer of the next one', async () => {
     const { budget, clock } = open();
     await begin(budget, 10, 60_000);
     const ticket = await budget.take('action');
@@ -225,7 +225,7 @@ describe('a window', () => {
     expect(await budget.state()).toMatchObject({ remaining: 19, resetsAt: clock.now() + 60_000 });
   });
 
-  test('a limit that the service has changed counts from its first answer on', async () => {
+  test('a changed limit counts from the first answer that reports it', async () => {
     const { budget } = open({ reserve: 0.5 });
     await begin(budget, 99, 60_000, 100);
 
@@ -233,7 +233,7 @@ describe('a window', () => {
     expect((await budget.state()).limit).toBe(100);
   });
 
-  test('without rate headers our own count is all there is, with the limit that the settings have now', async () => {
+  test('without rate headers our own count is used, with the current limit of the settings', async () => {
     const { budget, changed, clock } = open({ perMinute: 5 });
     const scout = await budget.take('action');
     await budget.learn(scout, { kind: 'answered' });
@@ -246,7 +246,7 @@ describe('a window', () => {
     expect(1 + (await takeAll(edited, 'person'))).toBe(3);
   });
 
-  test('seconds that the service rounds down are noticed, and from then on nobody asks too early', async () => {
+  test('seconds that the service rounds down are detected, and from then on no request is too early', async () => {
     const { budget, clock } = open();
     await begin(budget);
     await clock.advance(60_000);
@@ -262,7 +262,7 @@ describe('a window', () => {
 });
 
 describe('a 429', () => {
-  test('makes every process wait until the window ends, whatever was counted', async () => {
+  test('makes every process wait until the window ends, whatever the count is', async () => {
     const { budget, other, clock } = open();
     await begin(budget);
     const ticket = await budget.take('action');
@@ -274,7 +274,7 @@ describe('a 429', () => {
     await other.takeNow('person');
   });
 
-  test('that does not report when the window ends is waited out for a whole window', async () => {
+  test('that does not report the end of the window makes requests wait for a whole window', async () => {
     const { budget, clock } = open();
     const scout = await budget.take('action');
 
@@ -283,7 +283,7 @@ describe('a 429', () => {
     await expect(budget.takeNow('person')).rejects.toMatchObject({ until: clock.now() + 60_000 });
   });
 
-  test('in the last second of a window makes no later window longer', async () => {
+  test('in the last second of a window does not lengthen later windows', async () => {
     const { budget, clock } = open();
     const scout = await budget.take('action');
     await budget.learn(scout, { kind: 'limited', limit: 20, remaining: 0, resetMs: 1_000 });
@@ -296,7 +296,7 @@ describe('a 429', () => {
 });
 
 describe('the classes of requests', () => {
-  test('the less urgent leave the shares of the more urgent', async () => {
+  test('less urgent classes leave the shares of the more urgent ones', async () => {
     const { budget } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
 
@@ -306,7 +306,7 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'person')).toBe(11);
   });
 
-  test('the less urgent have a part too, while they ask for requests', async () => {
+  test('less urgent classes have a part too, while they ask for requests', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await budget.takeNow('follow');
@@ -318,7 +318,7 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'action')).toBe(2);
   });
 
-  test('a class that did not ask recently is left half of its share: the rest can be used from the beginning', async () => {
+  test('a class that did not ask recently is left half of its share: the rest can be used immediately', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await clock.advance(180_000);
@@ -329,7 +329,7 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'person')).toBe(10);
   });
 
-  test('a predictable class is left what it will still ask for, judging by the window before, and less as time passes', async () => {
+  test('a predictable class is left its expected requests, by the previous window, and less as time passes', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await budget.takeNow('follow');
@@ -343,7 +343,7 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'action')).toBe(2);
   });
 
-  test('a person who comes late in the window finds requests left by runs that want all of them', async () => {
+  test('a person who asks late in the window finds requests, even if runs want all of them', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     await takeAll(budget, 'action');
@@ -353,7 +353,7 @@ describe('the classes of requests', () => {
     expect(await takeAll(budget, 'person')).toBeGreaterThan(0);
   });
 
-  test('what was reserved for the more urgent is granted to all before the window ends', async () => {
+  test('reservations for more urgent classes are released to all before the window ends', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 60_000, 100);
     const endsAt = clock.now() + 60_000;
@@ -366,7 +366,7 @@ describe('the classes of requests', () => {
     expect(first + 1 + (await takeAll(budget, 'action'))).toBe(99);
   });
 
-  test('in a window of five seconds all of it is granted in time as well', async () => {
+  test('in a window of five seconds everything is granted in time too', async () => {
     const { budget, clock } = open({ perMinute: 100 });
     await begin(budget, 99, 5_000, 100);
     await takeAll(budget, 'action');
@@ -391,7 +391,7 @@ describe('waiting', () => {
     await expect(waiting).rejects.toThrow('we are stopping');
   });
 
-  test('in place is short: a request that holds a slot waits for a scout that is soon back, and no longer', async () => {
+  test('in place is short: a request that holds a slot waits only for a scout', async () => {
     const { budget, other, clock } = open();
     const scout = await budget.take('action');
     const patient = other.takeNow('action');
@@ -414,7 +414,7 @@ describe('waiting', () => {
     expect((left as BudgetSpentError).until - clock.now()).toBe(1_000);
   });
 
-  test('lasts through a restart of Redis, which forgets nothing of the window', async () => {
+  test('survives a restart of Redis, which keeps the window', async () => {
     const own = await startTestRedis({ appendfsync: 'always' });
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
     connection.on('error', () => undefined);
@@ -464,7 +464,7 @@ describe('while Redis is unavailable', () => {
     return { own, clock, here };
   }
 
-  test('requests wait for it, and whoever gives up waiting may leave at once', async () => {
+  test('requests wait for it, and an aborted wait ends immediately', async () => {
     const { own, here } = await openMortal('stop');
     const leaving = new AbortController();
     const waiting = here.take('person', leaving.signal);
@@ -478,7 +478,7 @@ describe('while Redis is unavailable', () => {
     await patient;
   });
 
-  test('each process goes on with its part of the account when the settings say so', async () => {
+  test('each process continues with its part of the limit, with whenRedisIsDown: share', async () => {
     const { own, clock, here } = await openMortal('share');
     expect(await takeAll(here, 'action')).toBe(9);
 
@@ -494,7 +494,7 @@ describe('while Redis is unavailable', () => {
     await here.takeNow('action');
   });
 
-  test('a request that was waiting when it went away goes on as well', async () => {
+  test('a request that was already waiting continues too', async () => {
     const { own, here, clock } = await openMortal('share');
     await own.restart();
     await here.state();
@@ -505,7 +505,7 @@ describe('while Redis is unavailable', () => {
   });
 });
 
-test('what a command learnt last is known to the next, although it disconnected at once and Redis had lost the script', async () => {
+test('the last report of a command is stored, although it disconnected immediately and Redis had lost the script', async () => {
   const { account, clock, budget: next } = open();
   const connection = redis.duplicate();
   const own = openBudget(connection, clock, account, { requestsPerMinute: 20, reserve: 0 });
@@ -520,7 +520,7 @@ test('what a command learnt last is known to the next, although it disconnected 
 });
 
 describe('who uses the window', () => {
-  test('is shown by class, by process, and how much of it other clients use', async () => {
+  test('is shown by class, by process, and with the use by other clients', async () => {
     const { budget, account, clock } = open({ perMinute: 100, reserve: 0.1 });
     const named = (process: string) =>
       openBudget(redis, clock, account, { requestsPerMinute: 100, reserve: 0.1, process });
@@ -544,7 +544,7 @@ describe('who uses the window', () => {
     });
   });
 
-  test('a request of ours that is still on its way is not taken for one of somebody else', async () => {
+  test('a request of ours in flight does not count as one of another client', async () => {
     const { budget } = open();
     const first = await begin(budget);
     await takeAll(budget, 'action');
@@ -553,7 +553,7 @@ describe('who uses the window', () => {
     expect((await budget.usage()).othersPerMinute).toBe(0);
   });
 
-  test('what others spent in the window before counts until this one shows more', async () => {
+  test('what others spent in the previous window counts until this one shows more', async () => {
     const { budget, clock } = open();
     await begin(budget, 9, 60_000);
     await clock.advance(60_000);
@@ -564,20 +564,20 @@ describe('who uses the window', () => {
     expect((await budget.usage()).othersPerMinute).toBe(14);
   });
 
-  test('is not known when nobody has asked for anything lately', async () => {
+  test('is unknown without a recent request', async () => {
     const { budget, clock } = open();
     await begin(budget, 9, 60_000);
     await clock.advance(60_000 * 7);
     expect(await budget.usage()).toEqual({ limit: 20, reserved: 0 });
   });
 
-  test('is no more because we first looked at the end of a window', async () => {
+  test('is not overestimated when the first request is at the end of a window', async () => {
     const { budget } = open();
     await begin(budget, 9, 4_000);
     expect((await budget.usage()).othersPerMinute).toBe(10);
   });
 
-  test('is shown in requests a minute, however long the window is', async () => {
+  test('is shown in requests per minute, whatever the length of the window', async () => {
     const { budget, clock } = open();
     await begin(budget, 19, 5_000);
     await clock.advance(5_000);
@@ -586,7 +586,7 @@ describe('who uses the window', () => {
   });
 });
 
-describe('what the budget knows', () => {
+describe('the state of the budget', () => {
   test('before the first request it is the limit of the settings', async () => {
     const { budget } = open({ perMinute: 200, reserve: 0.1 });
 
@@ -598,7 +598,7 @@ describe('what the budget knows', () => {
     });
   });
 
-  test('availableForActions is what actions may still send; when the window is over, what they may in the next one', async () => {
+  test('availableForActions is what actions may still send in this window, or in the next one if it has ended', async () => {
     const { budget, clock } = open({ reserve: 0.25 });
     await begin(budget, 59, 60_000, 100);
     expect((await budget.state()).availableForActions).toBe(24);
@@ -611,13 +611,13 @@ describe('what the budget knows', () => {
     expect((await budget.state()).remaining).toBe(100);
   });
 
-  test('one request may always go into a new window, however large the reserve', async () => {
+  test('one request may always open a new window, however large the reserve', async () => {
     const { budget } = open({ perMinute: 1, reserve: 0.9 });
     expect((await budget.state()).availableForActions).toBe(1);
     await budget.takeNow('action');
   });
 
-  test('since when nobody got a usable answer is known until somebody does', async () => {
+  test('the start of an outage is known until a request gets a usable answer', async () => {
     const { budget, clock } = open();
     const ticket = await begin(budget);
     expect(await budget.state()).not.toHaveProperty('failingSince');
@@ -633,7 +633,7 @@ describe('what the budget knows', () => {
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
-  test('the ticket of a request that is granted meanwhile shows it, at this address alone', async () => {
+  test('the ticket of a request that is granted meanwhile shows it, only at this address', async () => {
     const { budget, clock, account } = open();
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);
@@ -648,7 +648,7 @@ describe('what the budget knows', () => {
     expect((await budget.take('person')).duringOutage).toBeUndefined();
   });
 
-  test('that the service failed at another address means nothing for this one', async () => {
+  test('an outage at another address does not count for this one', async () => {
     const { budget, clock, account } = open();
     const options = { requestsPerMinute: 20, reserve: 0, address: 'https://moved.example/api/v6' };
     const moved = openBudget(redis, clock, account, options);
@@ -662,7 +662,7 @@ describe('what the budget knows', () => {
     expect(await moved.state()).toMatchObject({ failingSince: since + 5_000 });
   });
 
-  test('is forgotten an hour after the last window', async () => {
+  test('expires an hour after the last window', async () => {
     const { budget, account } = open();
     await budget.take('person');
     expect(await redis.pttl(`{caretaker}:budget:${account}`)).toBeGreaterThan(59 * 60_000);

@@ -285,7 +285,7 @@ const numbers = (fields: Fields) =>
 let accounts = 0;
 
 // A second try with other sequences would hide what the first one found.
-test('decides in Redis as the model does, whatever is asked for and reported, in any order', {
+test('decides in Redis as the model does, for all requests and reports, in any order', {
   retry: 0,
 }, async () => {
   const reached = new Set<string>();

@@ -108,7 +108,7 @@ test.each([
   { rateLimit: 200, reserve: 0.1, spendable: 180 },
   { rateLimit: 20, reserve: 0, spendable: 20 },
 ])(
-  'four processes that want more than the account has use up a limit of $rateLimit but its reserve, and are refused nothing',
+  'four processes that want more than the limit of $rateLimit use all of it except the reserve, and get no 429',
   async ({ rateLimit, reserve, spendable }) => {
     const clients = await processes(4, reserve, { rateLimit });
     const stopping = stopper();
@@ -127,7 +127,7 @@ test.each([
   },
 );
 
-test('an account that somebody else has drained costs one 429 in all, and then everything goes on', async () => {
+test('an account that another client used up costs one 429 in total, and then work continues', async () => {
   const clients = await processes(4, 0.1, { rateLimit: 200 });
   sandbox.account.useUpRequests(200);
 
@@ -139,7 +139,7 @@ test('an account that somebody else has drained costs one 429 in all, and then e
   expect(refusals()).toBe(1);
 });
 
-test('an account that is drained in the middle of a window costs one 429, by which everybody knows', async () => {
+test('an account that is used up during a window costs one 429 for all processes', async () => {
   const [first, ...others] = await processes(4, 0, { rateLimit: 200 });
   if (!first) throw new Error('There is no first process.');
   await ask(first, 'action');
@@ -152,7 +152,7 @@ test('an account that is drained in the middle of a window costs one 429, by whi
   expect(refusals()).toBe(1);
 });
 
-test('what others spend comes off what we may spend, and the reserve stays theirs', async () => {
+test('what others spend reduces what we may spend, and the reserve stays theirs', async () => {
   const clients = await processes(3, 0.2, { rateLimit: 100 });
   const ends = clock.now() + WINDOW_MS;
   sandbox.account.useUpRequests(50);
@@ -169,7 +169,7 @@ test('what others spend comes off what we may spend, and the reserve stays their
   expect(refusals()).toBe(0);
 });
 
-test('a service that allows less than the settings say is believed from its first answer on', async () => {
+test('a limit below the configured one counts from the first answer on', async () => {
   const [client] = await processes(1, 0, { rateLimit: 100 });
   if (!client) throw new Error('There is no process.');
   const stopping = stopper();
@@ -184,7 +184,7 @@ test('a service that allows less than the settings say is believed from its firs
   expect(refusals()).toBe(0);
 });
 
-test('processes whose clocks differ by seconds never ask for more than there is', async () => {
+test('processes whose clocks differ by seconds never exceed the limit', async () => {
   const clients = await processes(4, 0.1, { rateLimit: 200 }, [0, 2_000, -1_500, 4_000]);
   const stopping = stopper();
   const asking = clients.flatMap((client) =>
@@ -198,7 +198,7 @@ test('processes whose clocks differ by seconds never ask for more than there is'
   expect(refusals()).toBe(0);
 });
 
-test('a person is answered at once while four processes want more than there is', async () => {
+test('a person is answered immediately while four processes want more than the limit', async () => {
   const clients = await processes(4, 0.1, { rateLimit: 200 });
   const [person, ...others] = clients;
   if (!person) throw new Error('There is no person.');

@@ -35,7 +35,7 @@ afterAll(() => {
 });
 
 test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
-  'with %i kills, %s, every effect happens once and every record is true',
+  'with %i kills, %s, every effect happens once and every record is correct',
   // A second try would hide what the first one found.
   { timeout: 600_000 + kills * 15_000, retry: 0 },
   async (count, name, own) => {

@@ -55,7 +55,7 @@ const ended = async (run: Run) => {
   return succeeded;
 };
 
-test('after SIGKILL of the only worker and a restart, all that it had begun is known within 35 s', async () => {
+test('after SIGKILL of the only worker and a restart, the result of all its work is known within 35 s', async () => {
   world = await startWorld({ sites: 6, work: false, speedUp: SPEED });
   const first = await startWorker();
   // One answer comes too late for it.
@@ -72,7 +72,7 @@ test('after SIGKILL of the only worker and a restart, all that it had begun is k
   expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(6);
 }, 120_000);
 
-test('after SIGKILL of the worker that followed, another one tells ends within 10 s', async () => {
+test('after SIGKILL of the worker that followed, another one records ends within 10 s', async () => {
   // At the speed of life: a lease runs out by Redis's clock.
   world = await startWorld({ sites: 6, work: false, speedUp: 1 });
   const workers = [await startWorker(), await startWorker()];
@@ -96,7 +96,7 @@ test('after SIGKILL of the worker that followed, another one tells ends within 1
   expect((end.finishedAt ?? 0) - killed).toBeLessThan(10 * SECOND);
 }, 120_000);
 
-test('after Redis was killed and is back, work goes on within 10 s, and nothing is lost', async () => {
+test('after Redis was killed and is back, work continues within 10 s, and nothing is lost', async () => {
   world = await startWorld({ sites: 6, work: false, speedUp: SPEED });
   await startWorker();
   const run = await syncing(6, 600 * SECOND);

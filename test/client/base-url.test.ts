@@ -90,25 +90,25 @@ test.each<{ name: string; respond: Respond; why: string }>([
   expect(service.requests).toHaveLength(1);
 });
 
-test('a page from something in between during an outage is an outage', async () => {
+test('a web page of a proxy during an outage is an outage', async () => {
   respond = page(502);
   expect(await saidOf(listTags(service.url))).toMatchObject({ code: 'UNAVAILABLE', status: 502 });
   expect(service.requests).toHaveLength(3);
 });
 
-test('an item that is not there is gone, whatever is said of it in JSON', async () => {
+test('an item that does not exist is gone, whatever the JSON body contains', async () => {
   respond = (_request, response) => sendJson(response, 404, {});
   const call = clientOf(service.url).call('showTag', { tag_id: '7' }, { requestClass: 'person' });
   expect(await saidOf(call)).toMatchObject({ code: 'GONE' });
 });
 
-test('a change that meets a web page may have happened', async () => {
+test('a change that is answered with a web page may have happened', async () => {
   respond = page(200);
   const call = clientOf(service.url).call('deleteTag', { tag_id: '7' }, { requestClass: 'action' });
   expect(await saidOf(call)).toMatchObject({ code: 'NOT_THE_SERVICE', sent: true });
 });
 
-test('https:// where http:// is spoken: no raw words of the TLS library, and nothing was sent', async () => {
+test('https:// for an http:// server: no raw message of the TLS library, and nothing was sent', async () => {
   const url = service.url.replace('http:', 'https:');
 
   const error = await saidOf(listTags(url));
@@ -119,21 +119,21 @@ test('https:// where http:// is spoken: no raw words of the TLS library, and not
   );
 });
 
-test('http:// where another protocol is spoken is told as that', async () => {
+test('http:// for another protocol is reported as that', async () => {
   const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46]);
   const error = await saidOf(listTags(`http://127.0.0.1:${await startPlainServer(alert)}/api/v6`));
   expect(error).toMatchObject({ code: 'NOT_THE_SERVICE' });
   expect(error.message).toContain('(base_url has http://, and the server there does not use plain HTTP)');
 });
 
-test('http:// where a connection is only ever cut: the sentence asks about https', async () => {
+test('http:// with connections that are always cut: the message suggests https', async () => {
   const port = await startPlainServer(Buffer.alloc(0));
   const error = await saidOf(listTags(`http://127.0.0.1:${port}/api/v6`));
   expect(error).toMatchObject({ code: 'UNAVAILABLE' });
   expect(error.message).toContain('if it requires https://, change accounts.agency.base_url.');
 });
 
-test('a host that is not known, and one where nobody listens: which setting to look at', async () => {
+test('an unknown host, and one where nothing listens: the message names the setting', async () => {
   for (const url of ['http://caretaker.invalid/api/v6', 'http://127.0.0.1:9/api/v6']) {
     const error = await saidOf(listTags(url));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
@@ -141,7 +141,7 @@ test('a host that is not known, and one where nobody listens: which setting to l
   }
 });
 
-test('a service that never answers keeps a person waiting ten seconds, and is not asked again', async () => {
+test('a person waits ten seconds for a service that never answers, without a retry', async () => {
   respond = () => undefined;
 
   const error = await saidOf(listTags(service.url));
@@ -150,7 +150,7 @@ test('a service that never answers keeps a person waiting ten seconds, and is no
   expect(service.requests).toHaveLength(1);
 }, 20_000);
 
-test('behind a certificate that nobody vouches for nothing was sent, and what may help is said', async () => {
+test('with an untrusted certificate nothing is sent, and the message suggests a setting', async () => {
   const requests: string[] = [];
   const secure = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, ({ url = '' }, response) => {
     requests.push(url);

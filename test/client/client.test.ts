@@ -43,7 +43,7 @@ const errorOf = (call: Promise<unknown>): Promise<unknown> =>
 const sync = (site_id: string) => client.call('syncSite', { site_id }, now);
 
 describe('a call', () => {
-  test('sends token, path, query and body, and gives the answer', async () => {
+  test('sends token, path, query and body, and returns the answer', async () => {
     const { sites, meta } = await client.call(
       'listSites',
       { perPage: 2, sort: 'url,asc', filters: { connection_status: { eq: 'connected' } } },
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(sandbox.journal.requests[0]?.query).toContain('filters%5Bconnection_status%3Aeq%5D=connected');
   });
 
-  test('that deletes gives nothing', async () => {
+  test('that deletes returns nothing', async () => {
     expect(await client.call('deleteSite', { site_id: 'site-0001' }, now)).toBeUndefined();
     expect(sandbox.journal.effectsOf('deleteSite')).toEqual(['site-0001']);
   });
@@ -70,7 +70,7 @@ describe('a call', () => {
     expect(sandbox.journal.countOf('listTags')).toBe(2);
   });
 
-  test('is announced when the budget has let it go, and not sent when whoever hears that objects', async () => {
+  test('calls beforeSend when the budget grants it, and is not sent when that rejects', async () => {
     const told: string[] = [];
     const options = { ...now, onRequest: () => told.push('sent') };
     await client.call('listTags', {}, { ...options, beforeSend: async () => void told.push('let go') });
@@ -82,7 +82,7 @@ describe('a call', () => {
     await client.call('listTags', {}, now);
   });
 
-  test('whose answer the budget cannot be told of gives that answer all the same', async () => {
+  test('returns its answer even when the budget cannot be updated', async () => {
     const log = keptLog();
     const own = await startTestRedis();
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: 0, retryStrategy: () => null });
@@ -103,7 +103,7 @@ describe('a call', () => {
     connection.disconnect();
   });
 
-  test('against the contract is a mistake that is told before anything is sent', async () => {
+  test('that does not match the contract is an error before anything is sent', async () => {
     const wrong = { sort: 'colour,asc', filters: { url: { eq: 'x' } } };
     const error = await errorOf(client.call('listSites', wrong as object, now));
 
@@ -114,7 +114,7 @@ describe('a call', () => {
     expect(sandbox.journal.requests).toHaveLength(0);
   });
 
-  test('with an id that is no path stays in its place', async () => {
+  test('encodes an id that looks like a path', async () => {
     expect(await errorOf(client.call('showSite', { site_id: '../clients?x=1' }, now))).toMatchObject({
       code: 'GONE',
     });
@@ -122,7 +122,7 @@ describe('a call', () => {
   });
 });
 
-describe('an answer that says no', () => {
+describe('a refusal', () => {
   test('404 means gone', async () => {
     expect(await errorOf(client.call('showSite', { site_id: 'nowhere' }, now))).toMatchObject({
       code: 'GONE',
@@ -130,7 +130,7 @@ describe('an answer that says no', () => {
     });
   });
 
-  test('409 means that something else is under way, in the words of the service', async () => {
+  test('409 means that another change is in progress, with the message of the service', async () => {
     sandbox.site('site-0001').syncTakes(86_400_000);
     sandbox.site('site-0001').startSync();
     const error = await errorOf(sync('site-0001'));
@@ -138,7 +138,7 @@ describe('an answer that says no', () => {
     expect(error).toHaveProperty('problem.message', expect.stringMatching(/sync/i));
   });
 
-  test('422 means rejected, with the code and the words of the service', async () => {
+  test('422 means rejected, with the code and the message of the service', async () => {
     sandbox.site('site-0001').useUpDailySyncs();
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({
@@ -151,7 +151,7 @@ describe('an answer that says no', () => {
     });
   });
 
-  test('401 and 403 mean that the account refuses us, and say what to do', async () => {
+  test('401 and 403 mean that the account refuses access, and the message says what to do', async () => {
     sandbox.account.deactivate();
     expect(await errorOf(sync('site-0001'))).toMatchObject({ code: 'ACCOUNT_REFUSED', status: 403 });
     sandbox.account.changeToken('another-token');
@@ -160,14 +160,14 @@ describe('an answer that says no', () => {
     expect((error as Error).message).toContain('check its token');
   });
 
-  test('429 is no error: the request waits for the next window, and is sent then', async () => {
+  test('429 is not an error: the request waits for the next window, and is sent then', async () => {
     sandbox.account.useUpRequests(200);
     await sync('site-0001');
     expect(sandbox.journal.requests.map(({ status }) => status)).toEqual([429, 200]);
     expect(sandbox.journal.effectsOf('syncSite')).toEqual(['site-0001']);
   });
 
-  test('429 lets go at once of those that hold a slot', async () => {
+  test('429 immediately releases callers that hold a slot', async () => {
     sandbox.account.useUpRequests(200);
     const error = await errorOf(
       client.call('syncSite', { site_id: 'site-0001' }, { requestClass: 'action', whenSpent: 'leave' }),
@@ -207,7 +207,7 @@ describe('a service in trouble', () => {
     expect(sandbox.journal.effectsOf('syncSite')).toEqual(effects);
   });
 
-  test('a change that finds nobody listening provably did not happen', async () => {
+  test('a change to a port where nothing listens certainly did not happen', async () => {
     sandbox.outage.begin('refuse');
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ sent: false });
@@ -216,21 +216,21 @@ describe('a service in trouble', () => {
     );
   });
 
-  test('a host that is not known is named as such, and nothing was sent', async () => {
+  test('an unknown host is reported as such, and nothing was sent', async () => {
     const { client: lost } = open('http://caretaker.invalid/api/v6', 'token');
     const error = await errorOf(lost.call('syncSite', { site_id: 'site-0001' }, now));
     expect(error).toMatchObject({ code: 'UNAVAILABLE', sent: false });
     await lost.close();
   });
 
-  test('the status of a failure is told with the words of the service', async () => {
+  test('the status of a failure is reported with the message of the service', async () => {
     sandbox.failNext({ operation: 'syncSite' }, 'status-503');
     const error = await errorOf(sync('site-0001'));
     expect(error).toMatchObject({ status: 503 });
     expect((error as Error).message).toContain('HTTP 503, The service is unavailable');
   });
 
-  test('an outage neither uses up the budget of others nor is taken for a sign of life', async () => {
+  test('an outage neither uses up the budget of others nor counts as an answer', async () => {
     await client.call('listTags', {}, now);
     expect(await budget.state()).not.toHaveProperty('failingSince');
     sandbox.outage.begin('status-503');
@@ -239,7 +239,7 @@ describe('a service in trouble', () => {
     expect(await budget.state()).toHaveProperty('failingSince');
   });
 
-  test('a service that refuses the account is there', async () => {
+  test('a service that refuses the account is available', async () => {
     const answers = () => client.answers(() => undefined);
     sandbox.account.deactivate();
     expect(await answers()).toBe(true);
@@ -247,7 +247,7 @@ describe('a service in trouble', () => {
     expect(await answers()).toBe(false);
   });
 
-  test('while nothing gets an answer, only a person’s reads are tried again at once', async () => {
+  test('while no request gets an answer, only reads of a person are retried immediately', async () => {
     sandbox.outage.begin('status-503');
     const sent = async (requestClass: 'person' | 'action') => {
       const before = sandbox.journal.requests.length;
@@ -258,7 +258,7 @@ describe('a service in trouble', () => {
     expect([await sent('action'), await sent('action'), await sent('person')]).toEqual([3, 1, 3]);
   });
 
-  test('a caller that gives up while the service hangs hears its own reason, and at once', async () => {
+  test('a caller that aborts while the service hangs gets its own reason immediately', async () => {
     const began = performance.now();
     sandbox.failNext({ operation: 'listTags' }, 'hang');
     const leaving = new AbortController();
@@ -276,7 +276,7 @@ describe('a service in trouble', () => {
     expect(performance.now() - began).toBeLessThan(9_000);
   });
 
-  test('a caller that has given up already sends nothing', async () => {
+  test('an aborted call sends nothing', async () => {
     const signal = AbortSignal.abort(new Error('we are stopping'));
     for (const whenSpent of ['wait', 'leave'] as const) {
       await expect(client.call('listTags', {}, { ...now, whenSpent, signal })).rejects.toThrow('stopping');
@@ -291,7 +291,7 @@ describe('the time of the service', () => {
     return latest - earliest;
   };
 
-  test('is asked for once when no answer has shown it yet', async () => {
+  test('is requested once when no answer has shown it yet', async () => {
     expect(client.knownServiceTime(clock.now())).toBeUndefined();
     const [first, second] = [await width(), await width()];
 
@@ -299,13 +299,13 @@ describe('the time of the service', () => {
     expect(sandbox.journal.requests).toHaveLength(1);
   });
 
-  test('is not asked for when an answer has shown it', async () => {
+  test('is not requested when an answer has shown it', async () => {
     await client.call('listSites', {}, now);
     expect(await width()).toBeLessThan(86_400_000);
     expect(sandbox.journal.requests).toHaveLength(1);
   });
 
-  test('is known from what it has just made, where it sends no Date', async () => {
+  test('is known from the creation time of a new item, where it sends no Date', async () => {
     await client.close();
     await sandbox.stop();
     sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });
@@ -314,7 +314,7 @@ describe('the time of the service', () => {
     expect(client.knownServiceTime(clock.now())).toBeDefined();
   });
 
-  test('that no answer shows is known to a day, and asked for once all the same', async () => {
+  test('that no answer shows is known to a day, and requested only once', async () => {
     await client.close();
     await sandbox.stop();
     sandbox = await startSandbox({ sites: 3, clock, dateHeader: false });

@@ -86,7 +86,7 @@ describe('redirects', () => {
     expect((await budget.state()).remaining).toBe(198);
   });
 
-  test('to another origin are not followed: the token stays home, and the read is sent again', async () => {
+  test('to another origin are not followed: the token is not sent there, and the read is sent again', async () => {
     answer = (_request, response) =>
       sendJson(response, 302, {}, { location: `${elsewhere.url}/tags?sso=secret` });
 
@@ -102,7 +102,7 @@ describe('redirects', () => {
     expect(await budget.state()).toHaveProperty('failingSince');
   });
 
-  test('to another origin that pass are no more than a read that took longer', async () => {
+  test('to another origin that are temporary only make the read slower', async () => {
     answer = (_request, response) =>
       service.requests.length === 1
         ? sendJson(response, 302, {}, { location: `${elsewhere.url}/tags` })
@@ -114,7 +114,7 @@ describe('redirects', () => {
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });
 
-  test('of a change are not followed and not repeated: what became of it is found out', async () => {
+  test('of a change are not followed and not repeated: the job reconciles it', async () => {
     answer = (_request, response) => sendJson(response, 307, {}, { location: '/moved' });
 
     const error: unknown = await syncSite().catch((caught: unknown) => caught);
@@ -139,8 +139,8 @@ describe('redirects', () => {
   });
 });
 
-describe('a process that is held up', () => {
-  test('while it connects does not send the request late, and says nothing ill of the service', async () => {
+describe('a process that is suspended', () => {
+  test('while it connects does not send the request late, and reports no failure of the service', async () => {
     const held = fastClock(1);
     const account = { name: 'agency', baseUrl: service.url, token: TOKEN };
     const own = openClient({ account, budget, clock: held, log: keptLog() });
@@ -164,7 +164,7 @@ describe('a process that is held up', () => {
 });
 
 describe('a body', () => {
-  test('of more than 10 MiB is not read to its end', async () => {
+  test('of more than 10 MiB is not read completely', async () => {
     let written = 0;
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -190,20 +190,20 @@ describe('a body', () => {
     await expect(syncSite()).rejects.toThrow('its answer is larger than 10 MiB');
   });
 
-  test('that is no JSON is no usable answer', async () => {
+  test('that is not JSON is not a usable answer', async () => {
     answer = (_request, response) => {
       response.end('<html>All is well</html>');
     };
     await expect(syncSite()).rejects.toMatchObject({ code: 'UNAVAILABLE', sent: true, status: 200 });
   });
 
-  test('of a read that lacks what we cannot work without is asked for again, and then told so', async () => {
+  test('of a read that lacks a needed field is requested again, and then reported', async () => {
     answer = (_request, response) => sendJson(response, 200, { tags: 'none' });
     await expect(listTags()).rejects.toMatchObject({ code: 'CONTRACT_BROKEN', operation: 'listTags' });
     expect(service.requests).toHaveLength(3);
   });
 
-  test('that differs from the contract is used as far as it goes, and the difference told', async () => {
+  test('that differs from the contract is used as far as possible, and the difference is reported', async () => {
     answer = (_request, response) =>
       sendJson(response, 200, {
         ...noTags,
@@ -214,7 +214,7 @@ describe('a body', () => {
   });
 
   test.each([404, 401, 429, 302])(
-    'of an answer %i that nobody reads may break off without harm',
+    'of an answer %i that is not read may be cut without harm',
     async (status) => {
       answer = (_request, response) => {
         if (service.requests.length > 1) return sendJson(response, 200, noTags);
@@ -227,7 +227,7 @@ describe('a body', () => {
     },
   );
 
-  test('that breaks off while Redis keeps us waiting is a lost answer and no crash', async () => {
+  test('that is cut while Redis does not answer is a lost answer and no crash', async () => {
     let cut = () => undefined as unknown;
     answer = (_request, response) => {
       const paused = redis.call('CLIENT', 'PAUSE', '150', 'WRITE');
@@ -253,7 +253,7 @@ describe('a body', () => {
 });
 
 describe('an error', () => {
-  test('shows nothing of what the service repeats of our token', async () => {
+  test('does not show the token, even when the service repeats it', async () => {
     answer = ({ headers }, response) =>
       sendJson(response, 422, { error: { message: `No good: ${headers.authorization}` } });
     const error: unknown = await syncSite().catch((caught: unknown) => caught);
@@ -261,7 +261,7 @@ describe('an error', () => {
     expect(JSON.stringify([error, (error as Error).message])).not.toContain(TOKEN);
   });
 
-  test('without a word from the service is a whole sentence all the same', async () => {
+  test('without a message from the service is still a whole sentence', async () => {
     answer = (_request, response) => {
       response.writeHead(422).end();
     };
@@ -296,7 +296,7 @@ describe('rate headers', () => {
     },
   );
 
-  test('of a failed request do not count as a sign of life', async () => {
+  test('of a failed request do not count as a usable answer', async () => {
     answer = (_request, response) => sendJson(response, 500, {});
     await syncSite().catch(() => undefined);
     expect(await budget.state()).toHaveProperty('failingSince');
@@ -312,7 +312,7 @@ describe('a PDF', () => {
       response.writeHead(200, { 'content-type': 'application/pdf', ...headers }).end(body);
   };
 
-  test('is handed on as it comes', async () => {
+  test('is streamed', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/pdf' });
       response.write('%PD');
@@ -365,7 +365,7 @@ describe('a PDF', () => {
     });
   });
 
-  test('that is cut is no usable answer, whether its length was told or not', async () => {
+  test('that is cut is not a usable answer, with or without a content length', async () => {
     const half = PDF.slice(0, 20_000);
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/pdf', 'content-length': String(PDF.length) });
@@ -384,7 +384,7 @@ describe('a PDF', () => {
     expect(await text()).toBe(PDF);
   });
 
-  test('that would become endless once decompressed costs its reader no more than he takes', async () => {
+  test('that decompresses to an endless body costs only what its reader reads', async () => {
     answerWith(gzipSync(Buffer.concat([Buffer.from('%PDF-'), Buffer.alloc(64 * 1024 * 1024)])), {
       'content-encoding': 'gzip',
     });

@@ -33,7 +33,7 @@ test('an empty list costs one request', async () => {
   expect(asked).toEqual([1]);
 });
 
-test('an item that moves to a later page meanwhile is given once', async () => {
+test('an item that moves to a later page meanwhile is returned once', async () => {
   const { ids, fetch } = changingList(150, (page, now) => {
     if (page === 2 && now[0] === 'tag-0') now.push(now.shift() ?? '');
   });
@@ -57,7 +57,7 @@ test('an item that is removed meanwhile hides none of the others', async () => {
   expect(await idsOf(fetch)).toEqual(expect.arrayContaining(ids));
 });
 
-test('a list that counts more than it gives is gone through three times and no more', async () => {
+test('a list that reports more items than it has is read three times and no more', async () => {
   let asked = 0;
   const fetch: FetchPage = () => {
     asked += 1;
@@ -70,7 +70,7 @@ test('a list that counts more than it gives is gone through three times and no m
   expect(asked).toBe(3);
 });
 
-test('a list that never comes to rest is gone through three times and no more', async () => {
+test('a list that keeps changing is read three times and no more', async () => {
   const { asked, fetch } = changingList(150, (page, now) => {
     if (page === 2) now.unshift('new-a', 'new-b');
   });
@@ -78,7 +78,7 @@ test('a list that never comes to rest is gone through three times and no more', 
   expect(asked).toEqual([1, 2, 1, 2, 1, 2]);
 });
 
-test('a service that counts more pages than it has is not asked for all of them', async () => {
+test('a service that reports more pages than it has is not asked for all of them', async () => {
   const asked: unknown[] = [];
   const fetch: FetchPage = (query) => {
     asked.push(query.page);
@@ -104,25 +104,25 @@ function barePages(count: number, { most = 100, total = false }: { most?: number
   return { ids, asked, fetch };
 }
 
-test('a page that does not show how many there are is not taken for the last one', async () => {
+test('a page that does not show the number of pages does not count as the last one', async () => {
   const { ids, asked, fetch } = barePages(250);
   expect(await idsOf(fetch)).toEqual(ids);
   expect(asked).toEqual([1, 2, 3, 4, 1, 2, 3, 4]);
 });
 
-test('a page that is shorter than asked for is not taken for the last one where no count is shown', async () => {
+test('without a count, a page that is shorter than requested does not count as the last one', async () => {
   const { ids, asked, fetch } = barePages(60, { most: 25 });
   expect(await idsOf(fetch)).toEqual(ids);
   expect(asked).toEqual([1, 2, 3, 4]);
 });
 
-test('a list that shows its count alone is read until that many are there', async () => {
+test('a list that shows only its count is read until it is reached', async () => {
   const { ids, asked, fetch } = barePages(250, { total: true });
   expect(await idsOf(fetch)).toEqual(ids);
   expect(asked).toEqual([1, 2, 3, 4]);
 });
 
-test('a service that shows no counts and gives the same page for every number is not asked for ever', async () => {
+test('a service without counts that returns the same page for every number is not read forever', async () => {
   const asked: unknown[] = [];
   const fetch: FetchPage = ({ page }) => {
     asked.push(page);
@@ -132,14 +132,14 @@ test('a service that shows no counts and gives the same page for every number is
   expect(asked).toEqual([1, 2]);
 });
 
-test('a list is counted by what the service shows, and gone through where it shows nothing', async () => {
+test('items are counted by the number that the service shows, or else by reading the list', async () => {
   const shown = changingList(250);
   expect(await countItems('listTags', shown.fetch)).toBe(250);
   expect(shown.asked).toEqual([1]);
   expect(await countItems('listTags', barePages(250).fetch)).toBe(250);
 });
 
-test('a list without pages is asked for once, without paging', async () => {
+test('a list without pages is requested once, without paging', async () => {
   const asked: object[] = [];
   const fetch: FetchPage = (query) => {
     asked.push(query);
@@ -151,13 +151,13 @@ test('a list without pages is asked for once, without paging', async () => {
   expect(asked).toEqual([{}]);
 });
 
-test('whoever has found what it looks for pays for no further page', async () => {
+test('a caller that stops early pays for no further page', async () => {
   const { asked, fetch } = changingList(250);
   for await (const { id } of allItems('listTags', fetch)) if (id === 'tag-7') break;
   expect(asked).toEqual([1]);
 });
 
-test('a caller that comes again anyway can do with one round', async () => {
+test('a caller that repeats the read anyway can choose one round', async () => {
   const { asked, fetch } = changingList(150, (page, now) => {
     if (page === 2) now.unshift('new-a', 'new-b');
   });

@@ -3,7 +3,7 @@ import { encodeQuery } from '../../src/client/query.ts';
 
 const decoded = (query: Parameters<typeof encodeQuery>[0]) => decodeURIComponent(encodeQuery(query));
 
-test('filters are written as the service wants them, lists repeated', () => {
+test('filters are written in the format of the service, with repeated list values', () => {
   expect(
     decoded({
       page: 2,
@@ -15,19 +15,19 @@ test('filters are written as the service wants them, lists repeated', () => {
   );
 });
 
-test('nothing asked for is no query at all', () => {
+test('an empty query has no query string', () => {
   expect(encodeQuery({})).toBe('');
   expect(encodeQuery({ filters: {} })).toBe('');
 });
 
-test('what is left out is not sent', () => {
+test('undefined values are not sent', () => {
   const leftOut = { sort: undefined, filters: { url: { contains: undefined } } } as unknown as {
     sort: string;
   };
   expect(encodeQuery({ page: 1, ...leftOut })).toBe('?page=1');
 });
 
-test('what an operator writes cannot become another parameter', () => {
+test('a value in a policy cannot become another parameter', () => {
   expect(encodeQuery({ filters: { url: { contains: 'a&page=9#x y' } } })).toBe(
     '?filters%5Burl%3Acontains%5D=a%26page%3D9%23x+y',
   );

@@ -31,7 +31,7 @@ describe.each([-7 * MINUTE, 0, 7 * MINUTE])('a service whose clock is %i ms ahea
     }
   });
 
-  test('is known by when it made what was asked for, where it sends no Date', () => {
+  test('is known by the creation times of new items, where it sends no Date', () => {
     const clock = new ServiceClock();
     expect(clock.isMeasured).toBe(false);
     clock.learnCreation(timeOf(new Date(NOON + ahead + 1).toISOString()), answered(NOON));
@@ -52,7 +52,7 @@ test('a clock that was set is known again by the next answer', () => {
   expect(clock.serviceTime(NOON).earliest).toBeGreaterThan(NOON + 9 * MINUTE);
 });
 
-test('where Date and creation times disagree, as behind a proxy, both are allowed for', () => {
+test('where Date and creation times disagree, as behind a proxy, the bounds cover both', () => {
   const clock = new ServiceClock();
   clock.learnDate(date(NOON), undefined, answered(NOON));
   clock.learnCreation(timeOf(new Date(NOON - 5 * MINUTE + 1).toISOString()), answered(NOON));
@@ -62,7 +62,7 @@ test('where Date and creation times disagree, as behind a proxy, both are allowe
   expect(latest).toBeGreaterThanOrEqual(NOON);
 });
 
-test('an answer out of a cache, or with a Date that cannot be read, says nothing of now', () => {
+test('a cached answer, or one with an unreadable Date, is ignored', () => {
   const clock = new ServiceClock();
   clock.learnDate(date(NOON - 10 * MINUTE), '600', answered(NOON));
   clock.learnDate('yesterday', undefined, answered(NOON));
@@ -75,14 +75,14 @@ test('an answer out of a cache, or with a Date that cannot be read, says nothing
 describe('a timestamp', () => {
   const at = (time: string) => timeOf(time) ?? { earliest: Number.NaN, latest: Number.NaN };
 
-  test('without milliseconds may be up to a second later than it says', () => {
+  test('without milliseconds may be up to a second later', () => {
     expect(timeOf('2026-11-21T12:00:00Z')).toEqual({ earliest: NOON, latest: NOON + 999 });
     expect(timeOf('2026-11-21T12:00:00.250Z')).toEqual({ earliest: NOON + 250, latest: NOON + 250 });
     expect(timeOf('soon')).toBeUndefined();
     expect(timeOf(null)).toBeUndefined();
   });
 
-  test('is before or after another only when no spelling and no clock could make it otherwise', () => {
+  test('is before or after another only when format and clock leave no doubt', () => {
     const noon = { earliest: NOON, latest: NOON + 100 };
     expect(orderOf(at('2026-11-21T11:59:59.999Z'), noon)).toBe('before');
     expect(orderOf(at('2026-11-21T11:59:59Z'), noon)).toBe('before');

@@ -59,13 +59,13 @@ describe('an answer with the rate headers of the service', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('says that a change was made, be it a web page with HTTP 200', async () => {
+  test('shows that a change was made, even as a web page with HTTP 200', async () => {
     answer = (_request, response) => response.writeHead(200, { ...html, ...rate }).end(page);
     expect(await deleteTag()).toBeUndefined();
   });
 
   test.each([204, 200, 201])(
-    'says that a change was made, though its body is empty (HTTP %i)',
+    'shows that a change was made, even with an empty body (HTTP %i)',
     async (status) => {
       answer = (_request, response) => response.writeHead(status, rate).end();
       const error = await errorOf(createTag());
@@ -75,17 +75,17 @@ describe('an answer with the rate headers of the service', () => {
     },
   );
 
-  test('says nothing of a change that something else answered', async () => {
+  test('shows nothing when something else answered the change', async () => {
     answer = (_request, response) => response.writeHead(200).end();
     expect(await errorOf(createTag())).not.toBeInstanceOf(UnreadableError);
   });
 
-  test('says that what the body names is not there, though the path has no id in it', async () => {
+  test('shows that an item in the body does not exist, even if the path has no id', async () => {
     answer = (_request, response) => sendJson(response, 404, { error: 'No such site.' }, rate);
     expect(await errorOf(createTag())).toMatchObject({ code: 'GONE' });
   });
 
-  test('is still no list when it says that the path of a list is not there: it is asked for again', async () => {
+  test('with 404 for the path of a list is not a usable answer: the list is requested again', async () => {
     answer = (_request, response) => response.writeHead(404, { ...html, ...rate }).end(page);
     expect((await errorOf(listTags())).message).toBe(
       'listTags: the service gave no usable answer: it answers listTags with HTTP 404.',
@@ -100,7 +100,7 @@ describe('once the service has answered', () => {
     await listTags();
   });
 
-  test('a web page in between is an answer that was lost, and a read is sent again', async () => {
+  test('a web page of a proxy is a lost answer, and a read is sent again', async () => {
     answer = (_request, response) => response.writeHead(404, html).end(page);
     expect(await errorOf(listTags())).toMatchObject({
       code: 'UNAVAILABLE',
@@ -110,21 +110,21 @@ describe('once the service has answered', () => {
     expect(await errorOf(deleteTag())).toMatchObject({ code: 'UNAVAILABLE', sent: true });
   });
 
-  test('a connection that is cut is no reason to advise https', async () => {
+  test('a cut connection is no reason to suggest https', async () => {
     answer = (_request, response) => response.destroy();
     expect((await errorOf(syncSite())).message).toBe(
       'syncSite: the service gave no usable answer: the connection was cut.',
     );
   });
 
-  test('a service that went away is no reason to look at base_url', async () => {
+  test('an unavailable service is no reason to suggest base_url', async () => {
     await service.stop();
     const error = await errorOf(syncSite());
     expect(error).toMatchObject({ sent: false });
     expect(error.message).toContain('(connection refused).');
   });
 
-  test('bytes that are no HTTP are an answer that was lost, and not another protocol', async () => {
+  test('bytes that are not HTTP are a lost answer, and not another protocol', async () => {
     answer = (_request, response) => {
       response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
     };
@@ -135,7 +135,7 @@ describe('once the service has answered', () => {
 });
 
 describe('a body', () => {
-  test('of JSON is read, whatever it is called', async () => {
+  test('of JSON is read, whatever its content type', async () => {
     for (const type of ['text/html', 'text/plain; charset=utf-8', 'application/vnd.api+json', undefined]) {
       answer = (_request, response) =>
         response
@@ -161,7 +161,7 @@ describe('a body', () => {
     expect((await listTags()).tags).toMatchObject([{ name: 'Zürich' }]);
   });
 
-  test('whose length nobody said is read to its end', async () => {
+  test('without a content length is read to its end', async () => {
     answer = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
       response.write(JSON.stringify(noTags).slice(0, 9));
@@ -170,19 +170,19 @@ describe('a body', () => {
     expect(await listTags()).toEqual(noTags);
   });
 
-  test('after a change that answers nothing is not read', async () => {
+  test('of a change without an answer is not read', async () => {
     answer = (_request, response) => sendJson(response, 200, { deleted: true });
     expect(await deleteTag()).toBeUndefined();
   });
 
-  test('with another good status than the specification has is a good answer', async () => {
+  test('with another success status than the specification has is a success', async () => {
     answer = (_request, response) => sendJson(response, 200, { tag: { id: '7', name: 'vip' } });
     expect(await createTag()).toMatchObject({ tag: { id: '7' } });
     answer = (_request, response) => sendJson(response, 202, { tag: { id: '7', name: 'vip' } });
     expect(await createTag()).toMatchObject({ tag: { id: '7' } });
   });
 
-  test('after a 204 does not harm the request that comes next', async () => {
+  test('after a 204 does not disturb the next request', async () => {
     answer = ({ method }, response) => {
       if (method === 'GET') return sendJson(response, 200, noTags);
       response.socket?.write('HTTP/1.1 204 No Content\r\nContent-Length: 16\r\n\r\n{"deleted":true}');
@@ -191,7 +191,7 @@ describe('a body', () => {
     expect(await listTags()).toEqual(noTags);
   });
 
-  test('after hints that come before it is read', async () => {
+  test('after informational responses (1xx) is read', async () => {
     answer = (_request, response) => {
       response.writeEarlyHints({ link: '</style.css>; rel=preload' });
       sendJson(response, 200, noTags);
@@ -208,7 +208,7 @@ describe('rate headers', () => {
     return budget.state();
   };
 
-  test('that come twice, in any case and with their window are read', async () => {
+  test('that come twice, in any letter case and with their window are read', async () => {
     const headers = {
       'x-RATELIMIT-limit': ['120', '120'],
       'X-RATELIMIT-REMAINING': '7, 7',
@@ -217,7 +217,7 @@ describe('rate headers', () => {
     expect(await stateAfter(headers)).toMatchObject({ limit: 120, remaining: 7 });
   });
 
-  test('that come twice and differ are not believed: somebody else’s are among them', async () => {
+  test('that come twice and differ are ignored: some come from a proxy', async () => {
     const headers = {
       'X-RateLimit-Limit': ['200', '5000'],
       'X-RateLimit-Remaining': ['150', '4999'],

@@ -18,14 +18,14 @@ function pageOfSites(change: (sites: Loose[]) => void): unknown {
 }
 
 describe('reading an answer', () => {
-  test.each(answering)('$id: an answer just as the spec has it is no drift', ({ id, answer }) => {
+  test.each(answering)('$id: an answer that matches the spec is no drift', ({ id, answer }) => {
     const body = sampleOf(answer);
 
     expect(published(answer).safeParse(body).success).toBe(true);
     expect(readAnswer(id, body)).toEqual({ value: body, drift: [] });
   });
 
-  test('fields and states that the service adds later pass, and are no drift', () => {
+  test('fields and states that the service adds later are allowed, and are no drift', () => {
     const body = pageOfSites(([first]) => {
       Object.assign(first ?? {}, { health: { score: 3 }, connection: { status: 'dormant', since: 'May' } });
     });
@@ -81,7 +81,7 @@ describe('reading an answer', () => {
     },
   );
 
-  test('a missing field that nothing needs is counted, and the rest is there', () => {
+  test('a missing optional field is counted, and the rest is read', () => {
     const body = pageOfSites(([, second]) => {
       Reflect.deleteProperty(second ?? {}, 'title');
     });
@@ -95,7 +95,7 @@ describe('reading an answer', () => {
     expect(value.sites[1]?.url).toBe('some text');
   });
 
-  test('wrong values that nothing needs are left out one by one, each counted', () => {
+  test('wrong optional values are dropped one by one, each counted', () => {
     const body = pageOfSites(([first]) => {
       Object.assign(first ?? {}, { locked: 'no', tags: [{ id: '12', name: 'shop' }, { name: 'blog' }] });
       Object.assign(first?.['server'] ?? {}, { hosting: 5 });
@@ -115,7 +115,7 @@ describe('reading an answer', () => {
     expect(body).toEqual(before);
   });
 
-  test('numbers and booleans that are sent as text are read as what they mean, and counted', () => {
+  test('numbers and booleans that are sent as text are converted, and counted', () => {
     const body = pageOfSites(([first]) => {
       Object.assign(first ?? {}, { locked: 'true' });
     }) as { meta: Loose };
@@ -144,7 +144,7 @@ describe('reading an answer', () => {
     },
   );
 
-  test('an id that is sent as a number is read as its text, and counted; another text is not', () => {
+  test('an id that is sent as a number is converted to text, and counted; other texts are not', () => {
     const body = pageOfSites(([first]) => {
       Object.assign(first ?? {}, { id: 12, title: 2026 });
     });
@@ -162,7 +162,7 @@ describe('reading an answer', () => {
     expect(drift.map(({ field }) => field)).toEqual(['meta']);
   });
 
-  test('what lacks a field that is needed inside it goes as a whole, when itself it is not needed', () => {
+  test('an optional object that lacks a needed field is dropped as a whole', () => {
     const body = pageOfSites(([first]) => {
       Reflect.deleteProperty((first?.['sync'] ?? {}) as object, 'in_progress');
     });
@@ -174,7 +174,7 @@ describe('reading an answer', () => {
     expect(value.sites[1]?.sync?.in_progress).toBe(true);
   });
 
-  test('a site without an id cannot be used, and the error says which', () => {
+  test('a site without an id cannot be used, and the error names it', () => {
     const body = pageOfSites(([, second]) => {
       Reflect.deleteProperty(second ?? {}, 'id');
     });
@@ -214,7 +214,7 @@ describe('reading an answer', () => {
     expect(readAnswer('deleteSite', '')).toEqual({ value: undefined, drift: [] });
   });
 
-  test('what enabling backups answers is not shown, so any object will do', () => {
+  test('the answer to enabling backups is not specified, so any object is accepted', () => {
     expect(readAnswer('enableSiteBackups', { backups: { enabled: true } }).drift).toEqual([]);
   });
 });
@@ -243,7 +243,7 @@ test.each([
   expect(meaningOf(status)).toBe(meaning);
 });
 
-describe('the reason in an error body', () => {
+describe('the message of an error body', () => {
   test.each([
     [{ error: { code: 'not_found', message: 'No such site.' } }, 'No such site.', 'not_found'],
     [{ message: 'No such site.', code: 'not_found' }, 'No such site.', 'not_found'],
@@ -288,7 +288,7 @@ describe('the reason in an error body', () => {
     expect(problemOf('x'.repeat(9_000_000)).message).toHaveLength(500);
   });
 
-  test('holds no secret, however the text is cut or put together', () => {
+  test('contains no secret, however the text is truncated or combined', () => {
     const url = `${'x'.repeat(470)} https://admin:hunter2hunter2hunter2@one.example/`;
     const bodies = [
       { message: 'Login failed: {"password":"hunter2hunter2"}' },
@@ -300,7 +300,7 @@ describe('the reason in an error body', () => {
     expect(problemOf(url).message).toContain('https://admin:[hidden]');
   });
 
-  test('is looked for only so deep', () => {
+  test('is searched to a limited depth', () => {
     const body = JSON.parse(`${'{"error":'.repeat(2000)}"deep"${'}'.repeat(2000)}`);
 
     expect(problemOf(body)).toEqual({ message: '' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isDestructive } from '../../src/contract/destructive.ts';
 import { isOperationId, operations } from '../../src/contract/operations.ts';
 
-test('what takes something away is known: a new operation is to be judged too', () => {
+test('the list of destructive operations is complete: a new operation has to be classified', () => {
   const destructive = Object.keys(operations).filter((id) => isOperationId(id) && isDestructive(id));
   expect(destructive.sort()).toEqual([
     'cancelTask',

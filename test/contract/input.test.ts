@@ -26,7 +26,7 @@ describe('a request', () => {
     expect(checkInput(id, input)).toEqual([]);
   });
 
-  test('with a misspelled name is told which names there are', () => {
+  test('with a misspelled name is refused with the available names', () => {
     expect(checkInput('listTags', { filter: {} })).toEqual([
       {
         path: ['filter'],
@@ -53,7 +53,7 @@ describe('a request', () => {
     expect(faults('showSite', input)).toEqual(['must be an object']);
   });
 
-  test('without the body it needs is not made', () => {
+  test('without a required body is refused', () => {
     expect(faults('createTag', {})).toEqual(['body is missing']);
   });
 
@@ -115,7 +115,7 @@ describe('the body of a request', () => {
     ]);
   });
 
-  test('real-time events end at a moment', () => {
+  test('real-time events end at a time', () => {
     const create = (real_time_events: object) =>
       inBody('createStagingSite', {
         staging_site: { site_id: 's', snapshot_id: 'n', options: { real_time_events } },
@@ -141,7 +141,7 @@ describe('the body of a request', () => {
     ]);
   });
 
-  test('a migration elsewhere goes by ftp', () => {
+  test('an external migration uses ftp', () => {
     const migrate = (migration: object) =>
       inBody('startSiteBackupMigration', { migration: { scope: {}, ...migration } }, backup);
 
@@ -151,7 +151,7 @@ describe('the body of a request', () => {
     expect(migrate({ type: 'external' })).toHaveLength(1);
   });
 
-  test('a schedule for specific sites says which', () => {
+  test('a schedule for specific sites names them', () => {
     const create = (sites: object) =>
       inBody('createAutoUpdateSchedule', {
         auto_update_schedule: {

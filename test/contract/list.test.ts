@@ -66,7 +66,7 @@ test.each([
   expect(checkListQuery(list, query as unknown as ListQuery)).toHaveLength(1);
 });
 
-test('whether a snapshot has a note is asked with true or false', () => {
+test('the filter for snapshots with a note takes true or false', () => {
   const { list: snapshots } = operations.listSiteSnapshots;
 
   expect(checkListQuery(snapshots, { filters: { note: { present: true } } })).toEqual([]);

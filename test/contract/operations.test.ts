@@ -12,7 +12,7 @@ describe('the table of operations', () => {
     expect(table).toHaveLength(106);
   });
 
-  test('gives every address and method to one operation only', () => {
+  test('has only one operation for each path and method', () => {
     const addresses = table.map(([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`);
 
     expect(new Set(addresses).size).toBe(addresses.length);
@@ -24,7 +24,7 @@ describe('the table of operations', () => {
     expect(isOperationId('constructor')).toBe(false);
   });
 
-  test.each(table)('%s is written down whole', (_id, operation) => {
+  test.each(table)('%s is declared completely', (_id, operation) => {
     const { path, success, answer, answers, errors, method, body, effect, section, summary } = operation;
 
     expect(path).toMatch(/^\/[a-z/{}_-]+$/);
@@ -55,8 +55,8 @@ describe('the table of operations', () => {
   );
 });
 
-describe('rows that everything else leans on', () => {
-  test('a sync may be refused as a conflict, and is never asked for twice blindly', () => {
+describe('rows that other rooms rely on', () => {
+  test('a sync may be refused as a conflict, and is never repeated without a check', () => {
     expect(operations.syncSite).toMatchObject({
       method: 'POST',
       path: '/sites/{site_id}/sync',
@@ -83,7 +83,7 @@ describe('rows that everything else leans on', () => {
     expect(without).toEqual(['listAutoUpdateHistory', 'listSiteActivityLogs', 'listSiteSnapshots']);
   });
 
-  test('backup destinations and note versions come whole, not in pages', () => {
+  test('backup destinations and note versions are not paged', () => {
     const unpaged = lists.filter(({ list }) => !list.paged).map(({ id }) => id);
 
     expect(unpaged).toEqual(['listBackupDestinations', 'listSiteNoteVersions']);
@@ -100,7 +100,7 @@ describe('rows that everything else leans on', () => {
     ]);
   });
 
-  test('what sends, starts, extends or replaces something is never repeated blindly', () => {
+  test('operations that send, start, extend or replace are never repeated without a check', () => {
     const once = table.filter(([, { effect }]) => effect === 'once').map(([id]) => id);
 
     expect(once).toEqual(

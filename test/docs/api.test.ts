@@ -9,11 +9,11 @@ import { apiPage } from './api-page.ts';
 const root = resolve(import.meta.dirname, '../..');
 const page = apiPage();
 
-test('docs/api.md shows every operation as the contract has it', async () => {
+test('docs/api.md shows every operation as the contract declares it', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/api.md');
 });
 
-test('every operation has a heading of its own under the section that the contract gives', () => {
+test('every operation has a heading under its section of the contract', () => {
   const headings = [...page.matchAll(/^(?:### (\S+)|#### (\S+)).*$/gm)];
   let section = '';
   const found = headings.flatMap(([, number, id]) => {
@@ -51,7 +51,7 @@ test('every link on the page leads to an anchor of the page', () => {
   expect(dead).toEqual([]);
 });
 
-test('no operation is on the page without its effect, success and errors', () => {
+test('every operation on the page has its effect, success and errors', () => {
   const entries = page.split(/^#### /m).slice(1);
   for (const [at, [id, operation]] of (Object.entries(operations) as [string, Operation][]).entries()) {
     const entry = entries[at] ?? '';

@@ -12,7 +12,7 @@ const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (.*) \|$/gm)].map(([, name = 
   cells: cells.split(' | '),
 }));
 
-test('docs/budget.md gives each class its share', () => {
+test('docs/budget.md has the share of each class', () => {
   const shown = rows.filter(({ cells }) => /%$/.test(cells[1] ?? ''));
   expect(shown.map(({ name, cells }) => [name, cells[1], cells[2]])).toEqual(
     requestClasses.map((name) => {
@@ -22,7 +22,7 @@ test('docs/budget.md gives each class its share', () => {
   );
 });
 
-test('docs/budget.md gives what each class finds at the beginning of a window', () => {
+test('docs/budget.md has the requests that each class finds at the beginning of a window', () => {
   const now = 1_000_000_000;
   const settings = { requestsPerMinute: 200, reserve: 0.1 };
   const window = { number: 1, remaining: 200, length: 60_000, known: true, scoutUntil: 0, ours: 0 };

@@ -14,7 +14,7 @@ test('every file and folder that a recipe names exists', () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test('a new file of a recipe lies in a folder that exists', () => {
+test('every new file of a recipe is in a folder that exists', () => {
   const named = [...page.matchAll(/`((?:src|test|jobs|docs)\/[\w./-]*)<[^`]*`/g)].map(
     ([, path = '']) => path,
   );

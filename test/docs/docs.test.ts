@@ -13,7 +13,7 @@ const pages = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.md') && !/^(node_modules|dist|\.)/.test(file),
 );
 
-test('the README explains every status in which a run can end or stand still', () => {
+test('the README explains every status in which a run can end or wait', () => {
   const explained = [...read('README.md').matchAll(/^\| (`[a-z]+`(?:, `[a-z]+`)*) \|/gm)].flatMap(
     ([, cell = '']) => [...cell.matchAll(/`([a-z]+)`/g)].map(([, status]) => status),
   );
@@ -39,7 +39,7 @@ const anchorsOf = (page: string): Set<string | undefined> => {
   ]);
 };
 
-test('every link to a file or to a heading leads to one', () => {
+test('every link to a file or to a heading has a target', () => {
   const dead = pages.flatMap((page) =>
     [...read(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
       .filter(([, target = '', anchor]) => {

@@ -55,7 +55,7 @@ test('every exit code is on the page', () => {
   expect(told).toEqual(Object.values(exit));
 });
 
-test('every reason is on the page in the very words of the code, with what to do', async () => {
+test('every reason is on the page with the text of the code, and with what to do', async () => {
   const { reasons } = await loadJobs();
   const rows = rowsUnder('Reasons');
   expect(Object.fromEntries(rows.map(([code, means]) => [code, means]))).toEqual(
@@ -64,7 +64,7 @@ test('every reason is on the page in the very words of the code, with what to do
   expect(rows.filter(([, , action = '']) => action === '')).toEqual([]);
 });
 
-test('the page names every reason for which a retry is advised', async () => {
+test('the page names every reason for which a retry is suggested', async () => {
   const { reasons } = await loadJobs();
   const [, list = ''] = /may be temporary: ([^.]*)\./.exec(page) ?? [];
   const named = [...list.matchAll(/`([a-z-]+)`/g)].map(([, code]) => code);

@@ -10,7 +10,7 @@ const rows = [...page.matchAll(/^\| <a id="([\w-]+)"><\/a>([\w -]+) \| (.+) \| (
 );
 const words = rows.map(({ word }) => word);
 
-test('each word has one entry, in alphabetical order, under its own anchor', () => {
+test('each term has one entry, in alphabetical order, with its own anchor', () => {
   expect(rows).toHaveLength(page.split('\n').filter((line) => line.startsWith('| <a')).length);
   expect(words).toEqual([...new Set(words)].sort());
   for (const { anchor, word } of rows) expect(anchor).toBe(word.replaceAll(' ', '-'));
@@ -20,7 +20,7 @@ test('a comparison names the product that it compares with', () => {
   for (const { compare } of rows) expect(compare).toMatch(/^$|^(T|K|B|Terraform): /);
 });
 
-test('every trigger of a run and every outcome of a target is named as the code has it', () => {
+test('every trigger of a run and every outcome of a target is named as in the code', () => {
   const meaningOf = (word: string) => rows.find((row) => row.word === word)?.meaning ?? '';
   for (const trigger of triggers) expect(meaningOf('trigger')).toContain(`\`${trigger}\``);
   for (const outcome of outcomes) expect(meaningOf('outcome')).toContain(`\`${outcome}\``);

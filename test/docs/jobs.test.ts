@@ -31,7 +31,7 @@ function optionsTold(page: string): [string | undefined, string | undefined][] {
   return [...table.matchAll(/^\| `([a-z_.]+)` \| (.*) \|$/gm)].map(([, name, says]) => [name, says]);
 }
 
-test('the page of a job explains each of its options in the very words of the code', async () => {
+test('the page of a job describes each of its options with the text of the code', async () => {
   const registry = await loadJobs();
   for (const page of existsSync(folder) ? readdirSync(folder) : []) {
     const job = registry.get(page.replace(/\.md$/, ''));

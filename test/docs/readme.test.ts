@@ -23,7 +23,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('the scripts are there, and the command is in the folder that is put on the PATH', () => {
+test('the scripts exist, and the command is in the folder that is added to the PATH', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const line of lines) {
     const script = /^npm run (\S+)/.exec(line)?.[1];

@@ -16,7 +16,7 @@ const rowOf = (id: OperationId): string => {
   return `| \`${id}\` | ${looksFor} | ${unknown} |`;
 };
 
-test('every operation that changes something is there, with what is looked for and what stays unknown', () => {
+test('every operation that makes a change is on the page, with what is looked for and what stays unknown', () => {
   const changing = (Object.keys(operations) as OperationId[]).filter((id) => operationOf(id).effect);
   const rows = page.split('\n').filter((line) => /^\| `[a-z]\w+` \| .* \| .* \|$/.test(line));
   expect(rows).toEqual(changing.map(rowOf));

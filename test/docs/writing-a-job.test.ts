@@ -45,7 +45,7 @@ async function run(script: string, ...args: string[]): Promise<{ code: number | 
   return { code, said };
 }
 
-test('job and test of the page are under sixty lines', () => {
+test('the job and the test on the page have under sixty lines', () => {
   const code = shown.filter(({ file }) => file.endsWith('.ts'));
   expect(code.map(({ file }) => file)).toEqual([
     'jobs/tag-by-php-version.ts',
@@ -55,7 +55,7 @@ test('job and test of the page are under sixty lines', () => {
   expect(lines.length + code.length).toBeLessThan(60);
 });
 
-test('they compile, are well formed and pass', async () => {
+test('they compile, pass the linter, and the test passes', async () => {
   const files = shown.filter(({ file }) => file.endsWith('.ts')).map(({ file }) => file);
 
   const types = await run('typescript/bin/tsc', '-p', 'tsconfig.json');
@@ -67,7 +67,7 @@ test('they compile, are well formed and pass', async () => {
   expect(tests).toMatchObject({ code: 0, said: expect.stringContaining('1 passed') });
 });
 
-test('the policy of the page is one for this job', async () => {
+test('the policy on the page can be loaded for this job', async () => {
   const jobs: Record<string, AnyJob> = await import(join(checkout, 'jobs/tag-by-php-version.ts'));
   const registry = createRegistry(Object.values(jobs));
 

@@ -30,20 +30,20 @@ test.each([
   expect(expression.of({ site }, now)).toEqual(value);
 });
 
-test('a mistake is told as one of an expression, with its place', () => {
+test('an error is reported as one of an expression, with its place', () => {
   expect(() => compile('site.url ==')).toThrow(ExpressionError);
   expect(() => compile('site.url ==')).toThrow(
     'This is not a valid expression in CEL: Unexpected token: the end.',
   );
 });
 
-test('what cannot be answered for an item says so in a sentence', () => {
+test('an expression that cannot be evaluated for an item is an error in one sentence', () => {
   expect(() => compile('site.tags[3].id').of({ site }, now)).toThrow(
     /^The expression could not be evaluated for a site: .*index 3.*\.$/,
   );
 });
 
-test('what depends on a field that is not shown has no value', () => {
+test('an expression that depends on a field that is not shown has no value', () => {
   const { locked, ...rest } = site;
   expect(locked).toBe(false);
   expect(() => compile('site.locked').of({ site: rest }, now)).toThrow(NotShownError);

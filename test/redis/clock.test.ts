@@ -26,7 +26,7 @@ test('machines whose clocks are half a minute apart agree on the time', async ()
   expect(clocks.map((clock) => clock.now())).toEqual([NOON, NOON, NOON]);
 });
 
-test('a machine that slept, or whose count went wrong, is set right', async () => {
+test('the clock of a machine that slept or drifted is corrected', async () => {
   const machine = heldClock(NOON);
   let redisNow = NOON;
   const clock = await redisClock(
@@ -41,7 +41,7 @@ test('a machine that slept, or whose count went wrong, is set right', async () =
   expect(clock.now()).toBe(redisNow);
 });
 
-test('an answer that took long does not put the clock wrong', async () => {
+test('a slow answer does not change the clock', async () => {
   const machine = heldClock(NOON);
   let slow = 0;
   const clock = await redisClock(

@@ -33,7 +33,7 @@ const ready = async () => {
 const told = (pattern: RegExp) =>
   world.log.lines.filter((line) => !line.startsWith('debug') && pattern.test(line));
 
-test('a queue that another client has paused is named in the log, /readyz is not ready, and resuming it lets work go on', async () => {
+test('a queue that another client paused is logged, /readyz is not ready, and work continues after resuming it', async () => {
   const queue = new Queue('actions', { connection: other, prefix: '{caretaker}:queue' });
   await queue.pause();
   const run = await world.fire(aPolicy());
@@ -51,7 +51,7 @@ test('a queue that another client has paused is named in the log, /readyz is not
   await queue.close();
 });
 
-test('a Redis that is out of memory is named once, nothing else of it reaches the log, and work goes on when there is room', async () => {
+test('a Redis that is out of memory is logged once and nothing more, and work continues when there is room', async () => {
   await other.config('SET', 'maxmemory', '1mb');
   await until(world, async () => (await ready()).status === 503);
   // Half a minute of the world's time, in which everything that writes is refused.

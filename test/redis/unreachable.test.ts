@@ -60,7 +60,7 @@ async function refusalOf(url: string): Promise<string> {
   }
 }
 
-test('a password that is wrong or missing is named as the cause', async () => {
+test('a wrong or missing password is reported as the cause', async () => {
   const port = await plainPort();
   const admin = new Redis(redis.options);
   await admin.config('SET', 'requirepass', 'right');
@@ -73,7 +73,7 @@ test('a password that is wrong or missing is named as the cause', async () => {
   admin.disconnect();
 });
 
-test('TLS where there is none, and none where there is, are named as the cause, with what to write instead', async () => {
+test('TLS on one side only is reported as the cause, with the correct URL scheme', async () => {
   const [plain, tls] = [await plainPort(), await tlsPort()];
 
   expect(await refusalOf(`rediss://127.0.0.1:${plain}`)).toContain(
@@ -84,12 +84,12 @@ test('TLS where there is none, and none where there is, are named as the cause, 
   );
 });
 
-test('a server that is no Redis is named as such', async () => {
+test('a server that is not Redis is reported as such', async () => {
   const port = await portOf(createHttp((_request, response) => response.end()));
   expect(await refusalOf(`redis://127.0.0.1:${port}`)).toContain('what responds there is not Redis.');
 });
 
-test('a certificate of an unknown authority is named with NODE_EXTRA_CA_CERTS, and that helps', async () => {
+test('a certificate of an unknown authority is reported with NODE_EXTRA_CA_CERTS, which works', async () => {
   const port = await tlsPort();
   const url = `rediss://localhost:${port}`;
   expect(await refusalOf(url)).toContain(
@@ -111,7 +111,7 @@ test('a certificate of an unknown authority is named with NODE_EXTRA_CA_CERTS, a
   expect(withIt.code).toBe(0);
 });
 
-test('a daemon whose password was changed says so once, and that Redis is back once it is right again', async () => {
+test('a daemon logs a changed password once, and once that Redis is available again', async () => {
   const port = await plainPort();
   const admin = new Redis(redis.options);
   const log = keptLog();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
 describe('authentication', () => {
-  test('refuses a request without the right token with 401, before all else and without rate headers', async () => {
+  test('answers 401 to a request without a valid token, before any other check and without rate headers', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 5 });
     sandbox.account.deactivate();
 
@@ -57,14 +57,14 @@ describe('the rate limit', () => {
     expect(limits(await get('/sites'))).toEqual(['3', '2', '60']);
   });
 
-  test('does nothing to the world once it is reached', async () => {
+  test('carries out no request once it is reached', async () => {
     const { sandbox, post } = await startCalling({ sites: 2, rateLimit: 1 });
     expect((await post('/sites/site-0001/sync')).status).toBe(200);
     expect((await post('/sites/site-0002/sync')).status).toBe(429);
     expect(sandbox.journal.effectsOf('syncSite')).toEqual(['site-0001']);
   });
 
-  test('is shared with whoever else uses the account', async () => {
+  test('is shared with other clients of the account', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 10 });
     sandbox.account.useUpRequests(8);
     expect(limits(await get('/sites'))).toEqual(['10', '1', '60']);
@@ -72,21 +72,21 @@ describe('the rate limit', () => {
     expect((await get('/sites')).status).toBe(429);
   });
 
-  test('keeps to the wall clock however fast the service lives', async () => {
+  test('uses the wall clock, whatever the speed of the service', async () => {
     const { clock, get } = await startCalling({ sites: 1, rateLimit: 1, speed: 3600 });
     await get('/sites');
     await clock.advance(59_000);
     expect((await get('/sites')).status).toBe(429);
   });
 
-  test('can be switched off, and then there are no headers', async () => {
+  test('can be disabled, and then answers have no rate headers', async () => {
     const { get } = await startCalling({ sites: 1, rateLimit: 0 });
     expect(limits(await get('/sites'))).toEqual([null, null, null]);
   });
 });
 
 describe('a request', () => {
-  test('for what is not there answers 404', async () => {
+  test('for an unknown path answers 404', async () => {
     const { get, post } = await startCalling({ sites: 1 });
     for (const path of [
       '/sites/unknown',

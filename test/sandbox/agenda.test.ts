@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createAgenda } from '../../src/sandbox/world/agenda.ts';
 import { randomFrom } from '../../src/sandbox/world/random.ts';
 
-test('what is due comes in order of time, and of the same moment in the order it was added', () => {
+test('due entries come in order of time, and entries of the same time in the order they were added', () => {
   const random = randomFrom(7);
   const agenda = createAgenda();
   const added = Array.from({ length: 500 }, (_, order) => ({ at: random.between(1, 50), order }));
@@ -17,7 +17,7 @@ test('what is due comes in order of time, and of the same moment in the order it
   expect(taken).toEqual(expected.map(({ at, order }) => `${at} ${order}`));
 });
 
-test('what is not yet due stays', () => {
+test('an entry that is not due stays', () => {
   const agenda = createAgenda();
   agenda.add(10, { does: 'end-task', task: 'later' });
   expect(agenda.take(9)).toBeUndefined();

@@ -28,7 +28,7 @@ describe('the fleet', () => {
     ]);
   });
 
-  test('has good and bad histories that its own runs have written', async () => {
+  test('has histories of successful and failed runs, written by the runs themselves', async () => {
     const { get } = await startCalling();
     const { auto_update_history } = (await get('/auto-update-history')).body;
     const statuses = (name: string) =>
@@ -54,7 +54,7 @@ describe('the fleet', () => {
   });
 });
 
-test('a site in trouble ends badly alone: the others of its run are updated', async () => {
+test('a site that cannot be updated fails alone: the other sites of the run are updated', async () => {
   const { get } = await startCalling();
   const [entry] = (await get('/auto-update-history?filters[status:eq]=failed')).body.auto_update_history;
   const { task } = (await get(`/tasks/${entry.task_id}`)).body;
@@ -68,7 +68,7 @@ test('a site in trouble ends badly alone: the others of its run are updated', as
 /** A site that no schedule of the fleet has updated. */
 const ninth = { sites: { selection: 'specific', ids: ['site-0009'] } };
 
-test('steps are those that the schedule asks for', async () => {
+test('the steps are those of the schedule', async () => {
   const { clock, get, post } = await startCalling({ sites: 9 });
   const auto_update_schedule = {
     name: 'All',
@@ -94,7 +94,7 @@ test('steps are those that the schedule asks for', async () => {
   ]);
 });
 
-test('disconnected and locked sites are left out, and so are sites that have left', async () => {
+test('disconnected, locked and deleted sites are skipped', async () => {
   const { sandbox, clock, get, post, remove } = await startCalling({ sites: 13 });
   const ids = ['site-0010', 'site-0011', 'site-0012', 'site-0013'];
   sandbox.site('site-0010').disconnect();
@@ -116,7 +116,7 @@ test('disconnected and locked sites are left out, and so are sites that have lef
   expect(await sitesOf()).toEqual(['site-0012']);
 });
 
-test('a schedule that is enabled or disabled already says so', async () => {
+test('enabling an active schedule, or disabling a paused one, answers 422', async () => {
   const { sandbox, post } = await startCalling({ sites: 8 });
   const act = async (action: string) => (await post(`/auto-update-schedules/schedule-0001/${action}`)).body;
   expect((await act('enable')).error.code).toBe('already_active');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
-test('a change that changes nothing is no effect and starts no task', async () => {
+test('a request that changes nothing is no effect and starts no task', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 2 });
   await post('/whitelabel/plugin-branding/reset');
   await post('/whitelabel/wp-login/update', { wp_login: { label: ' ' } });
@@ -9,7 +9,7 @@ test('a change that changes nothing is no effect and starts no task', async () =
   expect((await get('/tasks?filters[type:eq]=settingop')).body.tasks).toEqual([]);
 });
 
-test('a change takes five seconds a site and is carried out at connected sites alone', async () => {
+test('a change takes five seconds per site and is carried out at connected sites only', async () => {
   const { sandbox, clock, get, post } = await startCalling({ sites: 10 });
   sandbox.site('site-0003').disconnect();
   await post('/whitelabel/plugin-branding/update', { plugin_branding: { type: 'hidden' } });
@@ -22,7 +22,7 @@ test('a change takes five seconds a site and is carried out at connected sites a
   expect(sandbox.journal.effectsOf('updatePluginBranding')).toEqual(['plugin_branding']);
 });
 
-test('a change that was cancelled makes room for the next', async () => {
+test('after a cancelled change, another one can start', async () => {
   const { get, post } = await startCalling({ sites: 2 });
   const label = (text: string) => post('/whitelabel/wp-login/update', { wp_login: { label: text } });
   await label('one');

@@ -16,7 +16,7 @@ const fateOf = (call: Promise<{ status: number }>) =>
 const always = (fault: keyof typeof faultNames, options: SandboxOptions = {}) =>
   startCalling({ sites: 3, faults: { [fault]: 1 }, ...options });
 
-describe('a fault that comes by chance', () => {
+describe('a random fault', () => {
   test.each([
     ['error-before', 500, []],
     ['error-after', 500, ['site-0001']],
@@ -47,7 +47,7 @@ describe('a fault that comes by chance', () => {
     expect(sandbox.journal.requests).toMatchObject([{ operation: 'syncSite', fault }]);
   });
 
-  test('comes as often as its rate says, and to the same requests for the same seed', async () => {
+  test('occurs at its rate, and affects the same requests for the same seed', async () => {
     const fates = async (seed: number) => {
       const { get } = await startCalling({ sites: 1, seed, faults: { 'error-before': 0.3 } });
       const met: (number | 'lost')[] = [];
@@ -62,7 +62,7 @@ describe('a fault that comes by chance', () => {
     expect(failed).toBeLessThan(85);
   });
 
-  test('goes together with others: an answer can be late and strange, and the gravest decides', async () => {
+  test('combines with others: an answer can be both late and changed, and the most severe stop decides', async () => {
     const { sandbox, post } = await startCalling({
       sites: 1,
       faults: { 'reset-after': 1, 'error-after': 1 },
@@ -72,7 +72,7 @@ describe('a fault that comes by chance', () => {
   });
 });
 
-test('a slow answer comes ten seconds late by the clock, and what it tells was done at once', async () => {
+test('a slow answer comes ten seconds late by the clock, and its change was made immediately', async () => {
   const { sandbox, clock, post } = await always('slow');
   const call = fateOf(post('/sites/site-0001/sync'));
   while (clock.sleepers() === 0) await new Promise(setImmediate);
@@ -83,7 +83,7 @@ test('a slow answer comes ten seconds late by the clock, and what it tells was d
   expect(await call).toBe(200);
 });
 
-test('429 without headers says nothing of the limit', async () => {
+test('a 429 without headers shows nothing about the limit', async () => {
   const { get } = await always('bare-429', { rateLimit: 100 });
   const { status, headers } = await get('/sites');
   expect([status, headers.get('x-ratelimit-remaining')]).toEqual([429, null]);
@@ -118,7 +118,7 @@ test('maintenance takes whole minutes', async () => {
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
-test('unknown values and fields are in good answers, which the contract then refuses', async () => {
+test('successful answers get unknown values and fields, which the strict contract refuses', async () => {
   const { get } = await always('unknown-values');
   const { status, body } = await get('/tasks');
   expect(status).toBe(200);
@@ -128,7 +128,7 @@ test('unknown values and fields are in good answers, which the contract then ref
   expect((await get('/sites/nowhere')).body).toEqual({ error: expect.any(Object) });
 });
 
-test('when items move between pages, one comes twice and one not at all', async () => {
+test('when items move between pages, one is shown twice and one not at all', async () => {
   const { sandbox, ids } = await always('moving-items', { sites: 9 });
   const seen = [
     ...(await ids('/sites?sort=created_at,asc&perPage=3')),
@@ -161,8 +161,8 @@ test('storage that is down answers tests of destinations with 503', async () => 
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-describe('faults are asked for by name', () => {
-  test('alone with their usual rate, with a rate of their own, and in sets', () => {
+describe('faults are given by name', () => {
+  test('with their default rate, with another rate, and in sets', () => {
     expect(parseFaults('slow')).toEqual({ slow: faultNames.slow.rate });
     expect(parseFaults('reset-after:0.05, slow:1')).toEqual({ 'reset-after': 0.05, slow: 1 });
     expect(parseFaults('flaky')).toEqual(faultSets.flaky);
@@ -175,14 +175,14 @@ describe('faults are asked for by name', () => {
     expect(parseFaults('')).toEqual({});
   });
 
-  test('and what is no name or no rate is refused with those that there are', () => {
+  test('and an unknown name or an invalid rate is refused with the available names', () => {
     expect(() => parseFaults('flakey')).toThrow('Available: flaky, busy');
     for (const rate of ['2', '-1', 'often', ''])
       expect(() => parseFaults(`slow:${rate}`)).toThrow(RangeError);
     expect(() => parseFaults('constructor')).toThrow(RangeError);
   });
 
-  test('and every name and set is in the list for the help', () => {
+  test('and the help lists every name and set', () => {
     for (const name of [...Object.keys(faultNames), ...Object.keys(faultSets)]) {
       expect(listFaults()).toContain(`  ${name} `);
     }

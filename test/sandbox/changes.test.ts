@@ -6,7 +6,7 @@ import { startCalling } from './calling.ts';
 const authorized = { authorization: 'Bearer sandbox-token' };
 
 describe('fields that an answer does not show', () => {
-  test('are those that a test hides, in the operation it names and nowhere else', async () => {
+  test('are those that a test hides, only in the operation that it names', async () => {
     const { sandbox, get } = await startCalling({ sites: 2 });
     sandbox.hide('listSites', 'tags', 'sync.last_sync_at');
     const { sites, meta } = (await get('/sites')).body;
@@ -17,7 +17,7 @@ describe('fields that an answer does not show', () => {
     expect((await get('/sites/site-0001')).body.site).toHaveProperty('tags');
   });
 
-  test('are shown again when the test says so', async () => {
+  test('are shown again when the test ends the hiding', async () => {
     const { sandbox, get } = await startCalling({ sites: 1 });
     const show = sandbox.hide('showSite', 'sync');
     expect((await get('/sites/site-0001')).body.site).not.toHaveProperty('sync');
@@ -35,7 +35,7 @@ describe('fields that an answer does not show', () => {
     expect(shown.email.recipients[0].email).toBe(sent.email.recipients[0].email);
   });
 
-  test('are never those that the contract needs, and never ones that there are not', async () => {
+  test('are never fields that the contract needs, or that do not exist', async () => {
     const { sandbox } = await startCalling({ sites: 1 });
     expect(() => sandbox.hide('listSites', 'id')).toThrow(
       'The contract needs "id" in the answer of listSites.',
@@ -44,7 +44,7 @@ describe('fields that an answer does not show', () => {
     expect(() => sandbox.hide('deleteSite', 'id')).toThrow('deleteSite does not answer "id".');
   });
 
-  test('are some of those that the contract does not need, when they are left out by chance', async () => {
+  test('are some of the optional fields, when the fault is random', async () => {
     const { get } = await startCalling({ sites: 30, faults: { 'absent-fields': 1 } });
     const { sites } = (await get('/sites')).body;
     expect(sites).toHaveLength(30);
@@ -55,8 +55,8 @@ describe('fields that an answer does not show', () => {
   });
 });
 
-describe('an answer spelled otherwise', () => {
-  test('has its timestamps in every form there is, and means the same', async () => {
+describe('an answer in other formats', () => {
+  test('has its timestamps in every format, with the same meaning', async () => {
     const { sandbox, get } = await startCalling({ sites: 20 });
     const before = (await get('/sites')).body.sites;
     sandbox.outage.begin('other-timestamps');
@@ -70,7 +70,7 @@ describe('an answer spelled otherwise', () => {
     expect(kinds).toEqual(new Set(['Z', '.mmmZ', '+00:00', '.mmm+00:00']));
   });
 
-  test('has text in the place of numbers, everywhere in the pagination', async () => {
+  test('has text instead of numbers, everywhere in the pagination', async () => {
     const { sandbox, get } = await startCalling({ sites: 3 });
     sandbox.outage.begin('numbers-as-text');
     const { meta, sites } = (await get('/sites')).body;
@@ -96,7 +96,7 @@ describe('an error', () => {
     expect((await fetch(`${sandbox.url}/sites`, { headers: authorized })).status).toBe(200);
   });
 
-  test('comes as an HTML page of a proxy, without rate headers, and nothing was done', async () => {
+  test('comes as an HTML page of a proxy, without rate headers, and the request was not carried out', async () => {
     const { sandbox } = await startCalling({ sites: 1, rateLimit: 100 });
     sandbox.failNext({ operation: 'syncSite' }, 'html-400');
     const response = await fetch(`${sandbox.url}/sites/site-0001/sync`, {
@@ -156,7 +156,7 @@ describe('a compressed answer', () => {
     );
   }
 
-  test('comes where it is asked for', async () => {
+  test('comes when the request accepts it', async () => {
     const { sandbox } = await startCalling({ sites: 1 });
     sandbox.outage.begin('gzip-accepted');
     const asked = await wireOf(`${sandbox.url}/sites`, { 'accept-encoding': 'br, gzip' });
@@ -165,7 +165,7 @@ describe('a compressed answer', () => {
     expect((await wireOf(`${sandbox.url}/sites`, {})).encoding).toBeUndefined();
   });
 
-  test('comes without having been asked for, JSON and PDF alike', async () => {
+  test('comes even when the request does not accept it, for JSON and PDF', async () => {
     const { sandbox, get } = await startCalling({ sites: 3 });
     const [{ id }] = (await get('/reports')).body.reports;
     sandbox.outage.begin('gzip');
@@ -180,7 +180,7 @@ describe('a redirect', () => {
   const ask = (url: string, redirect: 'manual' | 'follow') =>
     fetch(`${url}/sites/site-0001/sync`, { method: 'POST', headers: authorized, redirect });
 
-  test('comes with each of its statuses in turn, leads to the same origin, and nothing was done', async () => {
+  test('has each of its statuses in turn, leads to the same origin, and the request was not carried out', async () => {
     const { sandbox } = await startCalling({ sites: 1 });
     sandbox.outage.begin('redirect');
     const statuses = [];

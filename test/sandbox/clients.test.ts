@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
-test('a client is created with the sites that are its own, and shown on them', async () => {
+test('a client is created with its sites, and the sites show it', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 1 });
   const site = (await post('/sites', { site: { url: 'https://new.example' } })).body.site.id;
   const { status, body } = await post('/clients', {
@@ -20,7 +20,7 @@ test('a client is created with the sites that are its own, and shown on them', a
   expect(sandbox.journal.effectsOf('createClient')).toEqual([body.client.id]);
 });
 
-test('a client without a name, with a broken address, or with sites that are not free cannot be created', async () => {
+test('a client without a name, with an invalid address, or with sites of another client cannot be created', async () => {
   const { sandbox, get, post } = await startCalling();
   const [taken] = (await get('/clients')).body.clients[0].site_ids;
   const codeOf = async (client: object) => {
@@ -34,7 +34,7 @@ test('a client without a name, with a broken address, or with sites that are not
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('a change keeps what is left out, and the sites that are sent replace those before', async () => {
+test('an update keeps omitted fields, and its sites replace the previous ones', async () => {
   const { sandbox, get, post } = await startCalling();
   const before = (await get('/clients')).body.clients.find(
     ({ site_ids }: { site_ids: string[] }) => site_ids.length > 1,
@@ -50,7 +50,7 @@ test('a change keeps what is left out, and the sites that are sent replace those
   expect(sandbox.journal.effectsOf('updateClient')).toEqual([before.id, before.id]);
 });
 
-test('clients are deleted one by one: unknown ones are reported, the status stays 200, sites become free', async () => {
+test('clients are deleted one by one: unknown ones are reported, the status is 200, and their sites have no client', async () => {
   const { sandbox, get, post } = await startCalling();
   const [client] = (await get('/clients')).body.clients;
   const { status, body } = await post('/clients/delete', { ids: [client.id, 'nobody'] });
@@ -64,7 +64,7 @@ test('clients are deleted one by one: unknown ones are reported, the status stay
   expect(sandbox.journal.effectsOf('deleteClients')).toEqual([client.id]);
 });
 
-test('search looks into names, address of mail and company', async () => {
+test('search covers names, e-mail address and company', async () => {
   const { post, ids } = await startCalling({ sites: 1 });
   const fields = {
     first_name: 'Zoltan',

@@ -15,13 +15,13 @@ test('the help of the sandbox lists every fault and every set', async () => {
     expect(stdout).toContain(`  ${name} `);
 });
 
-test('a fault that there is not is bad usage, and says which there are', async () => {
+test('an unknown fault is a usage error that lists the available ones', async () => {
   const { code, stderr } = await desk.run(['sandbox', '--port', '0', '--faults', 'flakey']);
   expect(code).toBe(2);
   expect(stderr).toContain('There is no fault "flakey". Available: flaky,');
 });
 
-test('the sandbox says how to use it, with its token', async () => {
+test('the sandbox prints how to use it, with its token', async () => {
   const { child, line, ended } = desk.start(['sandbox', '--port', '0', '--token', 'made-up-token']);
   expect(await line(/CARETAKER_API_TOKEN/)).toMatch(
     /export CARETAKER_BASE_URL=http:\S+ CARETAKER_API_TOKEN=made-up-token$/,
@@ -30,7 +30,7 @@ test('the sandbox says how to use it, with its token', async () => {
   await ended;
 });
 
-test('with --state the account is there again when the command is started again', async () => {
+test('with --state the account is the same after a restart of the command', async () => {
   const args = ['sandbox', '--port', '0', '--sites', '3', '--state', 'account.state', '--faults', 'flaky:0'];
   const headers = { authorization: 'Bearer sandbox-token' };
   const serve = async (act: (url: string) => Promise<void>) => {

@@ -4,7 +4,7 @@ import { startCalling } from './calling.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-test('daily syncs that nobody has watched show in the snapshots when somebody asks', async () => {
+test('daily syncs that no request observed are in the snapshots when they are first requested', async () => {
   const { sandbox, clock, get } = await startCalling({ sites: 1 });
   const before = (await get('/sites/site-0001')).body.site;
   await clock.advance(3 * DAY);
@@ -22,7 +22,7 @@ test('daily syncs that nobody has watched show in the snapshots when somebody as
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('one that is watched while it runs, or fails, is told as it was', async () => {
+test('a daily sync that is observed while it runs, or fails, is shown as it was', async () => {
   const { sandbox, clock } = await startCalling({ sites: 1 });
   const control = sandbox.site('site-0001');
   control.syncTakes(10 * 60_000);
@@ -36,7 +36,7 @@ test('one that is watched while it runs, or fails, is told as it was', async () 
   expect(control.state().lastSyncStatus).toBe('succeeded');
 });
 
-test('a sync on demand takes the place of the daily one of its day', async () => {
+test('a sync on demand replaces the daily sync of its day', async () => {
   const { sandbox, clock, post } = await startCalling({ sites: 1 });
   await post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '20:00Z' } } });
   const count = sandbox.site('site-0001').state().snapshots.length;
@@ -47,7 +47,7 @@ test('a sync on demand takes the place of the daily one of its day', async () =>
   expect(sandbox.site('site-0001').state().snapshots).toHaveLength(count + 2);
 });
 
-test('a site that is paused or under maintenance at its time is left out, and takes part again afterwards', async () => {
+test('a site that is paused or under maintenance at its time is skipped, and synced again afterwards', async () => {
   const { sandbox, clock } = await startCalling({ sites: 2 });
   const [paused, maintained] = [sandbox.site('site-0001'), sandbox.site('site-0002')];
   const lasts = () => [paused.state().lastSyncAt, maintained.state().lastSyncAt];

@@ -8,7 +8,7 @@ const fateOf = (call: Promise<{ status: number }>) =>
     () => 'lost' as const,
   );
 
-describe('the journal tells exactly what happened', () => {
+describe('the journal shows exactly what happened', () => {
   test.each([
     ['reset-before', 'lost', 0, []],
     ['refuse', 'lost', 0, []],
@@ -61,7 +61,7 @@ describe('the journal tells exactly what happened', () => {
 });
 
 describe('a fault', () => {
-  test('is met by requests of its operation alone, as often as was said', async () => {
+  test('affects only requests of its operation, as often as requested', async () => {
     const { sandbox, get } = await startCalling({ sites: 1 });
     sandbox.failNext({ operation: 'listTags', times: 2 }, 'status-503');
     const fates = [];
@@ -69,7 +69,7 @@ describe('a fault', () => {
     expect(fates).toEqual([503, 200, 503, 200]);
   });
 
-  test('of an outage is met by every request until it ends', async () => {
+  test('of an outage affects every request until it ends', async () => {
     const { sandbox, get } = await startCalling({ sites: 1 });
     for (const kind of ['status-503', 'reset-before', 'refuse', 'truncate'] as const) {
       sandbox.outage.begin(kind);
@@ -90,7 +90,7 @@ describe('a fault', () => {
     expect(sandbox.journal.requests).toHaveLength(1);
   });
 
-  test('costs nothing of the budget when it strikes before the service', async () => {
+  test('uses no request of the budget when it occurs before the service', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, rateLimit: 10 });
     sandbox.failNext({ operation: 'listSites' }, 'status-503');
     expect((await get('/sites')).headers.get('x-ratelimit-remaining')).toBeNull();
@@ -99,14 +99,14 @@ describe('a fault', () => {
 });
 
 describe('the journal', () => {
-  test('keeps its last entries, and its totals for ever', async () => {
+  test('keeps its last entries, and all of its totals', async () => {
     const { sandbox, get } = await startCalling({ sites: 1, journal: 3 });
     for (let count = 0; count < 10; count += 1) await get(`/sites?page=${count + 1}`);
     expect(sandbox.journal.requests.map(({ query }) => query)).toEqual(['page=8', 'page=9', 'page=10']);
     expect(sandbox.journal.countOf('listSites')).toBe(10);
   });
 
-  test('is served without a token beside the API', async () => {
+  test('is served without a token, outside the API path', async () => {
     const { sandbox, post } = await startCalling({ sites: 1 });
     await post('/sites/site-0001/sync');
     const response = await fetch(new URL('/__sandbox/journal', sandbox.url));

@@ -13,7 +13,7 @@ async function wholeWorld(options: { sites: number; seed: number }) {
   return answers.map(({ body }) => body);
 }
 
-test('the same seed and number of sites give the same world, another seed another', async () => {
+test('the same seed and number of sites give the same world, another seed a different one', async () => {
   const world = await wholeWorld({ sites: 60, seed: 1 });
   expect(await wholeWorld({ sites: 60, seed: 1 })).toEqual(world);
   expect(await wholeWorld({ sites: 60, seed: 2 })).not.toEqual(world);
@@ -76,7 +76,7 @@ test('syncs of the fleet take twenty to ninety seconds, each site its own time',
   expect(running()).toBe(0);
 });
 
-test('ten thousand sites start as readily as sixty', async () => {
+test('ten thousand sites start as quickly as sixty', async () => {
   const sandbox = await startSandbox({ sites: 10_000 });
   await sandbox.stop();
   expect(sandbox.siteIds()).toHaveLength(10_000);

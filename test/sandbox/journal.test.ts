@@ -23,7 +23,7 @@ async function startWithRequests(count: number, journal = 100_000) {
   return { ask, read, pagesOf };
 }
 
-test("the journal's page shows the newest entries, as many as are asked for", async () => {
+test('the journal page shows the newest entries, as many as requested', async () => {
   const { read, pagesOf } = await startWithRequests(12);
   const shown = await read('?limit=5');
   expect(pagesOf(shown)).toEqual([8, 9, 10, 11, 12]);
@@ -31,7 +31,7 @@ test("the journal's page shows the newest entries, as many as are asked for", as
   expect(pagesOf(await read())).toHaveLength(12);
 });
 
-test('whoever goes on from the last number sees each entry once', async () => {
+test('a reader that continues from the last number sees each entry once', async () => {
   const { ask, read, pagesOf } = await startWithRequests(7);
   const seen: number[] = [];
   let after = 0;
@@ -45,7 +45,7 @@ test('whoever goes on from the last number sees each entry once', async () => {
   expect((await read(`?requests_after=${after}`)).next.requests_after).toBe(9);
 });
 
-test('entries keep their numbers when older ones are forgotten', async () => {
+test('entries keep their numbers when older ones are dropped', async () => {
   const { read, pagesOf } = await startWithRequests(25, 4);
   expect(pagesOf(await read('?requests_after=23'))).toEqual([24, 25]);
   expect(pagesOf(await read('?requests_after=2'))).toEqual([22, 23, 24, 25]);

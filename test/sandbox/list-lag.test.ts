@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
-test('a list that lags shows a new item later, while it is shown alone at once', async () => {
+test('a list that lags shows a new item later, and its single view shows it immediately', async () => {
   const { clock, get, post, ids } = await startCalling({ sites: 2, listLagMs: 3_000 });
   await clock.advance(60_000);
   const { id } = (await post('/tags', { tag: { name: 'new' } })).body.tag;
@@ -34,7 +34,7 @@ test('a list that lags shows a change later, and a deleted item longer', async (
   expect(await names()).toEqual([]);
 });
 
-test('what happens by itself and what a test does is in the list later, too', async () => {
+test('automatic changes and changes by tests also appear in the list later', async () => {
   const { sandbox, clock, get, post } = await startCalling({ sites: 2, listLagMs: 3_000 });
   const inList = async () => {
     const { sites } = (await get('/sites?sort=created_at,asc')).body;
@@ -57,7 +57,7 @@ test('what happens by itself and what a test does is in the list later, too', as
   expect(await inList()).toBe(true);
 });
 
-test('a list below an item that no list shows yet is as it is', async () => {
+test('a list below an item that no list shows yet is up to date', async () => {
   const { post, ids } = await startCalling({ sites: 0, listLagMs: 3_000 });
   const { id } = (await post('/sites', { site: { url: 'https://new.example' } })).body.site;
   const { note } = (await post(`/sites/${id}/notes`, { note: { content: 'made now' } })).body;

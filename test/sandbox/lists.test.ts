@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
 describe('a list', () => {
-  test('comes in pages that together hold every item once', async () => {
+  test('has pages that together contain every item once', async () => {
     const { sandbox, get, ids } = await startCalling({ sites: 25 });
 
     const first = await get('/sites?perPage=10');
@@ -17,14 +17,14 @@ describe('a list', () => {
     expect(await ids('/sites?perPage=10&page=4')).toEqual([]);
   });
 
-  test('has a hundred items a page when nothing is said', async () => {
+  test('has a hundred items per page by default', async () => {
     const { get } = await startCalling({ sites: 130 });
     const { body } = await get('/sites');
     expect(body.sites).toHaveLength(100);
     expect(body.meta.pagination).toMatchObject({ page: 1, perPage: 100, totalPages: 2 });
   });
 
-  test('shows the newest first when nothing is said, and sorts both ways', async () => {
+  test('shows the newest first by default, and sorts in both directions', async () => {
     const { sandbox, ids, get } = await startCalling({ sites: 12 });
     expect(await ids('/sites')).toEqual([...sandbox.siteIds()].reverse());
     expect(await ids('/sites?sort=created_at,asc')).toEqual(sandbox.siteIds());
@@ -33,7 +33,7 @@ describe('a list', () => {
     expect(urls).toEqual([...urls].sort().reverse());
   });
 
-  test('keeps items that are equal in order of creation, whichever way it is sorted', async () => {
+  test('keeps equal items in order of creation, in both directions', async () => {
     const { clock, post, ids } = await startCalling({ sites: 0 });
     const made: string[] = [];
     for (const name of ['one', 'two', 'three']) {
@@ -69,13 +69,13 @@ describe('a filter', () => {
     expect(one.body.sites.map((site: { id: string }) => site.id)).toEqual(['site-0007']);
   });
 
-  test('finds a part of a string without regard to case', async () => {
+  test('finds a part of a string, case-insensitively', async () => {
     const { post, ids } = await startCalling({ sites: 3 });
     const { id } = (await post('/sites', { site: { url: 'https://crumbs.example' } })).body.site;
     expect(await ids('/sites?filters[url:contains]=CRUMB')).toEqual([id]);
   });
 
-  test('with "in" must be one of many values, written as an array', async () => {
+  test('with "in" matches one of several values, written as an array', async () => {
     const { get } = await startCalling();
     const { body } = await get('/sites?filters[tags:in][]=11&filters[tags:in][]=12');
     expect(body.sites.length).toBeGreaterThan(0);
@@ -86,7 +86,7 @@ describe('a filter', () => {
     expect(none.body.sites).toEqual([]);
   });
 
-  test('compares versions by their parts, as far as they are given', async () => {
+  test('compares versions part by part, to the precision of the filter', async () => {
     const { get } = await startCalling();
     const versions = async (filter: string) =>
       (await get(`/sites?filters[php_version:${filter}`)).body.sites.map(
@@ -103,7 +103,7 @@ describe('a filter', () => {
     expect(await versions('gt]=8.3')).toEqual([]);
   });
 
-  test('by time takes moments, local times and days in the timezone given', async () => {
+  test('by time accepts timestamps, local times and days in the given timezone', async () => {
     const { clock, post, ids } = await startCalling({ sites: 0, startsAt: '2026-11-20T23:30:00Z' });
     const { id } = (await post('/sites', { site: { url: 'https://late.example' } })).body.site;
     await clock.advance(1000);
@@ -121,7 +121,7 @@ describe('a filter', () => {
     expect(await has('gte]=2026-11-21T00:30:01&timezone=Europe/Berlin')).toBe(false);
   });
 
-  test('interprets only created_at in the timezone, but for sites', async () => {
+  test('interprets only created_at in the timezone, except for sites', async () => {
     const { post, ids } = await startCalling({ sites: 0, startsAt: '2026-11-20T23:30:00Z' });
     const { id } = (await post('/tags', { tag: { name: 'late' } })).body.tag;
     const has = async (filter: string) =>

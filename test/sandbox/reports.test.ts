@@ -43,7 +43,7 @@ describe('a downloaded report', () => {
     expect((await download(sandbox.url, sandbox.token, 'report-0001')).equals(first)).toBe(true);
   });
 
-  test('stays on its page however much callers write', async () => {
+  test('has one page, whatever the length of its texts', async () => {
     const { sandbox, clock, get, post } = await startCalling();
     const [{ site, start_date, end_date }] = (await get('/reports?filters[type:eq]=one_time')).body.reports;
     const section = { heading: 'Long \u{1F600}'.repeat(200), description: 'word\n'.repeat(500) };
@@ -57,7 +57,7 @@ describe('a downloaded report', () => {
   });
 });
 
-test('a report has the content of its template, and what was sent laid over it', async () => {
+test('a report has the content of its template, overridden by the request', async () => {
   const { sandbox, clock, get, post } = await startCalling();
   const content = { sections: { cover: { visible: false }, closing: { heading: 'Goodbye then' } } };
   const named = { report_template: { name: 'Mine', ...content, email: { subject: 'By template' } } };
@@ -80,7 +80,7 @@ test('a report has the content of its template, and what was sent laid over it',
   expect(text).not.toContain('Website care report');
 });
 
-test('a report whose task is cancelled, or whose site leaves meanwhile, is never made', async () => {
+test('a report whose task is cancelled, or whose site is deleted meanwhile, is never made', async () => {
   const { sandbox, clock, get, post, remove } = await startCalling();
   const { reports } = (await get('/reports?filters[type:eq]=one_time')).body;
   const order = async ({ site, start_date, end_date }: (typeof reports)[number]) =>
@@ -104,7 +104,7 @@ test('a site without backups, or a period that has not ended, cannot be reported
   expect(await codeOf('site-0001', '2026-11-22')).toBe('invalid_period');
 });
 
-test('sending to nobody, or to wrong addresses alone, sends nothing', async () => {
+test('without recipients, or with invalid addresses only, nothing is sent', async () => {
   const { sandbox, get, post } = await startCalling();
   const before = (await get('/reports/report-0001')).body;
   const send = async (recipients: string[]) =>
@@ -117,7 +117,7 @@ test('sending to nobody, or to wrong addresses alone, sends nothing', async () =
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('sending again to the same address starts its mail again', async () => {
+test('sending again to the same address restarts the status of its mail', async () => {
   const { clock, get, post } = await startCalling();
   const send_email = { recipients: ['kim@customers.example'] };
   await post('/reports/report-0001/send-email', { send_email });
@@ -128,7 +128,7 @@ test('sending again to the same address starts its mail again', async () => {
   expect(own).toMatchObject([{ status: 'sent', sent_at: '2026-11-21T13:00:00.000Z' }]);
 });
 
-test('the fleet has templates, scheduled reports, and reports with mail of every fate', async () => {
+test('the fleet has templates, scheduled reports, and reports with mail of every status', async () => {
   const { get } = await startCalling();
   const { report_templates } = (await get('/report-templates')).body;
   const { scheduled_reports } = (await get('/scheduled-reports')).body;
@@ -146,7 +146,7 @@ test('the fleet has templates, scheduled reports, and reports with mail of every
   expect(new Set(fates)).toEqual(new Set(['opened', 'bounced', 'spam']));
 });
 
-test('a site that leaves takes its scheduled report along', async () => {
+test('deleting a site deletes its scheduled report', async () => {
   const { get, remove } = await startCalling();
   const [{ id, site }] = (await get('/scheduled-reports')).body.scheduled_reports;
   await remove(`/sites/${site.id}`);
@@ -162,7 +162,7 @@ test('a scheduled report keeps its content when its template changes later', asy
   expect((await get(`/scheduled-reports/${id}`)).body).toEqual(before);
 });
 
-test('a scheduled report that is paused or active already says so', async () => {
+test('pausing a paused scheduled report, or resuming an active one, answers 422', async () => {
   const { sandbox, get, post } = await startCalling();
   const [{ id }] = (await get('/scheduled-reports?filters[status:eq]=active')).body.scheduled_reports;
   const act = async (action: string) => (await post(`/scheduled-reports/${id}/${action}`)).body;
@@ -173,7 +173,7 @@ test('a scheduled report that is paused or active already says so', async () => 
   expect(sandbox.journal.effectsOf('resumeScheduledReport')).toEqual([]);
 });
 
-test('what waits for its moment keeps it across an update that does not move it', async () => {
+test('a scheduled report keeps its next time across an update that does not change it', async () => {
   const { get, post } = await startCalling();
   const [{ id, next_report_at }] = (await get('/scheduled-reports')).body.scheduled_reports;
   const sent = { scheduled_report: { timezone: 'Asia/Tokyo' } };
@@ -181,7 +181,7 @@ test('what waits for its moment keeps it across an update that does not move it'
   expect(scheduled_report).toMatchObject({ timezone: 'Asia/Tokyo', next_report_at });
 });
 
-test('mail to an address can be given any status, also after it was opened', async () => {
+test('a test can set any status for mail to an address, also after it was opened', async () => {
   const { sandbox, clock, get, post } = await startCalling();
   const recipients = ['kim@customers.example', 'lou@customers.example'];
   await post('/reports/report-0001/send-email', { send_email: { recipients } });

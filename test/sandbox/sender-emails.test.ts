@@ -15,7 +15,7 @@ test('the account has verified and pending sender emails, with and without DNS',
   ]);
 });
 
-test('an owner called never does not confirm, and a domain called unpublished has no DNS', async () => {
+test('an owner named "never" does not confirm, and a domain named "unpublished" has no DNS', async () => {
   const { clock, post } = await startCalling({ sites: 1 });
   const make = async (email: string) => {
     const { body } = await post('/sender-emails', { sender_email: { email } });
@@ -27,7 +27,7 @@ test('an owner called never does not confirm, and a domain called unpublished ha
   expect(unpublished).toMatchObject({ status: 'verified', domain: { dkim: { verified: false } } });
 });
 
-test('another verification email does not make an owner start again', async () => {
+test('another verification email does not delay the confirmation', async () => {
   const { clock, post } = await startCalling({ sites: 1 });
   const { id } = (await post('/sender-emails', { sender_email: { email: 'kim@agency.example' } })).body
     .sender_email;
@@ -71,7 +71,7 @@ test('a sender email that the login screen or a template uses stays', async () =
   expect(await codeOf('sender-0003')).toBeUndefined();
 });
 
-test('looking again without news is no effect', async () => {
+test('a check without a change is no effect', async () => {
   const { sandbox, post } = await startCalling({ sites: 1 });
   await post('/sender-emails/sender-0001/refresh');
   await post('/sender-emails/sender-0001/verify-dkim');

@@ -4,7 +4,7 @@ import { startCalling } from './calling.ts';
 
 const START = '2026-11-21T12:00:00.000Z';
 
-test('every answer carries the time of the service in its Date header, errors and HTML pages included', async () => {
+test('every answer has the time of the service in its Date header, including errors and HTML pages', async () => {
   const { sandbox, clock, get } = await startCalling({ sites: 1, startsAt: START });
   const dateOf = async (path: string) => (await get(path)).headers.get('date');
   expect(await dateOf('/sites')).toBe('Sat, 21 Nov 2026 12:00:00 GMT');
@@ -32,7 +32,7 @@ test('the time in the header runs as fast as the service', async () => {
   expect((await get('/sites')).headers.get('date')).toBe('Sat, 21 Nov 2026 12:01:00 GMT');
 });
 
-test('a service can leave the Date header out', async () => {
+test('the Date header can be omitted', async () => {
   const { get } = await startCalling({ sites: 1, dateHeader: false });
   expect((await get('/sites')).headers.get('date')).toBeNull();
 });

@@ -13,7 +13,7 @@ test('a site is registered, disconnected at first, and its answer is the reduced
   expect(sandbox.journal.effectsOf('createSite')).toEqual([body.site.id]);
 });
 
-test('an address that is none or known already is refused', async () => {
+test('an invalid or existing address is refused', async () => {
   const { get, post } = await startCalling({ sites: 1 });
   const known = (await get('/sites/site-0001')).body.site.url;
   expect((await post('/sites', { site: { url: 'new.example' } })).body.error.code).toBe('invalid_url');
@@ -40,7 +40,7 @@ test('credentials are shown only where they are configured, and only in the sing
   });
 });
 
-test('a change of the daily sync time moves the next sync and is answered', async () => {
+test('a change of the daily sync time moves the next sync, and the answer shows it', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 1 });
   const update = () => post('/sites/site-0001/update', { site: { sync: { daily_sync_time: '13:37Z' } } });
   const { body } = await update();
@@ -57,7 +57,7 @@ test('a time of day that does not exist is refused and nothing is changed', asyn
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('a deleted site is gone from its client and its tags', async () => {
+test('a deleted site is removed from its client and its tags', async () => {
   const { get, remove } = await startCalling();
   const [tag] = (await get('/tags')).body.tags.filter(({ site_ids }: { site_ids: string[] }) => site_ids[0]);
   const [id] = tag.site_ids;
@@ -67,7 +67,7 @@ test('a deleted site is gone from its client and its tags', async () => {
   if (client) expect((await get(`/clients/${client.id}`)).body.client.site_ids).not.toContain(id);
 });
 
-test('a deleted site takes its notes, works, log and staging copies along, and the access of the team', async () => {
+test('deleting a site deletes its notes, works, log, staging copies and the access of the team', async () => {
   const { sandbox, get, ids, post, remove } = await startCalling();
   const [copy] = (await get('/staging-sites')).body.staging_sites;
   const member = (await get('/team-members')).body.team_members.find(
@@ -83,7 +83,7 @@ test('a deleted site takes its notes, works, log and staging copies along, and t
   expect(sandbox.journal.effectsOf('deleteSite')).toHaveLength(new Set([copy.site_id, seen]).size);
 });
 
-test('effects of team, storage, staging, notes, works and logs stand under what was asked for', async () => {
+test('effects of team, storage, staging, notes, works and logs are recorded under the requested id', async () => {
   const { sandbox, get, post, remove } = await startCalling();
   const member = (await post('/team-members', { team_member: { email: 'new@agency.example' } })).body
     .team_member;

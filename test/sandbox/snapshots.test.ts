@@ -18,7 +18,7 @@ async function startWithSnapshots() {
   return { ...calling, daysAgo, between };
 }
 
-test('a list of snapshots covers the last seven days when it is not told otherwise', async () => {
+test('a list of snapshots covers the last seven days by default', async () => {
   const { ids, daysAgo, between } = await startWithSnapshots();
   expect(await ids(path)).toEqual(between(daysAgo(7), daysAgo(0)));
   expect(await ids(path)).toHaveLength(7);
@@ -37,7 +37,7 @@ test('with only an upper bound the list still begins seven days ago', async () =
   expect(await ids(`${path}?filters[created_at:lte]=${daysAgo(8)}`)).toEqual([]);
 });
 
-test('with both bounds the list covers what lies between them', async () => {
+test('with both bounds the list covers the time between them', async () => {
   const { ids, daysAgo, between } = await startWithSnapshots();
   const bounds = `filters[created_at:gte]=${daysAgo(9)}&filters[created_at:lte]=${daysAgo(7.5)}`;
   expect(await ids(`${path}?${bounds}`)).toEqual(between(daysAgo(9), daysAgo(7.5)));
@@ -69,7 +69,7 @@ test('the scan of a hacked site shows in its snapshots from the day it was found
   expect(snapshot.security.scanner.detections.files).toBeGreaterThan(0);
 });
 
-test('a snapshot is shown alone with scan counts and measurements, which lists leave out', async () => {
+test('the single view of a snapshot has scan counts and measurements, which lists omit', async () => {
   const { get, ids } = await startCalling();
   const [site] = (await get('/sites?filters[performance:eq]=true&filters[connection_status:eq]=connected'))
     .body.sites;
@@ -82,7 +82,7 @@ test('a snapshot is shown alone with scan counts and measurements, which lists l
   expect(listed.security.scanner).not.toHaveProperty('files');
 });
 
-test('a site that has backups switched off answers 422 until they are switched on', async () => {
+test('a site with disabled backups answers 422 until they are enabled', async () => {
   const { get, post } = await startCalling();
   const sites = (await get('/sites?filters[backups:eq]=false')).body.sites as { id: string }[];
   const enabled: number[] = [];

@@ -47,7 +47,7 @@ test('an account with a state file is the same after a restart', async () => {
   expect(Number(id)).toBeGreaterThan(11);
 });
 
-test('what was going on goes on after a restart: a sync ends, and its snapshot with it', async () => {
+test('work in progress continues after a restart: a sync ends, and its snapshot with it', async () => {
   const state = stateFile();
   const first = await startCalling({ sites: 3, state });
   first.sandbox.site('site-0001').syncTakes(60 * SECOND);
@@ -62,7 +62,7 @@ test('what was going on goes on after a restart: a sync ends, and its snapshot w
   expect(snapshot.status).toBe('succeeded');
 });
 
-test('time goes on while the sandbox is away, as fast as the clock, and never back', async () => {
+test('time passes while the sandbox is stopped, as fast as the clock, and never goes back', async () => {
   const state = stateFile();
   const first = await startCalling({ sites: 3, state, speed: 60 });
   await first.clock.advance(60 * SECOND);
@@ -104,7 +104,7 @@ test('the file is written within a second of a change, once for all, and replace
   expect(tags.map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
 });
 
-test('a file that holds something else is refused and left as it is', async () => {
+test('a file with other content is refused and not changed', async () => {
   const state = stateFile();
   writeFileSync(state, 'sites: 60\n');
   await expect(startSandbox({ state, clock: heldClock() })).rejects.toThrow(
@@ -113,7 +113,7 @@ test('a file that holds something else is refused and left as it is', async () =
   expect(readFileSync(state, 'utf8')).toBe('sites: 60\n');
 });
 
-test('a state that cannot be written is told when the sandbox stops', async () => {
+test('a state that cannot be written is reported when the sandbox stops', async () => {
   const state = stateFile();
   const sandbox = await startSandbox({ sites: 1, state, clock: heldClock() });
   rmSync(join(state, '..'), { recursive: true });

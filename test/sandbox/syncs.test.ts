@@ -37,7 +37,7 @@ describe('a sync', () => {
     expect((await get(`/sites/${id}/snapshots/${snapshot_id}`)).body.snapshot.status).toBe('succeeded');
   });
 
-  test('that fails says so on the site and on its snapshot', async () => {
+  test('that fails is shown on the site and its snapshot', async () => {
     const { sandbox, clock, get, post } = await startCalling({ sites: 3 });
     const [id = ''] = sandbox.siteIds();
     const before = (await get(`/sites/${id}`)).body.site;
@@ -126,7 +126,7 @@ describe('a site', () => {
     expect(after.backups).toMatchObject({ latest_snapshot: null, available_snapshots: 0 });
   });
 
-  test('that is deleted in the middle of its sync is gone for good', async () => {
+  test('that is deleted during its sync does not come back', async () => {
     const { clock, get, post, remove } = await startCalling({ sites: 1 });
     await post('/sites/site-0001/sync');
     expect((await remove('/sites/site-0001')).status).toBe(204);

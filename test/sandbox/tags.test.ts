@@ -26,7 +26,7 @@ test('a tag is created, shown, changed and deleted', async () => {
   ]);
 });
 
-test('a change that changes nothing is no effect', async () => {
+test('a request that changes nothing is no effect', async () => {
   const { sandbox, clock, get, post } = await startCalling({ sites: 1 });
   const before = (await get('/tags/11')).body.tag;
   await clock.advance(1000);
@@ -35,7 +35,7 @@ test('a change that changes nothing is no effect', async () => {
   expect(sandbox.journal.effects).toEqual([]);
 });
 
-test('a name that is blank or taken, and a color that is none, are refused', async () => {
+test('a blank or existing name, and an invalid color, are refused', async () => {
   const { post } = await startCalling({ sites: 1 });
   const codeOf = async (tag: object) => (await post('/tags', { tag })).body.error.code;
   expect(await codeOf({ name: 'Production' })).toBe('tag_name_taken');
@@ -43,7 +43,7 @@ test('a name that is blank or taken, and a color that is none, are refused', asy
   expect(await codeOf({ name: 'new', color: 'red' })).toBe('invalid_color');
 });
 
-test('a tag is assigned site by site, and what cannot be is reported while the status stays 200', async () => {
+test('a tag is assigned site by site: errors are reported, and the status is 200', async () => {
   const { sandbox, get, post } = await startCalling({ sites: 3 });
   const { id } = (await post('/tags', { tag: { name: 'new' } })).body.tag;
 
@@ -88,7 +88,7 @@ test('a site takes ten tags and no more', async () => {
   expect([status, body.assign.errors[0].code]).toEqual([200, 'tag_limit_reached']);
 });
 
-test('deleting a tag takes it from its sites', async () => {
+test('deleting a tag removes it from its sites', async () => {
   const { get, ids, remove } = await startCalling();
   const [site] = (await get('/sites?filters[tags:in][]=12')).body.sites;
   await remove('/tags/12');

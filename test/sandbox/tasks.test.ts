@@ -48,7 +48,7 @@ describe('a task', () => {
     expect(details.sites[0].steps[0].error).toEqual({});
   });
 
-  test('is cancelled with all that is left of it, and stays as it was then', async () => {
+  test('is cancelled with its remaining work, and keeps its progress', async () => {
     const { sandbox, clock, post, show, id } = await startWithTask();
     await clock.advance(63 * SECOND);
 

@@ -25,7 +25,7 @@ const source = (version: string) => `
   console.log(\`\${command} ${version} stopped\`);
   return 0;`;
 
-test('the daemon works on the sandbox, starts again when a source file changes, and both end together', async () => {
+test('the daemon uses the sandbox, restarts when a source file changes, and both end together', async () => {
   await checkout.writeMain(source('one'));
   dev = checkout.start('dev.mjs');
   await dev.line(/^The sandbox: http:\/\/127\.0\.0\.1:4010\/api\/v6, its journal: http/);
@@ -46,7 +46,7 @@ test('the daemon works on the sandbox, starts again when a source file changes, 
   ]);
 });
 
-test('a change that does not compile is shown, and the daemon stays up', async () => {
+test('a change that does not compile is shown, and the daemon keeps running', async () => {
   await checkout.writeMain(source('one'));
   dev = checkout.start('dev.mjs');
   await dev.line(/^daemon one on/);
@@ -60,7 +60,7 @@ test('a change that does not compile is shown, and the daemon stays up', async (
   expect((await dev.ended).stdout).toMatch(/^daemon one on .*\ndaemon one stopped\ndaemon three on/);
 });
 
-test('a sandbox that cannot start says why, and starts after the next change', async () => {
+test('a sandbox that cannot start prints the cause, and starts after the next change', async () => {
   await checkout.writeMain(`console.error('Port 4010 is in use.'); return 2;`);
   dev = checkout.start('dev.mjs');
   await dev.line(/^Port 4010 is in use\.$/);

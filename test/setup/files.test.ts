@@ -10,7 +10,7 @@ interface Service {
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('the compose file runs Redis, the sandbox and the daemon, and keeps what Redis holds', async () => {
+test('the compose file runs Redis, the sandbox and the daemon, and keeps the data of Redis', async () => {
   const { services, volumes } = parse(await read('docker-compose.yml'), { merge: true });
 
   expect(Object.keys(services)).toEqual(['redis', 'sandbox', 'daemon']);
@@ -33,7 +33,7 @@ test('the compose file runs Redis, the sandbox and the daemon, and keeps what Re
   }
 });
 
-test('the image takes in every file that its build copies', async () => {
+test('the image includes every file that its build copies', async () => {
   const copied = [...(await read('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)];
   const paths = copied.flatMap(([, sources]) => sources?.split(' ') ?? []);
   const allowed = (await read('.dockerignore')).match(/(?<=^!).+/gm) ?? [];
@@ -45,7 +45,7 @@ test('the image takes in every file that its build copies', async () => {
   }
 });
 
-test('the scripts that the docs name are there, and what they start too', async () => {
+test('the scripts that the docs name exist, and so do the files that they start', async () => {
   const { scripts } = JSON.parse(await read('package.json'));
 
   expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['setup', 'build', 'demo', 'test']));
@@ -57,7 +57,7 @@ test('the scripts that the docs name are there, and what they start too', async 
   await access(new URL('../../.ci/run', import.meta.url), constants.X_OK);
 });
 
-test('the workflow tests on the oldest supported Node and a newer one, with a time limit, and pins what it uses', async () => {
+test('the workflow tests on the oldest supported Node and a newer one, with a time limit, and pins its actions', async () => {
   const { engines } = JSON.parse(await read('package.json'));
   const workflow = parse(await read('.github/workflows/test.yml'));
   const { strategy, steps, ...job } = workflow.jobs.test;

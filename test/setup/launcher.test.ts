@@ -27,7 +27,7 @@ test('several commands on a stale build all start the current source', async () 
   expect(ended).toEqual(Array.from({ length: 4 }, () => ({ code: 0, stdout: 'current', stderr: '' })));
 });
 
-test('a source that does not compile is told in the words of the compiler', async () => {
+test('a source that does not compile is reported with the output of the compiler', async () => {
   await checkout.writeMain(`return 'not a number';`);
 
   const { code, stderr } = await checkout.run('bin.mjs');
@@ -36,7 +36,7 @@ test('a source that does not compile is told in the words of the compiler', asyn
   expect(stderr).toMatch(/^The build failed:\n.*main\.ts\(2,1\): error TS2322/);
 });
 
-test('a checkout that cannot be written and has no build is told in one sentence', async () => {
+test('a read-only checkout without a build is reported in one sentence', async () => {
   await checkout.writeMain('return 0;');
   await writeFile(join(checkout.dir, 'node_modules/.cache'), 'no folder');
 
@@ -62,7 +62,7 @@ test.skipIf(!existsSync('/dev/full'))('output that is lost is no success', async
   });
 });
 
-test('a reader that has seen enough is no failure', async () => {
+test('a closed output pipe is not a failure', async () => {
   await checkout.writeMain(`
     for (let line = 1; line <= 100_000; line += 1) process.stdout.write(line + '\\n');
     return 0;
@@ -88,7 +88,7 @@ test('all output arrives, and an open handle does not keep the command from endi
   expect(stdout).toHaveLength(1_000_000);
 });
 
-test('without npm packages one sentence says what to run', async () => {
+test('without npm packages the error names the command to run', async () => {
   await checkout.writeMain('return 0;');
   await rename(join(checkout.dir, 'node_modules'), join(checkout.dir, 'elsewhere'));
 

@@ -23,7 +23,7 @@ async function machine(programs: Record<string, string>, env: NodeJS.ProcessEnv 
   return { PATH: bin, REDIS_URL: '', CI: '', ...env };
 }
 
-test('a machine that has everything is set up once, and each time it is said how to have the command', async () => {
+test('a complete machine is set up once, and each time the output shows how to add the command to the PATH', async () => {
   const env = await machine({ 'redis-server': '' });
   const ready = `Ready. For the command "caretaker" in this terminal: export PATH="$PATH:${checkout.dir}/node_modules/.bin"\n`;
 
@@ -35,7 +35,7 @@ test('a machine that has everything is set up once, and each time it is said how
   expect(await readlink(join(checkout.dir, 'node_modules/.bin/caretaker'))).toBe('../../src/cli/bin.mjs');
 });
 
-test('a missing Redis is installed, said aloud before, with the package list fetched when need be', async () => {
+test('a missing Redis is installed after an announcement, with the package list fetched if needed', async () => {
   const asked = join(checkout.dir, 'asked');
   const script = `echo "$@" >> ${asked}; [ "$1" = update ] || [ "$(wc -l < ${asked})" -gt 1 ]`;
   const env = await machine({ 'apt-get': script, wc: 'exec /usr/bin/wc "$@"' });
@@ -62,7 +62,7 @@ test('an installation that fails shows what was tried and ends with one sentence
   expect(stderr).toMatch(/\nRedis could not be installed\. .* REDIS_URL to a Redis of yours\.\n$/);
 });
 
-test('where nothing can be installed one sentence says what is missing', async () => {
+test('without a package manager the error names what is missing', async () => {
   expect(await checkout.run('set-up.mjs', [], await machine({}))).toEqual({
     code: 1,
     stdout: '',

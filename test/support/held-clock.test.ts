@@ -20,7 +20,7 @@ test('a held clock wakes sleepers in order, each at its own time', async () => {
   expect(clock.sleepers()).toBe(1);
 });
 
-test('a sleeper that sleeps again within the same move wakes again in it', async () => {
+test('a sleeper that sleeps again during an advance wakes again within it', async () => {
   const clock = heldClock(0);
   let rounds = 0;
   const loop = (async () => {

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { healthOf } from '../../src/redis/embedded/command.ts';
 import { startTestRedis } from './redis.ts';
 
-test('a test Redis that is killed comes back with what was written', async () => {
+test('a test Redis that is killed restarts with its data', async () => {
   const server = await startTestRedis();
   const client = new Redis(server.options);
   await client.set('kept', 'yes');

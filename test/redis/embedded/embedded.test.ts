@@ -62,7 +62,7 @@ async function pidOf(client: Redis): Promise<number> {
   return Number(/^process_id:(\d+)/m.exec(await client.info('server'))?.[1]);
 }
 
-test('the first user starts a server for itself alone, and finds its data again the next time', async () => {
+test('the first user starts a private server, and finds its data again the next time', async () => {
   const dataDir = await newFolder();
   const first = await open(dataDir);
   await connect(first).set('kept', 'yes');
@@ -132,7 +132,7 @@ test('many users that start at the same instant make one server', async () => {
   expect(new Set(await Promise.all(users.map((user) => pidOf(connect(user))))).size).toBe(1);
 });
 
-test('a server that is killed while in use comes back with its data', async () => {
+test('a server that is killed while in use is restarted with its data', async () => {
   const dataDir = await newFolder();
   const client = connect(await open(dataDir));
   await openInProcess(dataDir);
@@ -145,7 +145,7 @@ test('a server that is killed while in use comes back with its data', async () =
   expect(await pidOf(client)).not.toBe(pid);
 });
 
-test('an append-only file that was cut short in the middle of a write is read up to there', async () => {
+test('an append-only file that was truncated during a write is read up to there', async () => {
   const dataDir = await newFolder();
   const first = await open(dataDir);
   const client = connect(first);
@@ -161,7 +161,7 @@ test('an append-only file that was cut short in the middle of a write is read up
   expect(await second.mget('kept', 'lost')).toEqual(['yes', null]);
 });
 
-test('a folder whose path is too long for a socket is shared all the same', async () => {
+test('a folder whose path is too long for a socket can still be shared', async () => {
   const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
   const mine = await open(dataDir);
   vi.stubEnv('TMPDIR', '/var/tmp');
@@ -182,7 +182,7 @@ test('a server whose socket was deleted is replaced by one that can be reached',
   expect(await connect(redis).get('kept')).toBe('yes');
 });
 
-test('without a Redis on the machine one sentence says how to install it, and what else would do', async () => {
+test('without a Redis on the machine the error shows how to install it, and the alternative', async () => {
   vi.stubEnv('PATH', '');
   await expect(open(await newFolder())).rejects.toMatchObject({
     code: 'REDIS_MISSING',
@@ -190,7 +190,7 @@ test('without a Redis on the machine one sentence says how to install it, and wh
   });
 });
 
-test('a data folder that cannot be made is named in one sentence', async () => {
+test('a data folder that cannot be created is reported in one sentence', async () => {
   const dataDir = await newFolder();
   await writeFile(dataDir, 'a file is in the way');
 
@@ -200,7 +200,7 @@ test('a data folder that cannot be made is named in one sentence', async () => {
   });
 });
 
-test('data that cannot be read are a clear error with the words of the server', async () => {
+test('unreadable data is an error with the message of the server', async () => {
   const dataDir = await newFolder();
   await mkdir(join(dataDir, 'redis/appendonlydir'), { recursive: true });
   await writeFile(join(dataDir, 'redis/appendonlydir/appendonly.aof.manifest'), 'scribble\n');
@@ -211,7 +211,7 @@ test('data that cannot be read are a clear error with the words of the server', 
   });
 });
 
-test('a server whose users were all killed ends by itself, and its data are there again', async () => {
+test('a server whose users were all killed stops by itself, and its data is kept', async () => {
   const dataDir = await newFolder('a-folder-with-a-long-name-'.repeat(6));
   const killed = [await openInProcess(dataDir), await openInProcess(dataDir)];
   const client = connect({ socketPath: killed[0]?.socketPath ?? '' });

@@ -25,7 +25,7 @@ async function startOwner() {
   return owner;
 }
 
-test('what is done under the lock never overlaps, and few tickets are left', async () => {
+test('work under the lock never overlaps, and few tickets are left', async () => {
   let inside = 0;
   let most = 0;
   const work = async () => {
@@ -41,13 +41,13 @@ test('what is done under the lock never overlaps, and few tickets are left', asy
   expect((await readdir(folder)).length).toBeLessThan(40);
 });
 
-test('work that fails gives the lock back', async () => {
+test('work that fails releases the lock', async () => {
   await expect(withLock(folder, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
 
   expect(await withLock(folder, async () => 'done')).toBe('done');
 });
 
-test('the lock of a killed owner is taken over, that of a living one never', async () => {
+test('the lock of a killed owner is taken over, and that of a living one is not', async () => {
   const owner = await startOwner();
   await expect(withLock(folder, async () => 'done', { limitMs: 50 })).rejects.toMatchObject({
     code: 'DATA_FOLDER_BUSY',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { watchServer } from '../../../src/redis/embedded/watch.ts';
 import { keptLog } from '../../support/quiet.ts';
 
-test('a data folder that cannot be used while the server is gone is told in one sentence, without a stack', async () => {
+test('an unusable data folder without a server is logged in one sentence, without a stack', async () => {
   const log = keptLog();
   const inTheWay = '/dev/null/redis';
   const watch = watchServer(
