@@ -4,7 +4,7 @@ import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
 import { type ConfigWatch, watchConfig } from '../policy/file-watcher.ts';
-import { openPolicyBook, type PolicyBook } from '../policy/policy-watcher.ts';
+import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import { formatFreeze } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';
 import { openPolicyAgreement, type PolicyAgreement } from '../schedule/policy-agreement.ts';
@@ -46,14 +46,14 @@ export async function startDaemon(options: {
 }): Promise<Daemon> {
   const { caretaker, roles: given } = options;
   const { settings, registry, clock, log, records, engine } = caretaker;
-  const book = openPolicyBook({ settings: () => caretaker.settings, registry, clock, log });
+  const watcher = watchPolicies({ settings: () => caretaker.settings, registry, clock, log });
   const fires = given.includes('scheduler');
-  const agreement = openPolicyAgreement({ book, fires, owner: caretaker.owner, records, clock, log });
-  const state = { caretaker, given, book, agreement, startedAt: clock.now() };
+  const agreement = openPolicyAgreement({ watcher, fires, owner: caretaker.owner, records, clock, log });
+  const state = { caretaker, given, watcher, agreement, startedAt: clock.now() };
   const beats = new Map<Role, () => number | undefined>();
   const waiting = () => given.filter((role) => isStopped(beats.get(role)?.(), role, clock.now()));
   const watch = watchRedis({ store: caretaker.redis.store, queues: caretaker.queues, clock, log });
-  const stops: (() => Promise<void>)[] = [() => book.close(), () => watch.close()];
+  const stops: (() => Promise<void>)[] = [() => watcher.close(), () => watch.close()];
   const stop = async () => {
     for (const end of stops.reverse()) {
       await end().catch((error: unknown) => log.warn({ err: error }, 'a part of the daemon failed to stop'));
@@ -91,7 +91,7 @@ export async function startDaemon(options: {
     }
     const dashboard = await startDashboard({
       ...settings.dashboard,
-      ...overview(caretaker, book, {
+      ...overview(caretaker, watcher, {
         roles: given,
         waiting,
         differences: agreement.differences,
@@ -135,7 +135,7 @@ async function runningAlready(error: unknown, caretaker: Caretaker): Promise<Dae
 interface DaemonState {
   caretaker: Caretaker;
   given: readonly Role[];
-  book: PolicyBook;
+  watcher: PolicyWatcher;
   agreement: PolicyAgreement;
   startedAt: number;
   dashboardPort?: number;
@@ -145,7 +145,7 @@ interface DaemonState {
 function showPresence({
   caretaker,
   given,
-  book,
+  watcher,
   agreement,
   startedAt,
   dashboardPort,
@@ -158,7 +158,7 @@ function showPresence({
     startedAt,
     seenAt: caretaker.clock.now(),
     ...(dashboardPort === undefined ? {} : { dashboardPort }),
-    keeps: [...book.kept()],
+    keeps: [...watcher.kept()],
     policies: agreement.digest(),
   });
 }

@@ -1,7 +1,7 @@
 /** The state of the daemon for its dashboard: its roles and whether they run, its policies and its accounts. */
 import { openBudget } from '../budget/budget.ts';
 import type { AccountView, BrokenFile, DashboardOptions } from '../dashboard/options.ts';
-import type { PolicyBook } from '../policy/policy-watcher.ts';
+import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 import type { RedisTrouble } from '../redis/health.ts';
 import { accountOf } from '../settings/account.ts';
 import { type Diagnostic, hintOf, placeOf, shortFile } from '../yaml/diagnostic.ts';
@@ -18,7 +18,7 @@ const PING_TIMEOUT_MS = 1_000;
 /** The options of the dashboard that describe the daemon; `waiting` gives the roles that are not running. */
 export function overview(
   caretaker: Caretaker,
-  book: PolicyBook,
+  watcher: PolicyWatcher,
   process: {
     roles: readonly string[];
     waiting: () => readonly string[];
@@ -34,7 +34,7 @@ export function overview(
     budget: openBudget(redis.store, clock, name, { ...budget, address: baseUrl }),
   }));
   return {
-    policies: book.policies,
+    policies: watcher.policies,
     reasons: caretaker.registry.reasons,
     engine,
     needAccount: (name) => void accountOf(settings, name),
@@ -48,7 +48,7 @@ export function overview(
         redis: await Promise.race([answer, late]),
         roles: process.roles,
         waiting: process.waiting(),
-        brokenFiles: brokenFilesOf(book),
+        brokenFiles: brokenFilesOf(watcher),
         differences: process.differences(),
         troubles: process.troubles(),
       };
@@ -69,22 +69,22 @@ export function overview(
 }
 
 /** The policy files with errors, each with its policies that stay active in their previous version. */
-function brokenFilesOf(book: PolicyBook): BrokenFile[] {
-  const findings = book.findings();
+function brokenFilesOf(watcher: PolicyWatcher): BrokenFile[] {
+  const findings = watcher.findings();
   const files = [...new Set(findings.map(({ file }) => file))];
   return files.map((file) => ({
     file: shortFile(file),
     errors: findings.filter((finding) => finding.file === file).map(errorOf),
-    since: book.brokenSince(file),
+    since: watcher.brokenSince(file),
     active: [
       ...new Set(
         [
-          ...book.policies().filter((policy) => policy.file === file),
-          ...book.kept().filter((kept) => kept.file === file),
+          ...watcher.policies().filter((policy) => policy.file === file),
+          ...watcher.kept().filter((kept) => kept.file === file),
         ].map(({ name }) => name),
       ),
     ],
-    kept: book
+    kept: watcher
       .kept()
       .filter((kept) => kept.file === file)
       .map(({ name, readAt }) => ({ name, readAt })),

@@ -6,7 +6,7 @@
 import type { Caretaker } from '../app/caretaker.ts';
 import { endedCount } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import { formatLostWork } from './output/lost-work.ts';
+import { formatLostWork } from './output/run-advice.ts';
 import { clockTime, timeOfDay } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 

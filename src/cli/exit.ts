@@ -1,24 +1,23 @@
-/** Exit codes (DESIGN 3.2), and the sentence for whatever was thrown. */
-
+/** Exit codes, and what a person reads about an error. */
 import { CaretakerError, messageOf } from '../errors.ts';
 import { writeRefusal } from '../redis/refusal.ts';
 import { InvalidFilesError, renderFindings } from '../yaml/diagnostic.ts';
 import type { Terminal } from './output/terminal.ts';
 
 export const exit = {
-  /** All is well. */
+  /** The command did what was asked. */
   ok: 0,
-  /** A run ended `partial`, `failed`, `stopped` or `cancelled`, or what was asked for was not done. */
+  /** A run ended `partial`, `failed`, `stopped` or `cancelled`, or the command could not do its work. */
   notAllWell: 1,
   /** Bad usage, config or policy. */
   badInput: 2,
-  /** Redis or the API cannot be reached, or the account refuses us. */
+  /** Redis or the API cannot be reached, or the account denies access. */
   unreachable: 3,
-  /** Interrupted by Ctrl-C, as shells expect it. */
+  /** Interrupted by Ctrl-C: 128 + SIGINT. */
   interrupted: 130,
 } as const;
 
-/** Bad usage that commander itself cannot see. */
+/** Wrong usage that commander cannot detect. */
 export class UsageError extends CaretakerError {
   readonly code = 'USAGE';
 }
@@ -49,20 +48,28 @@ const codes: Record<string, number> = {
   REDIRECTED: exit.unreachable,
 };
 
-/** Says what went wrong, in one sentence or one finding each, and gives the exit code. */
+/**
+ * Prints an error and returns the exit code: for invalid files each finding, else one sentence that ends with
+ * the code of the error, by which docs/errors.md is sorted. Wrong usage needs no code: the sentence is enough.
+ */
 export function explain(error: unknown, terminal: Terminal): number {
   const { paint, say } = terminal;
+  const sayError = (message: string, code: string) => {
+    const shownCode = code === 'USAGE' ? '' : ` ${paint('dim', `[${code}]`)}`;
+    const [first, ...more] = message.split('\n');
+    say([`${paint('red', 'error')}: ${first}${shownCode}`, ...more].join('\n'));
+  };
   if (error instanceof InvalidFilesError) {
     say(renderFindings(error.findings, { color: terminal.paint, columns: terminal.sayColumns }));
     return exit.badInput;
   }
   if (error instanceof CaretakerError) {
-    say(`${paint('red', 'error')}: ${error.message}`);
+    sayError(error.message, error.code);
     return codes[error.code] ?? exit.notAllWell;
   }
   const refusal = writeRefusal(error);
   if (refusal !== undefined) {
-    say(`${paint('red', 'error')}: ${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`);
+    sayError(`${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`, 'REDIS_REFUSES');
     return exit.unreachable;
   }
   say(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);

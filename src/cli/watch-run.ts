@@ -16,7 +16,7 @@ import { Blockers } from './blockers.ts';
 import { exit } from './exit.ts';
 import { heedSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
-import { retryAdvice } from './output/retry-advice.ts';
+import { retryAdvice } from './output/run-advice.ts';
 import {
   clockTime,
   endLines,

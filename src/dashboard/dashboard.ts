@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { pauseAt } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
-import { isLoopback } from '../settings/loopback.ts';
+import { isLoopback } from '../settings/settings.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { LoginThrottle } from './auth/login-throttle.ts';
 import { Sessions } from './auth/sessions.ts';

@@ -1,7 +1,7 @@
 /**
- * The policies active, as the daemon knows them: read again when their files change, without a restart. A
- * file that is broken keeps the last good version of its policies active, and is shown as broken until it
- * is fixed.
+ * Watches the policy files of a daemon and keeps the active version of each policy: files are read again when
+ * they change, without a restart. While a file has errors, the last valid version of its policies stays
+ * active, and the file is reported.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,29 +9,30 @@ import { type Clock, isoMinute } from '../clock.ts';
 import type { Registry } from '../job/registry.ts';
 import type { Log } from '../log.ts';
 import type { KeptPolicy } from '../records/presence-store.ts';
-import { deepFreeze } from '../settings/freeze.ts';
 import type { Settings } from '../settings/settings.ts';
+import { deepFreeze } from '../settings/settings.ts';
 import { type Diagnostic, placeOf, shortFile } from '../yaml/diagnostic.ts';
 import { isPolicyFile, type Loaded, loadPolicies } from './load-policies.ts';
 import type { Policy } from './policy.ts';
 import { changesBetween, formatNames } from './policy-changes.ts';
 
-export interface PolicyBook {
+export interface PolicyWatcher {
+  /** The active policies. */
   policies(): readonly Policy[];
-  /** Mistakes in the files as they are now. */
+  /** The errors in the present files. */
   findings(): readonly Diagnostic[];
-  /** Policies that are active although their file is broken. */
+  /** Policies that are active although their file has errors. */
   kept(): readonly KeptPolicy[];
-  /** When a policy active was changed: by the time of its file, or when this process noticed the change. */
+  /** When an active policy was changed: by the time of its file, or when this process noticed the change. */
   changedAt(policy: string): number;
-  /** Since when a file is broken, in milliseconds since 1970. */
+  /** Since when a file has had errors, in milliseconds since 1970. */
   brokenSince(file: string): number;
-  /** Stops looking. */
+  /** Stops watching. */
   close(): Promise<void>;
 }
 
-export interface PolicyBookParts {
-  /** Those active, asked at every look: calendars and names under `notifications` may change. */
+export interface PolicyWatcherOptions {
+  /** The present settings, read at every check: calendars and names under `notifications` may change. */
   settings: () => Settings;
   registry: Registry;
   clock: Clock;
@@ -39,28 +40,25 @@ export interface PolicyBookParts {
 }
 
 const CHECK_INTERVAL_MS = 500;
-/** Files that change at every look are read after so many all the same. */
+/** Files that change at every check are read after so many checks. */
 const MAX_UNSETTLED = 5;
 
-/**
- * Reads the policies and keeps looking at their files, twice a second; what changed is read when it changes
- * no more.
- */
-export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
+/** Reads the policies and checks their files twice a second; changed files are read when they stop changing. */
+export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
   const { settings, registry, clock, log } = parts;
   const dir = settings().policiesDir;
   const closing = new AbortController();
-  let looks = looksOf(dir, settings());
-  let state = readAll({ dir, registry, settings: settings() }, nothing, looks, clock.now());
-  tell(state, nothing, log);
+  let seen = fingerprintOf(dir, settings());
+  let state = readAll({ dir, registry, settings: settings() }, nothing, seen, clock.now());
+  logChanges(state, nothing, log);
 
-  const looking = (async () => {
-    let unsettled: Changes | undefined;
+  const watching = (async () => {
+    let unsettled: Fingerprint | undefined;
     let times = 0;
     while (!closing.signal.aborted) {
       await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
-      const now = looksOf(dir, settings());
-      if (closing.signal.aborted || now.text === looks.text) continue;
+      const now = fingerprintOf(dir, settings());
+      if (closing.signal.aborted || now.text === seen.text) continue;
       times += 1;
       if (now.text !== unsettled?.text && times < MAX_UNSETTLED) {
         unsettled = now;
@@ -68,8 +66,8 @@ export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
       }
       const before = state;
       state = readAll({ dir, registry, settings: settings() }, before, now, clock.now());
-      tell(state, before, log);
-      [looks, unsettled, times] = [now, undefined, 0];
+      logChanges(state, before, log);
+      [seen, unsettled, times] = [now, undefined, 0];
     }
   })();
   return {
@@ -80,21 +78,21 @@ export function openPolicyBook(parts: PolicyBookParts): PolicyBook {
     brokenSince: (file) => state.brokenSince.get(file) ?? clock.now(),
     async close() {
       closing.abort();
-      await looking;
+      await watching;
     },
   };
 }
 
-interface Changes {
+interface Fingerprint {
   /** Differs when somebody edited, added, renamed or removed a file. */
   text: string;
-  /** The inode of each file, by which one that was renamed is known again. */
+  /** The inode of each file, which identifies a renamed file. */
   inodes: Map<string, number>;
   /** When each file was written last. */
   writtenAt: Map<string, number>;
 }
 
-function looksOf(dir: string, { notifications, calendars }: Settings): Changes {
+function fingerprintOf(dir: string, { notifications, calendars }: Settings): Fingerprint {
   const lines: string[] = [];
   const inodes = new Map<string, number>();
   const writtenAt = new Map<string, number>();
@@ -109,7 +107,7 @@ function looksOf(dir: string, { notifications, calendars }: Settings): Changes {
   } catch (error) {
     lines.push(`unreadable ${(error as { code?: string }).code ?? ''}`);
   }
-  // What a policy may name is part of whether it can be used.
+  // A policy is only valid if the names in it exist.
   const named = JSON.stringify([Object.keys(notifications), calendars]);
   return { text: [...lines, named].join('\n'), inodes, writtenAt };
 }
@@ -119,11 +117,11 @@ interface ReadState {
   findings: readonly Diagnostic[];
   kept: readonly KeptPolicy[];
   inodes: Map<string, number>;
-  /** When the version active of a policy was first read. */
+  /** When the active version of a policy was first read. */
   readAt: Map<string, number>;
-  /** When the version active of a policy was changed. */
+  /** When the active version of a policy was changed. */
   changedAt: Map<string, number>;
-  /** Since when a file is broken. */
+  /** Since when a file has had errors. */
   brokenSince: Map<string, number>;
 }
 
@@ -140,7 +138,7 @@ const nothing: ReadState = {
 function readAll(
   source: { dir: string; registry: Registry; settings: Settings },
   before: ReadState,
-  { inodes, writtenAt }: Changes,
+  { inodes, writtenAt }: Fingerprint,
   now: number,
 ): ReadState {
   const read = loadPolicies(source);
@@ -150,7 +148,7 @@ function readAll(
   const readAt = new Map(
     policies.map(({ name, hash }) => [name, (versions.get(name) === hash && before.readAt.get(name)) || now]),
   );
-  // What was changed while this process was running was changed just now, whatever the time of the file says.
+  // A change that this process notices counts from now, whatever the modification time of the file.
   const changedAt = new Map(
     policies.map(({ name, hash, file }) => {
       const known = versions.get(name) === hash ? before.changedAt.get(name) : undefined;
@@ -162,23 +160,22 @@ function readAll(
   );
   const kept = keptPolicies.map((policy): KeptPolicy => {
     const place = read.broken.find(({ name }) => name === policy.name)?.file ?? policy.file;
-    const mistake = read.findings.find(({ file }) => file === place) ?? read.findings[0];
+    const first = read.findings.find(({ file }) => file === place) ?? read.findings[0];
     return {
       name: policy.name,
       policy,
-      file: mistake?.file ?? policy.file,
+      file: first?.file ?? policy.file,
       readAt: readAt.get(policy.name) ?? now,
-      brokenSince: brokenSince.get(mistake?.file ?? '') ?? now,
-      mistake: mistake ? `${mistake.line}:${mistake.column}: ${mistake.message}` : '',
+      brokenSince: brokenSince.get(first?.file ?? '') ?? now,
+      mistake: first ? `${first.line}:${first.column}: ${first.message}` : '',
     };
   });
   return { policies, findings: read.findings, kept, inodes, readAt, changedAt, brokenSince };
 }
 
 /**
- * Of what was active and could not be read now, that which stays: policies of a broken file, by whatever
- * name the file goes now, and those that are broken by themselves, in whatever file. All of them while the
- * folder is away.
+ * The policies that stay active although they could not be read now: those of a file with errors, also when
+ * it was renamed, and those with errors of their own. All of them while the folder cannot be read.
  */
 function keptOf(
   dir: string,
@@ -202,17 +199,17 @@ function keptOf(
   });
 }
 
-/** One sentence about what changed, and one about each file that broke or was fixed. */
-function tell(now: ReadState, before: ReadState, log: Log): void {
-  const told = brokenFiles(before);
+/** Logs what changed, and each file that has errors now or has none any more. */
+function logChanges(now: ReadState, before: ReadState, log: Log): void {
+  const reported = brokenFiles(before);
   for (const [file, sentence] of brokenFiles(now)) {
-    if (told.get(file) !== sentence) log.error({ file }, sentence);
+    if (reported.get(file) !== sentence) log.error({ file }, sentence);
   }
-  for (const file of told.keys()) {
+  for (const file of reported.keys()) {
     if (!now.brokenSince.has(file) && existsSync(file))
-      log.info({ file }, `${shortFile(file)} has no errors any more`);
+      log.info({ file }, `${shortFile(file)} has no errors now`);
   }
-  const facts = { policies: now.policies.length, mistakes: now.findings.length };
+  const facts = { policies: now.policies.length, errors: now.findings.length };
   log.info(
     facts,
     before === nothing
@@ -221,18 +218,18 @@ function tell(now: ReadState, before: ReadState, log: Log): void {
   );
 }
 
-/** What is said of each broken file. */
+/** A sentence about each file with errors. */
 function brokenFiles({ findings, kept }: ReadState): Map<string, string> {
   return new Map(
     [...new Set(findings.map(({ file }) => file))].map((file) => {
       const [first, ...others] = findings.filter((finding) => finding.file === file);
-      const mistake = first ? `${placeOf(first)}: ${first.message.replace(/\.$/, '')}` : '';
+      const error = first ? `${placeOf(first)}: ${first.message.replace(/\.$/, '')}` : '';
       const more = others.length > 0 ? ` (and ${others.length} more)` : '';
       const mine = kept.filter((one) => one.file === file);
       const versions = mine.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
       const rest =
         mine.length > 0 ? `the previous version stays active: ${versions}` : 'no previous version was active';
-      return [file, `${mistake}${more}; ${rest}`];
+      return [file, `${error}${more}; ${rest}`];
     }),
   );
 }

@@ -2,7 +2,7 @@
  * Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it.
  */
 import { createHash } from 'node:crypto';
-import { deepFreeze } from '../settings/freeze.ts';
+import { deepFreeze } from '../settings/settings.ts';
 import { type Days, daysOf, isDay, isWeekday } from '../yaml/days.ts';
 import type { Blackout, Policy, Schedule, Select } from './policy.ts';
 import type { PolicyEntry } from './policy-file.ts';

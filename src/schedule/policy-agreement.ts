@@ -1,16 +1,16 @@
 /**
  * Which of its policies this process fires, when daemons on one Redis have read different files.
  *
- * Each daemon shows what it has read, beside its presence, and reads what the others show. Of each policy the
- * version that was changed last is active (`schedule/versions.ts`), and only a daemon that has it fires it.
- * So each scheduled time is decided about by one version; the ledger sees to it that it gets one record.
+ * Each daemon publishes what it has read, beside its presence, and reads what the others publish. Of each
+ * policy the version that was changed last is active (`schedule/versions.ts`), and only daemons that have it
+ * fire it. So one version decides about each scheduled time, and the ledger gives it one record.
  */
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { PolicyBook } from '../policy/policy-watcher.ts';
+import type { PolicyWatcher } from '../policy/policy-watcher.ts';
 import type { Presence } from '../records/presence-store.ts';
 import type { Records } from '../records/records.ts';
 import {
@@ -24,28 +24,28 @@ import {
 export interface PolicyAgreement {
   /** The policies that this process fires. */
   active(): readonly Policy[];
-  /** A digest of them: whoever has the same fires the same. */
+  /** A digest of them: daemons with the same digest fire the same policies. */
   digestOfActive(): string;
   /** A digest of all policies that this process has read. */
   digest(): string;
-  /** What differs between the daemons, a sentence each, as of the latest look. */
+  /** What differs between the daemons, one sentence each, as of the latest `look`. */
   differences(): readonly string[];
-  /** Shows what this process has read, and looks at what the others have; logs what differs, once. */
+  /** Publishes what this process has read and reads what the others have; logs each difference once. */
   look(): Promise<void>;
 }
 
-/** So many differing policies are named in the log. */
+/** At most so many differing policies are named in the log. */
 const MAX_NAMED = 10;
 
 export function openPolicyAgreement({
-  book,
+  watcher,
   fires,
   owner,
   records,
   clock,
   log,
 }: {
-  book: Pick<PolicyBook, 'policies' | 'changedAt'>;
+  watcher: Pick<PolicyWatcher, 'policies' | 'changedAt'>;
   /** Whether this process has the scheduler role. */
   fires: boolean;
   owner: string;
@@ -55,9 +55,9 @@ export function openPolicyAgreement({
 }): PolicyAgreement {
   let others: readonly DaemonPolicies[] = [];
   let shown: string | undefined;
-  /** Seen once: an edit in a folder that daemons share reaches them within seconds of each other. */
+  /** A difference is reported when it is seen twice: a shared folder reaches daemons seconds apart. */
   let seen = '';
-  let told = '';
+  let logged = '';
   let differences: readonly string[] = [];
   let known:
     | {
@@ -74,13 +74,13 @@ export function openPolicyAgreement({
     pid: process.pid,
     fires,
     versions: new Map(
-      book
+      watcher
         .policies()
-        .map(({ name, hash }): [string, Version] => [name, { hash, changedAt: book.changedAt(name) }]),
+        .map(({ name, hash }): [string, Version] => [name, { hash, changedAt: watcher.changedAt(name) }]),
     ),
   });
   const decided = () => {
-    const read = book.policies();
+    const read = watcher.policies();
     if (known?.read === read && known.others === others) return known;
     const daemons = [own(), ...others];
     const active = read.filter(({ name, hash }) => activeVersion(name, daemons) === hash);
@@ -91,11 +91,11 @@ export function openPolicyAgreement({
   return {
     active: () => decided().active,
     digestOfActive: () => decided().digest,
-    digest: () => digestOf(book.policies()),
+    digest: () => digestOf(watcher.policies()),
     differences: () => differences,
     async look() {
       const mine = own();
-      const digest = digestOf(book.policies());
+      const digest = digestOf(watcher.policies());
       if (shown !== digest || !(await records.presence.keepPolicies(owner))) {
         await records.presence.showPolicies(owner, mine.versions);
         shown = digest;
@@ -106,18 +106,15 @@ export function openPolicyAgreement({
       const text = found.join('\n');
       if (text === seen) {
         differences = found;
-        if (text !== told) tell(found, log);
-        told = text;
+        if (text !== logged) logDifferences(found, log);
+        logged = text;
       }
       seen = text;
     },
   };
 }
 
-/**
- * What the other daemons have read. One that does not say is left out: that nothing is known of it is no
- * difference.
- */
+/** What the other daemons have read. A daemon that has published nothing is ignored. */
 async function othersOf(
   records: Pick<Records, 'presence'>,
   here: readonly Presence[],
@@ -127,11 +124,11 @@ async function othersOf(
   const showing = here.filter(({ id, policies }) => id !== owner && policies !== undefined);
   const found = await Promise.all(showing.map((presence) => daemonOf(records, presence)));
   const now = found.flatMap((daemon) => daemon ?? []);
-  // The same value for the same daemons: what was decided stays decided.
+  // The same object for the same daemons keeps the cached decision valid.
   return fingerprint(now) === fingerprint(before) ? before : now;
 }
 
-/** What a daemon that is present has read; nothing when it does not say. */
+/** What an active daemon has read; nothing when it has published nothing. */
 export async function daemonOf(
   { presence }: Pick<Records, 'presence'>,
   { id, host, pid, roles }: Presence,
@@ -154,7 +151,7 @@ const digestOf = (policies: readonly Policy[]): string =>
     .digest('hex')
     .slice(0, 16);
 
-function tell(found: readonly string[], log: Log): void {
+function logDifferences(found: readonly string[], log: Log): void {
   if (found.length === 0) log.info('all daemons have read the same policies again');
   for (const sentence of found.slice(0, MAX_NAMED)) log.warn(sentence);
   if (found.length > MAX_NAMED) log.warn(`${found.length - MAX_NAMED} more policies differ between daemons`);

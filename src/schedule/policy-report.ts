@@ -1,6 +1,6 @@
 /**
- * A policy as everybody outside sees it: the one JSON object of `policies --json` and `GET /api/v1/policies`.
- * When it fires next is said in one place, so that no two of our faces can tell different times.
+ * A policy as JSON: the object of `policies --json` and of `GET /api/v1/policies`. The next firing is computed
+ * in one place, so that command line and dashboard show the same time.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -20,19 +20,19 @@ export interface PolicyReport {
   /** Whether its schedule makes runs (`schedule.enabled`); null without a schedule. */
   enabled: boolean | null;
   /**
-   * When it fires next, jitter included, after a pause that ends by itself; null when paused for good,
-   * disabled or by hand.
+   * When it fires next, with jitter, after a pause that has an end; null when it is paused without an end,
+   * disabled, or has no schedule.
    */
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
   last_run: { run: string; status: RunStatus } | null;
-  /** Set while its file is broken, and a daemon keeps active what the file held before. */
+  /** Set while its file has errors and a daemon keeps the previous version active. */
   kept: ReturnType<typeof keptReport> | null;
 }
 
 /**
- * The next firings of a policy as things stand, at most `count`: none while it is paused for good or
- * disabled; those after a freeze, or after a pause that ends by itself.
+ * The next firings of a policy in its present state, at most `count`: none while it is disabled or paused
+ * without an end; those after a freeze, or after a pause that has an end.
  */
 export function firingsAhead(
   policy: Pick<Policy, 'name' | 'schedule'>,
@@ -46,14 +46,14 @@ export function firingsAhead(
   return nextFirings(policy, ends.length === 0 ? now : Math.max(...ends) - 1, count);
 }
 
-/** When a policy fires next as things stand, in milliseconds since 1970, jitter included. */
+/** When a policy fires next in its present state, in milliseconds since 1970, with jitter. */
 export const nextFiringAt = (
   policy: Pick<Policy, 'name' | 'schedule'>,
   state: PolicyState | undefined,
   now: number,
 ): number | undefined => firingsAhead(policy, state, now, 1)[0]?.at;
 
-/** Since when and by whom a policy is paused, and until when; null what was not said. */
+/** When and by whom a policy was paused, and until when; null where nothing was given. */
 export const pauseReport = ({ at, by, reason, until }: Pause) => ({
   at: isoTime(at),
   by,
@@ -61,15 +61,15 @@ export const pauseReport = ({ at, by, reason, until }: Pause) => ({
   until: until === undefined ? null : isoTime(until),
 });
 
-/** Which broken file a policy is kept of, since when, and of when the version active is. */
+/** Which file has errors, since when, and when the active version was read. */
 export const keptReport = ({ file, mistake, brokenSince, readAt }: KeptPolicy) => ({
   file,
-  mistake,
+  error: mistake,
   broken_since: isoTime(brokenSince),
   read_at: isoTime(readAt),
 });
 
-/** A policy with what is remembered of it. */
+/** A policy with its stored state. */
 export const toPolicyReport = (
   policy: Policy,
   state: PolicyState,

@@ -7,7 +7,7 @@ import { DaysEntry, isWeekday } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { percent } from '../yaml/percent.ts';
 import { Receiver } from './channels.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './settings.ts';
 
 /**
  * A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines.

@@ -10,8 +10,8 @@ import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { ConfigFile } from './config-file.ts';
 import { environmentOf } from './environment.ts';
-import { deepFreeze } from './freeze.ts';
 import type { KnownAccount, Settings } from './settings.ts';
+import { deepFreeze } from './settings.ts';
 import { type Environment, fillVariables, maskVariables } from './variables.ts';
 
 export interface Where {

@@ -46,3 +46,16 @@ export interface Settings {
   calendars: Record<string, readonly Days[]>;
   retention: { runsMs: number };
 }
+
+/** Freezes a plain value with everything in it, so that no reader can change it for the others. */
+export function deepFreeze<T>(value: T): T {
+  if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}
+
+/** Whether an address, such as `dashboard.host`, is reachable from this machine only. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

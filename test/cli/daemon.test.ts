@@ -80,7 +80,7 @@ test('while a file is broken, everybody is shown what the daemon keeps these act
   );
   expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
   const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
-  expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { mistake: expect.any(String) } });
+  expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { error: expect.any(String) } });
   const run = await desk.run(['run', 'nightly-sync', '--detach']);
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('The daemon still fires its last good version, read at ');
@@ -89,7 +89,7 @@ test('while a file is broken, everybody is shown what the daemon keeps these act
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).code).toBe(0);
 
   desk.write('config/policies/nightly-sync.yaml', good);
-  await daemon.line(/nightly-sync\.yaml has no errors any more/);
+  await daemon.line(/nightly-sync\.yaml has no errors now/);
   daemon.child.kill('SIGTERM');
   await daemon.ended;
 });

@@ -43,7 +43,7 @@ test('a run by hand is refused during a freeze in one sentence, and made with --
   const refused = await desk.run(['run', 'nightly-sync']);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(
-    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze starts this one anyway\.$/m,
+    /error: No run was started: everything is frozen by .*"caretaker unfreeze" ends that; --ignore-freeze starts this one anyway\. \[FROZEN\]$/m,
   );
   expect(sandbox.journal.effects).toEqual([]);
 

@@ -151,7 +151,7 @@ describe('calling a run off that nobody is at work on', () => {
       const { code, stdout, stderr } = await desk.run(['runs', command, interrupted]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toBe(
-        `error: The run ${interrupted} has already ended: cancelled. "caretaker runs show ${interrupted}" shows it.\n`,
+        `error: The run ${interrupted} has already ended: cancelled. "caretaker runs show ${interrupted}" shows it. [RUN]\n`,
       );
     }
   });

@@ -6,8 +6,7 @@ import { sameDeed } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
-import { formatLostWork } from '../../src/cli/output/lost-work.ts';
-import { retryAdvice } from '../../src/cli/output/retry-advice.ts';
+import { formatLostWork, retryAdvice } from '../../src/cli/output/run-advice.ts';
 import { formatSpread, targetTable, timeOfDay } from '../../src/cli/output/show-run.ts';
 import { type Terminal, table } from '../../src/cli/output/terminal.ts';
 import type { Reason, Reasons } from '../../src/run/reasons.ts';
@@ -206,7 +205,7 @@ describe('work that the service has forgotten', () => {
   test('is told with the time at which it is looked for once more', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
     expect(formatLostWork(targets, at + 10_000)).toBe(
-      `2 targets wait for work that the service knows nothing of any more. It is looked for once more from ${timeOfDay(at + 60_000)} on; what is not found then ends as unknown-effect.`,
+      `2 targets wait for work that the service no longer knows. Caretaker searches for it again from ${timeOfDay(at + 60_000)} on; targets whose work is not found then end as unknown-effect.`,
     );
     expect(formatLostWork([target('a', at)], at + 60_000)).toContain('1 target waits');
     expect(formatLostWork([target('a', at)], at + 60_000)).toContain('once more now;');

@@ -208,7 +208,7 @@ test('a backfill of more times than are taken at once is bad usage', async () =>
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:
-      'error: nightly-sync has more than 500 scheduled times in that range. Backfill a shorter range at a time.\n',
+      'error: nightly-sync has more than 500 scheduled times in that range. Backfill a shorter range at a time. [BACKFILL]\n',
   });
 });
 

@@ -6,7 +6,7 @@ import { readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPolicyBook } from '../../src/policy/policy-watcher.ts';
+import { watchPolicies } from '../../src/policy/policy-watcher.ts';
 import { openRecords } from '../../src/records/records.ts';
 import { tickOnce } from '../../src/schedule/scheduler.ts';
 import type { Settings } from '../../src/settings/settings.ts';
@@ -109,7 +109,7 @@ test('after each of 1,000 edits what is active is what the files say, and nothin
   const clock = heldClock();
   const log = keptLog();
   const settings = { policiesDir: folder.dir, accounts: { default: {} }, notifications: {}, calendars: {} };
-  const book = openPolicyBook({ settings: () => settings as unknown as Settings, registry, clock, log });
+  const watcher = watchPolicies({ settings: () => settings as unknown as Settings, registry, clock, log });
   const records = openRecords(store);
   const fired: [string, number][] = [];
   let firings = 0;
@@ -117,7 +117,7 @@ test('after each of 1,000 edits what is active is what the files say, and nothin
   const tick = () =>
     tickOnce(
       {
-        policies: book.policies,
+        policies: watcher.policies,
         async fire({ name, limits }) {
           fired.push([name, limits.maxTargets]);
         },
@@ -135,7 +135,7 @@ test('after each of 1,000 edits what is active is what the files say, and nothin
 
     await clock.advance(2 * SECOND);
     const expected = [...folder.inForce()].sort();
-    const inForce = book.policies().map(({ name, limits }) => [name, limits.maxTargets]);
+    const inForce = watcher.policies().map(({ name, limits }) => [name, limits.maxTargets]);
     expect(inForce.sort(), readdirSync(folder.dir).join()).toEqual(expected);
 
     await tick();
@@ -146,6 +146,6 @@ test('after each of 1,000 edits what is active is what the files say, and nothin
     fired.length = 0;
   }
 
-  await book.close();
+  await watcher.close();
   expect(firings).toBeGreaterThan(EDITS / 4);
 }, 60_000);

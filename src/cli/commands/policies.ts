@@ -29,8 +29,7 @@ import {
 } from '../context.ts';
 import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { sayFrozen } from '../output/frozen.ts';
-import { formatPause } from '../output/pause.ts';
+import { formatPause, sayFrozen } from '../output/pause.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 

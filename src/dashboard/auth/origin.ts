@@ -1,6 +1,6 @@
 /** Requests have to come from pages of this server, and redirects lead to no other one. */
 import { createMiddleware } from 'hono/factory';
-import { isLoopback } from '../../settings/loopback.ts';
+import { isLoopback } from '../../settings/settings.ts';
 import type { Env } from '../http/context.ts';
 
 /**

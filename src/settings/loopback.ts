@@ -1,3 +1,0 @@
-/** Whether an address is reachable from this machine alone. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
