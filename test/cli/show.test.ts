@@ -202,15 +202,15 @@ describe('work that the service has forgotten', () => {
     waits: 0,
     ...(lostAt === undefined ? {} : { lostAt }),
   });
-  test('is told with the time at which it is looked for once more', () => {
+  test('is reported with the time of the next search', () => {
     const targets = [target('a', at + 5_000), target('b', at), target('c')];
     expect(formatLostWork(targets, at + 10_000)).toBe(
       `2 targets wait for work that the service no longer knows. Caretaker searches for it again from ${timeOfDay(at + 60_000)} on; targets whose work is not found then end as unknown-effect.`,
     );
     expect(formatLostWork([target('a', at)], at + 60_000)).toContain('1 target waits');
-    expect(formatLostWork([target('a', at)], at + 60_000)).toContain('once more now;');
+    expect(formatLostWork([target('a', at)], at + 60_000)).toContain('again now;');
   });
-  test('is not told where there is none', () => {
+  test('is not reported where there is none', () => {
     expect(formatLostWork([target('a')], at)).toBeUndefined();
   });
 });
