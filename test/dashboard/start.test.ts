@@ -25,7 +25,7 @@ test('a port that is taken is said with the setting to change', async () => {
   const port = Number(new URL(world.dashboard.url).port);
 
   await expect(startWorld({ port })).rejects.toThrow(
-    `The dashboard cannot listen on 127.0.0.1, port ${port}: another program does. Set dashboard.port to a free one, or to 0 for any.`,
+    `The dashboard cannot listen on 127.0.0.1, port ${port}: another program uses it. Set dashboard.port to a free one, or to 0 for any.`,
   );
   await world.stop();
 });

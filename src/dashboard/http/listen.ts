@@ -68,7 +68,7 @@ function whyNot(error: unknown, host: string, port: number): string {
   const where = `The dashboard cannot listen on ${host}, port ${port}`;
   switch (systemCodeOf(error)) {
     case 'EADDRINUSE':
-      return `${where}: another program does. Set dashboard.port to a free one, or to 0 for any.`;
+      return `${where}: another program uses it. Set dashboard.port to a free one, or to 0 for any.`;
     case 'EACCES':
       return `${where}: the system does not allow it. Set dashboard.port to one above 1023.`;
     case 'EADDRNOTAVAIL':
