@@ -1,4 +1,4 @@
-/** Whether any process is at work on a run, and what to do when none is. */
+/** Whether a process works on a run, and what to do when none does. */
 import type { OpenRecords } from '../app/open-records.ts';
 import { supervisorLease } from '../engine/supervise/lease.ts';
 import { refusalOf } from '../redis/health.ts';
@@ -9,7 +9,7 @@ import { UsageError } from './exit.ts';
 
 type Known = Pick<OpenRecords, 'records' | 'clock'>;
 
-/** Who is at work on the runs of an account, in words; nothing when no process is. */
+/** The process that works on the runs of an account, in words; nothing when none does. */
 export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
   const [supervisor, here] = await Promise.all([
     records.locks.holder(supervisorLease(account)),
@@ -33,7 +33,7 @@ export async function unattended(known: Known, runs: readonly Run[]): Promise<Ru
   return open.filter(({ account }) => idle.has(account));
 }
 
-/** The two commands for a run that has not ended; `attendant` is who is at work on it. */
+/** The two commands for a run that has not ended; `attendant` is the process that works on it. */
 export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attendant?: string): string {
   if (ending) {
     return `Follow it to its end: caretaker runs continue ${id}\nEnd it at once:       caretaker runs cancel ${id} --force`;

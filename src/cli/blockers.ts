@@ -1,7 +1,7 @@
 /**
- * What keeps a run from going on through no fault of its own: the service away, its requests used up by
- * others, Redis away. Each is told once when it has lasted, and once when it is over. That an answer is slow
- * to come is told once, and work that the service has forgotten as more of it is found out.
+ * What blocks a run from outside: the service or Redis is unavailable, or other clients have used up the
+ * account's requests. Each is reported once after some seconds, and once when it has ended. A slow answer is
+ * reported once, lost work each time more of it is found.
  */
 import type { Caretaker } from '../app/caretaker.ts';
 import { endedCount } from '../run/moves.ts';
@@ -10,15 +10,15 @@ import { formatLostWork } from './output/run-advice.ts';
 import { clockTime, timeOfDay } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** What lasts no longer is nothing to tell. */
+/** What ends sooner is not reported. */
 const REPORT_AFTER_MS = 10_000;
 const POLL_INTERVAL_MS = 1_000;
-/** So long a person looks on before he asks himself what is wrong. */
+/** A request without an answer for so long is reported. */
 const SLOW_MS = 4_000;
-/** More of a run is not read only to say how much of its work is lost. */
+/** At most so many targets are read to count lost work. */
 const MAX_READ = 1_000;
 
-/** How the account stands, as its budget tells. */
+/** The state of an account, from its budget. */
 export interface AccountHealth {
   now: number;
   /** Since when nobody got a usable answer. */
@@ -28,7 +28,7 @@ export interface AccountHealth {
   /** Since when this run is watched: what was seen before may be over. */
   watchedSince: number;
   limit: number;
-  /** Whether anything is left of this window that may be spent, and until when it lasts. */
+  /** Whether the requests of this window are used up, and when the window ends. */
   spent: boolean;
   resetsAt: number;
   /** Requests of this run in this window. */
@@ -37,18 +37,18 @@ export interface AccountHealth {
 
 export type Blocker = { is: 'away'; since: number } | { is: 'drained'; limit: number; until: number };
 
-/** What hinders a run, if anything has for a while. */
+/** What blocks a run, if it has lasted for some seconds. */
 export function blockerOf(standing: AccountHealth): Blocker | undefined {
   const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = standing;
   if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= REPORT_AFTER_MS)
     return { is: 'away', since: failingSince };
-  // A run that uses up its account's requests by itself is at work, not hindered.
+  // A run that uses up its account's requests itself is not blocked.
   if (spent && resetsAt - now > REPORT_AFTER_MS && own < limit / 2)
     return { is: 'drained', limit, until: resetsAt };
   return undefined;
 }
 
-/** Watches over one run and says aloud what changes. */
+/** Watches one run and prints what blocks it. */
 export class Blockers {
   private told: Blocker | undefined;
   private lookedAt = 0;
@@ -68,7 +68,7 @@ export class Blockers {
     this.watchedSince = caretaker.clock.now();
   }
 
-  /** Looks at most once a second. */
+  /** Checks at most once a second. */
   async look(run: Run): Promise<void> {
     const { clock } = this.caretaker;
     const now = clock.now();
@@ -99,7 +99,7 @@ export class Blockers {
   }
 
   /**
-   * What `read` gives; says so when Redis leaves it without an answer. Nothing when `signal` aborts before.
+   * The result of `read`; prints a line when Redis does not answer. Nothing when `signal` aborts first.
    */
   async reading<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { clock } = this.caretaker;

@@ -33,7 +33,7 @@ export function settingsOf({ config }: GlobalOptions): Settings {
 }
 
 /**
- * The log of a command that a person runs: quiet unless asked, since the command itself says what matters.
+ * The log of a command: errors only, unless `--verbose` is given, since the command prints what matters.
  */
 export async function commandLog({ verbose }: GlobalOptions): Promise<Log> {
   const { openLog } = await import('../log.ts');
@@ -71,7 +71,7 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
   return policy;
 }
 
-/** Why a policy cannot be had: its file is broken, or there is none of that name. */
+/** Why there is no such policy: its file has errors, or the name is unknown. */
 export function noSuchPolicy(
   name: string,
   settings: Settings,
@@ -79,7 +79,7 @@ export function noSuchPolicy(
 ): CaretakerError {
   const names = policies.map((one) => one.name);
   const hint = suggestionFor(name, names);
-  // A name that is nearly right is a slip of the finger; else the mistakes may be why it is not there.
+  // A name that is nearly right is a typing error; otherwise errors in a file may be the cause.
   if (findings.length > 0 && !hint?.startsWith('did you mean')) return new InvalidFilesError(findings);
   return new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
 }
@@ -144,7 +144,7 @@ export function sayFindings(findings: readonly Diagnostic[], terminal: Terminal)
     terminal.say(renderFindings(findings, { color: terminal.paint, columns: terminal.sayColumns }));
 }
 
-/** Says what is allowed in a policy, and probably not what was meant. */
+/** Prints what is allowed in a policy and probably not intended. */
 export function sayWarnings(warnings: readonly Diagnostic[], terminal: Terminal): void {
   const warning = terminal.paint('yellow', 'warning');
   for (const [at, one] of warnings.entries())
@@ -153,7 +153,7 @@ export function sayWarnings(warnings: readonly Diagnostic[], terminal: Terminal)
     );
 }
 
-/** Says what lies in the policies folder and is not read: somebody may have meant it to be. */
+/** Prints what is in the policies folder and is not read, in case it was meant as a policy. */
 export function sayIgnored(ignored: readonly string[], terminal: Terminal): void {
   if (ignored.length === 0) return;
   const named = ignored

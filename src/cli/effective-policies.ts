@@ -1,4 +1,4 @@
-/** What the daemons keep active of files that are broken now, and how that is told. */
+/** Policies that daemons keep active while their files have errors. */
 import { isoMinute } from '../clock.ts';
 import { Policy } from '../policy/policy.ts';
 import { keys } from '../records/keys.ts';
@@ -14,8 +14,8 @@ export interface Kept extends KeptPolicy {
 }
 
 /**
- * The policies that a daemon keeps active although they cannot be read now; of several daemons, the first
- * to tell.
+ * The policies that a daemon keeps active although their files have errors; of several daemons, the first
+ * one's.
  */
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
@@ -46,7 +46,7 @@ export async function policyInForce(
   return kept.policy;
 }
 
-/** One sentence for each broken file. */
+/** One sentence for each file with errors. */
 export function formatKept(kept: readonly Kept[]): string[] {
   const files = [...new Set(kept.map(({ file }) => file))];
   return files.flatMap((file) => {

@@ -1,26 +1,25 @@
 /**
- * Ctrl-C and SIGTERM while a run is attended: the first has everything under way recorded and ends then, the
- * second ends at once. What cannot be recorded because Redis is away is not waited for: it is found out when
- * the run goes on.
+ * Ctrl-C and SIGTERM while a command follows a run: after the first, work in progress is recorded before the
+ * process ends; the second ends it at once. What cannot be recorded because Redis is unavailable is found out
+ * when the run continues.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exit } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** How long Redis may leave us without an answer once we were told to end. */
+/** How long to wait for Redis after the first signal. */
 const AWAY_MS = 10_000;
 const ASK_MS = 1_000;
 
 export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** Leaves signals to whoever else heeds them. */
+  /** Removes the signal handlers. */
   readonly over: () => void;
 }
 
 /**
- * Resolves with true when Redis leaves us without an answer for ten seconds, with false when `over` aborts
- * before.
+ * Resolves with true when Redis does not answer for ten seconds, with false when `over` aborts first.
  */
 export async function goesAway(ask: () => Promise<unknown>, over: AbortSignal): Promise<boolean> {
   while (!over.aborted) {

@@ -1,4 +1,4 @@
-/** When something that people ask for is to end. */
+/** `--until` and `--for`: when a pause or a freeze ends. */
 import { isoMinute } from '../clock.ts';
 import { noSuchDay } from '../dates.ts';
 import { parseDuration } from '../yaml/duration.ts';
@@ -9,21 +9,21 @@ export interface UntilOptions {
   for?: string;
 }
 
-/** A day, or a moment; without a zone it is UTC, as everything that is printed. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+/** A day or a time; without a zone it is UTC, as everything that is printed. */
+const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** What else there is to say of a text that names no moment: ` (February 2026 has 28 days)`. */
+/** Why a text names no time, if known: ` (February 2026 has 28 days)`. */
 export function dayNote(text: string): string {
   const why = noSuchDay(text);
   return why === undefined ? '' : ` (${why})`;
 }
 
 /**
- * The moment that a text names, or the first of the day; nothing when it names none. The zone of the machine
+ * The time that a text names, or the start of the day; nothing when it names none. The zone of the machine
  * does not matter.
  */
 export function parseEndTime(text: string): number | undefined {
-  const [whole, zone] = MOMENT.exec(text) ?? [];
+  const [whole, zone] = TIME.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
   // `Date` reads the 30th of February as a day of March.
@@ -31,7 +31,7 @@ export function parseEndTime(text: string): number | undefined {
 }
 
 /**
- * The moment: `--until` takes a moment or a duration, `--for` a duration. Nothing when neither is given.
+ * The end: `--until` takes a time or a duration, `--for` a duration. Nothing when neither is given.
  *
  * @throws {UsageError} for what is neither, or is over already.
  */

@@ -1,9 +1,9 @@
-/** Which run a person means: its whole id, the beginning of it, or `last`. */
+/** Finds a run by its id, the beginning of its id, or `last`. */
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { UsageError } from './exit.ts';
 
-/** So many runs are looked through for one that was not refused. */
+/** At most so many runs are searched for one that was not skipped. */
 const LOOK_BACK = 100;
 /** So many are named when several could be meant. */
 const MAX_NAMED = 10;

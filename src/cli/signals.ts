@@ -1,5 +1,5 @@
 /**
- * Resolves with the name of the signal when somebody asks the process to stop; a second one ends it at once.
+ * Resolves with the name of the first SIGINT or SIGTERM; a second one ends the process at once.
  */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -44,7 +44,7 @@ export interface Attending {
    * The run was cancelled and only comes to its end: an account that refuses us does not keep it from that.
    */
   calledOff?: boolean;
-  /** Said once Ctrl-C is heard: from then on it lets what is under way be recorded. */
+  /** Set after Ctrl-C: from then on, work in progress is only recorded. */
   opening?: string;
   /** A person named the targets: that none of them could be worked on is not what was asked for. */
   named?: boolean;

@@ -5,7 +5,7 @@ import { weekdays } from '../yaml/days.ts';
 import type { Blackout } from './policy.ts';
 
 /**
- * So many days with a time are looked at: a month and more of a daily schedule, all weekdays of any other.
+ * So many days with a time are checked: more than a month of a daily schedule, all weekdays of any other.
  */
 const DAYS = 40;
 

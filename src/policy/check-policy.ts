@@ -1,5 +1,5 @@
 /**
- * Reads one policy of a file and judges it against what there is: jobs, accounts, operations, notifications.
+ * Reads one policy of a file and checks it against the jobs, accounts, operations and notifications.
  */
 import { z } from 'zod';
 import { checkListQuery, type List, type QueryFault } from '../contract/list.ts';
@@ -47,7 +47,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
       ...hintOnFilter(inner, remark, () => filtersFor(value, known)),
     });
   const read = readStrictly(PolicyEntry, value, place, [], path);
-  // Whatever could be read is judged even if other parts are broken: all mistakes are shown at once.
+  // What could be read is checked even if other parts have errors: all errors are shown at once.
   const parts: PartialPolicy =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {});
   const job = jobMeant(parts, known);
@@ -56,7 +56,7 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
-    // A list that is misspelt is told already.
+    // A misspelt list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(job && options ? optionFindings(options, parts, job, place) : []),
     ...misreadNumbers(yaml, path, value).map(([inner, remark]) => place(inner, remark)),
@@ -109,7 +109,7 @@ const switches = [
   'suspend',
 ];
 
-/** Whoever wants to switch a policy off in its file is told how it is done. */
+/** Suggests how to disable a policy in its file. */
 const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =>
   at === 'key' && path.length === 1 && switches.includes(String(path[0]))
     ? { suggestion: 'to stop its scheduled runs: caretaker policies pause <name>' }

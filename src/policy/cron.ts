@@ -17,7 +17,7 @@ export function cronFault(expression: string): string | undefined {
   try {
     // As the calendar reads it: a day of month and a day of week both have to hold.
     const calendar = new Cron(expression, { mode: '5-part', domAndDow: true, paused: true });
-    // Only a day of the month can be one that never comes; to look for it takes a while.
+    // Only a day of the month may never occur; the search for it is slow.
     if (fields[2] !== '*' && calendar.nextRun() === null) return 'never fires: there is no such day';
     const { errors } = validateDetailed(expression);
     const [first] = errors;

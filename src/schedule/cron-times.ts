@@ -40,7 +40,7 @@ export function scheduledTimesBetween(schedule: CronSchedule, after: number, unt
   return ordered(found).slice(-MAX_SCHEDULED_TIMES);
 }
 
-/** The first `count` scheduled times after `from`, at most `MAX_SCHEDULED_TIMES`; fewer when there are no more. */
+/** The first `count` scheduled times after `from`, if there are as many; at most `MAX_SCHEDULED_TIMES`. */
 export function nextScheduledTimes(schedule: CronSchedule, from: number, count: number): number[] {
   const atMost = Math.min(count, MAX_SCHEDULED_TIMES);
   const found = readersOf(schedule).flatMap((reader) => firstOf(after(reader, from), atMost));

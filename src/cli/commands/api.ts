@@ -99,7 +99,7 @@ export function sameDeed(word: string, names: readonly string[]): string | undef
   ].find((name) => names.some((one) => one === name));
 }
 
-/** Options that would be ignored are refused instead: whoever gave them meant something. */
+/** Refuses options that would have no effect. */
 function refuseUnfit(id: OperationId, { all, output, param = [] }: ApiOptions): void {
   const { list, answers } = operationOf(id);
   if (all && !list) throw new UsageError(`${id} is no list: --all does not go with it.`);
@@ -186,7 +186,7 @@ function bodyFrom(file: string): unknown {
   }
 }
 
-/** Where a text stops being JSON, as far as the error tells: ` (line 2, column 5)`. */
+/** Where a text stops being JSON, if the error has the position: ` (line 2, column 5)`. */
 function jsonPlace(error: unknown, text: string): string {
   if (text.trim() === '') return ': it is empty';
   const [, at] = /at position (\d+)/.exec(messageOf(error)) ?? [];
@@ -232,7 +232,7 @@ async function download(
     },
     file.createWriteStream(),
   ).catch((error: unknown) => {
-    // Half a PDF looks like one.
+    // An incomplete file could be taken for the whole PDF.
     rmSync(output, { force: true });
     throw error;
   });

@@ -133,5 +133,5 @@ function print(
     if (warning !== undefined) data(`${paint('yellow', 'warning')}: ${policy} cannot fit. ${warning}`);
 }
 
-/** `host.123.ab` as people look for it: `host (pid 123)`. */
+/** `host.123.ab` for people: `host (pid 123)`. */
 const processName = (name: string): string => name.replace(/^(.+)\.(\d+)\.[^.]+$/, '$1 (pid $2)');

@@ -106,7 +106,7 @@ async function policyNames(): Promise<string[]> {
   try {
     return (await policiesOf(settingsOf({}))).policies.map(({ name }) => name);
   } catch {
-    // Somebody is typing: what is wrong with the files is told when the command is given.
+    // Errors in the files are reported by the command itself, not while it is typed.
     return [];
   }
 }

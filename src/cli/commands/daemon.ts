@@ -17,7 +17,7 @@ import { untilSignal } from '../signals.ts';
  */
 const STOP_MS = 28_000;
 
-/** Runs until it is told to stop; then takes nothing new, records what is under way, and ends. */
+/** Runs until a signal; then takes no new work, records what is in progress, and ends. */
 export async function daemon(
   terminal: Terminal,
   options: GlobalOptions & { roles: string; port?: number },

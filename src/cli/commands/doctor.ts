@@ -39,7 +39,7 @@ const OLDEST_REDIS = [6, 2] as const;
 /** Below so much free space the records of a busy fleet may fill the disk within a day. */
 const LITTLE_SPACE = 1024 ** 3;
 
-/** Tells of one check as soon as it is made: a person sees what is being waited for. */
+/** Prints a check as soon as it is done. */
 type Tell = (...checks: Check[]) => void;
 
 /**
@@ -291,7 +291,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
   ];
 }
 
-/** When Redis puts its append-only file on the disk; nothing where it does not tell, as with a hosted one. */
+/** When Redis writes its append-only file to disk; nothing where it does not say, as hosted ones do. */
 async function fsyncOf(store: Store): Promise<string | undefined> {
   const answer = await store.config('GET', 'appendfsync').catch(() => undefined);
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;

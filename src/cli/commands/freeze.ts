@@ -1,4 +1,4 @@
-/** The global freeze: nothing new is begun, none, until it ends by itself or somebody ends it. */
+/** The global freeze: no policy starts a run until the freeze ends. */
 
 import { userInfo } from 'node:os';
 import { isoMinute } from '../../clock.ts';
@@ -12,7 +12,7 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;
 }
 
-/** Keeps every policy from beginning a run; what was begun before goes on. */
+/** Keeps every policy from starting a run; active runs continue. */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
   return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const at = clock.now();
@@ -33,7 +33,7 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
   });
 }
 
-/** Ends a freeze before its time; what was due meanwhile was left out and stays so. */
+/** Ends a freeze early; scheduled times that it skipped stay skipped. */
 export async function unfreeze(terminal: Terminal, options: GlobalOptions): Promise<number> {
   return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const now = clock.now();

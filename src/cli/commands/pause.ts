@@ -131,7 +131,7 @@ const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
 interface Choice {
   loaded: Loaded;
   settings: Settings;
-  /** Kept active by a daemon while their files are broken. */
+  /** Kept active by a daemon while their files have errors. */
   known?: readonly Policy[];
   /** Paused, and perhaps in no file any more. */
   paused?: readonly string[];

@@ -8,7 +8,7 @@ import { foldSame } from '../output/group-rows.ts';
 import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
-/** So many rows are printed for a person; `--json` has all. */
+/** At most so many rows are printed; `--json` has all. */
 const ROWS = 50;
 
 /** Shows what a policy would do. Costs the requests of planning, changes nothing. */

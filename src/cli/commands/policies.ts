@@ -82,7 +82,7 @@ async function rowsOf(
     kept,
     report: toPolicyReport(policy, state, last, now, kept),
   });
-  // Somebody who only looks does not get a Redis for it.
+  // A command that only reads does not start the embedded Redis.
   if (!hasRecords(settings))
     return { rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())) };
   return withRecords(options, settings, async ({ records, clock }) => {
@@ -108,7 +108,7 @@ async function rowsOf(
   });
 }
 
-/** A row a policy. What a narrow terminal leaves out, "policies show" has; the name is never cut. */
+/** One row for each policy. The name is never cut; "policies show" has what a narrow terminal omits. */
 export function policyTable(rows: readonly Row[], terminal: Terminal): string {
   const cells = rows.map((row) => cellsOf(row, terminal));
   return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {

@@ -1,4 +1,4 @@
-/** The queues: how many entries wait in each, and letting one go on that somebody has paused. */
+/** The queues: how many entries wait in each; resumes one that was paused. */
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Terminal, table } from '../output/terminal.ts';

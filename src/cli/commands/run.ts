@@ -53,7 +53,7 @@ export async function run(
   });
 }
 
-/** Says that a daemon still fires a policy whose file is broken, where one does. */
+/** Prints that a daemon still fires a policy whose file has errors, if one does. */
 async function sayKept(
   name: string,
   settings: Settings,
@@ -61,7 +61,7 @@ async function sayKept(
   terminal: Terminal,
 ): Promise<void> {
   if (!hasRecords(settings)) return;
-  // A Redis out of reach knows of nothing: what is wrong with the file is told all the same.
+  // The error in the file is reported also when Redis cannot be reached.
   const kept = await withRecords(options, settings, ({ records, clock }) =>
     keptByDaemons(records, clock.now()),
   ).catch(() => []);
@@ -93,7 +93,7 @@ export async function goOn(
   return exit.ok;
 }
 
-/** So many names are looked up before the run is made: each costs a request. */
+/** At most so many names are checked before the run is made: each costs a request. */
 const FEW = 10;
 
 /**
@@ -123,7 +123,7 @@ async function lookUp(
   );
 }
 
-/** Says which run of the policy has not ended, whether anybody is at work on it, and what can be done. */
+/** Prints which run of the policy is active, which process works on it, and what can be done. */
 async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
   const active = await caretaker.records.runs.active(fired.account);
   const other = active.find((run) => run.policy === fired.policy);

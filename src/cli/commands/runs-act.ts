@@ -1,4 +1,4 @@
-/** What a person can do to a run: cancel it, retry what failed in it, go on with it. */
+/** Cancels, retries and continues runs. */
 import { isFinal } from '../../run/moves.ts';
 import { toReport } from '../../run/report.ts';
 import { countOf } from '../../text.ts';
@@ -85,7 +85,7 @@ export async function retryRun(
   });
 }
 
-/** Lets a run go on that is held; the work is left to whoever is at it. */
+/** Releases a run that is held; the process that works on its account continues it. */
 export async function releaseRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account } = await runNamed(caretaker.records, word);

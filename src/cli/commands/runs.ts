@@ -27,7 +27,7 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
   const status = statusOf(options.status);
   const settings = settingsOf(options);
   if (!hasRecords(settings)) {
-    // Somebody who only looks does not get a Redis for it.
+    // A command that only reads does not start the embedded Redis.
     if (options.policy) await policyNamed(options.policy, settings, terminal);
     if (options.json) terminal.json([]);
     else

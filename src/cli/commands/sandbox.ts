@@ -22,7 +22,7 @@ interface Options {
   state?: string;
 }
 
-/** Serves the sandbox until it is told to stop. */
+/** Serves the sandbox until a signal. */
 export async function sandbox(terminal: Terminal, options: Options): Promise<number> {
   const windowMs = parseDuration(options.window);
   if (windowMs === undefined)

@@ -1,10 +1,10 @@
-/** What an operation takes and answers, as a person reads it: all of it from the contract. */
+/** The input and the answer of an operation in text, from the contract. */
 import { z } from 'zod';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { type Operation, pathParameters } from '../../contract/operation.ts';
 import { type OperationId, operationOf } from '../../contract/operations.ts';
 
-/** The operation as `/openapi.json` has it. */
+/** The operation as in `/openapi.json`. */
 export function describeAsJson(id: OperationId): unknown {
   const { method, path } = operationOf(id);
   const paths = openApiDocument('')['paths'] as Record<string, Record<string, object>>;

@@ -1,4 +1,4 @@
-/** What a run's targets have to say besides how they ended, as a person reads it. */
+/** The findings of a run's targets as text. */
 import type { Finding, Target } from '../../run/run.ts';
 import { visibleLine } from '../../text.ts';
 import { widthOf } from '../../yaml/width.ts';

@@ -1,4 +1,4 @@
-/** What the service says of itself in `/openapi.json` and in its headers, compared with what we believe. */
+/** Compares the service's `/openapi.json` and clock with the contract and this machine. */
 import { request } from 'undici';
 import type { Budget } from '../../budget/budget.ts';
 import type { WindowReport } from '../../budget/ticket.ts';
@@ -7,7 +7,7 @@ import { messageOf } from '../../errors.ts';
 import type { Account } from '../../settings/settings.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 
-/** One thing the doctor looked at. */
+/** One check of `doctor`. */
 export interface Check {
   what: string;
   state: 'ok' | 'warning' | 'wrong';

@@ -1,4 +1,4 @@
-/** How a run looks to a person: its line of progress, its end, and what became of its targets. */
+/** A run as text: its line of progress, its end, and the outcomes of its targets. */
 import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
@@ -30,7 +30,7 @@ const outcomeStyles: Record<Outcome, 'green' | 'yellow' | 'red' | 'dim'> = {
 export const paintStatus = (status: RunStatus, { paint }: Terminal): string =>
   paint(statusStyles[status], status);
 
-/** `3 succeeded, 1 failed`: only what there is. */
+/** `3 succeeded, 1 failed`, without zero counts. */
 export function countsLine({ counts }: Run, { paint }: Terminal): string {
   const parts = (['succeeded', 'failed', 'skipped', 'cancelled'] as const)
     .filter((outcome) => counts[outcome] > 0)
@@ -93,12 +93,12 @@ export function formatSpread({ spread }: Run): string | undefined {
 export const formatInterval = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
-/** A row a target: what became of it and why. */
+/** One row for each target: its outcome and why. */
 export const targetTable = (targets: readonly Target[], terminal: Terminal): string =>
   tableOf(rowsOf(targets, terminal), terminal);
 
 /**
- * The same, with one row for all of which the same is to be said; `folded` tells whether there is such a row.
+ * The same, with one row for all targets with the same text; `folded`: whether there is such a row.
  */
 export function foldedTable(
   targets: readonly Target[],
@@ -121,7 +121,7 @@ const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
 function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
     columns: terminal.dataColumns,
-    // By its id a target is found again, and by its reason its end is looked up: neither is ever cut.
+    // The id and the reason are needed to look a target up: neither is ever cut.
     give: [
       { column: 1, least: 16 },
       { column: 4, least: 24 },
@@ -140,7 +140,7 @@ export function clockTime(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** A moment of today by the clock on the wall here: `14:03:10`. */
+/** The local time of day of this machine: `14:03:10`. */
 export const timeOfDay = (ms: number): string => {
   const at = new Date(ms);
   return [at.getHours(), at.getMinutes(), at.getSeconds()]

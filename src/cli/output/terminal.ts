@@ -18,7 +18,7 @@ export interface Terminal {
   data(text: string, whose?: 'ours'): void;
   /** Data as JSON, indented for a person at a terminal. */
   json(value: unknown): void;
-  /** A line for a person, on standard error. */
+  /** A message, on standard error. */
   say(text: string, whose?: 'ours'): void;
   /** Replaces the last line shown by `show` at a terminal; elsewhere nothing is shown. */
   show(text: string): void;
@@ -31,7 +31,7 @@ export interface Terminal {
   readonly columns: number;
   /** How wide data may be: at a terminal that shows it, and nowhere else. */
   readonly dataColumns: number | undefined;
-  /** How wide what a person reads besides may be: at a terminal, and nowhere else. */
+  /** How wide messages may be: at a terminal, and nowhere else. */
   readonly sayColumns: number | undefined;
 }
 
@@ -99,7 +99,7 @@ function shownWith(color: string, text: string): string {
   return parts.map((part, at) => (at % 2 === 0 ? visible(part, '\n\t') : color.replace('$1', part))).join('');
 }
 
-/** The text of a cell: one line, so that no row looks like two. */
+/** The text of a cell, on one line. */
 const cellOf = (text: string): string =>
   text
     .split(ours)
