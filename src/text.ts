@@ -1,6 +1,6 @@
 /**
- * Text that people read: counts with their noun, and text from outside made safe to show. Nothing in it controls
- * a terminal, is invisible, or changes the reading order of the rest.
+ * Text that people read: counts with their noun, and text from outside made safe to show. Nothing in it
+ * controls a terminal, is invisible, or changes the reading order of the rest.
  */
 
 /** `1 request`, `2 requests`, for words that take an s. */

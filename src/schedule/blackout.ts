@@ -7,7 +7,7 @@ const TEN_YEARS = 3_653;
 
 type WithBlackout = Pick<Schedule, 'blackout' | 'timezone'>;
 
-/** The blackout that a scheduled time is in. Its days last from midnight to midnight in the schedule's zone. */
+/** The blackout that a scheduled time is in. Days last from midnight to midnight in the schedule's zone. */
 export function blackoutOn({ blackout, timezone }: WithBlackout, scheduledFor: number): Blackout | undefined {
   if (blackout.length === 0) return undefined;
   return blackoutOnDay(blackout, dayNumber(timezone, scheduledFor));
