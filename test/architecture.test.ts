@@ -1,5 +1,6 @@
 /**
- * The map of the rooms, drawn from the imports: arrows point down, rooms of one level do not know each other.
+ * The map of the rooms from the imports: rooms import from lower levels only, and rooms of one level do not
+ * import each other.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -27,7 +28,7 @@ const levels: Record<string, number> = {
   app: 8,
   cli: 9,
 };
-/** Rooms that may know less than their level allows. */
+/** Rooms that may import less than their level allows. */
 const tighter: Record<string, readonly string[]> = {
   sandbox: ['contract'],
   jobs: ['job', 'expression', 'contract'],

@@ -20,7 +20,7 @@ test('a file error of the system becomes a plain sentence', () => {
   expect(fileFaultOf(new Error('It is too large.'))).toBe('It is too large.');
 });
 
-/** Zod's own sentences: none of them reaches a person. */
+/** Zod's own messages: none of them reaches a person. */
 const raw = /invalid|expected|unrecognized|too (small|big)|received/i;
 
 test.each([

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-/** What a process that logs leaves on its standard error and output. */
+/** The standard error and output of a process that logs. */
 async function logged(form: string, level: string): Promise<{ lines: string[]; output: string }> {
   const file = fileURLToPath(new URL('./log.lines.mjs', import.meta.url));
   const speaker = spawn(process.execPath, [file, form, level], { stdio: ['ignore', 'pipe', 'pipe'] });

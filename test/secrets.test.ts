@@ -202,7 +202,7 @@ describe('texts', () => {
         const text = before + unit.repeat(100_000 / unit.length);
         const started = performance.now();
         scrub(text);
-        // What is not linear takes a hundred times as long.
+        // Anything that is not linear takes a hundred times as long.
         expect(performance.now() - started, `${before}${unit}`).toBeLessThan(1_000);
       }
     }

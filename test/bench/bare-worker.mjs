@@ -1,6 +1,6 @@
 /**
- * A worker that makes the call of each job and nothing else, and tells when all are done. Facts: url, token,
- * redis, targets, body.
+ * A worker that makes the call of each job and nothing else, and reports when all are done. Facts: url,
+ * token, redis, targets, body.
  */
 import { Worker } from 'bullmq';
 import { Pool } from 'undici';

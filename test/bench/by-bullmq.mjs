@@ -1,13 +1,13 @@
 /**
- * Bare BullMQ jobs that make one call each: what the engine is compared with. Same Redis, same slots, same
- * kind of process.
+ * Bare BullMQ jobs that make one call each, for comparison with the engine: same Redis, same number of slots,
+ * same kind of process.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 
-/** Gives the jobs done in a millisecond. */
+/** Returns the jobs done per millisecond. */
 export async function byBullmq({ url, token, redis, targets, body }) {
   const connection = { path: redis };
   const queue = new Queue('bare', { connection });

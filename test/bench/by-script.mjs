@@ -1,6 +1,6 @@
 /**
- * What anybody would write first: list the sites, sync ten at a time, poll each site until its sync is over,
- * and sleep when the service says 429. The comparison for our own figures.
+ * The script that one would write first: list the sites, sync ten at a time, poll each site until its sync
+ * has ended, and sleep after a 429. For comparison with our own figures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';

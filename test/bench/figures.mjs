@@ -1,6 +1,6 @@
 /**
- * The figures, each with what is to be reached. `measure` takes one sample; the table shows the median of
- * all. docs/performance.md explains each.
+ * The figures, each with its goal. `measure` takes one sample; the table shows the median of all.
+ * docs/performance.md explains each.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,14 +18,14 @@ const perMs = RATE.rateLimit / RATE.windowMs;
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 const bin = fileURLToPath(new URL('../../src/cli/bin.mjs', import.meta.url));
 
-/** A night over 1,000 sites at the service's pace, by four processes. */
+/** A night over 1,000 sites at the service's limit, by four processes. */
 async function night() {
   return onStage({ sites: 1_000, ...RATE, workers: 4 }, async (stage) => {
     const { run, ms } = await runToEnd(stage);
     const { requests, limited } = await stage.service.ask({ ask: 'state' });
     const tried = run.counts.planned - run.counts.skipped;
     const sent = sum(requests);
-    // The last sync that the limit lets begin takes as long as any.
+    // The last sync within the limit takes as long as any other.
     const leastMs = sent / perMs + 30_000;
     return {
       'requests per target': sent / tried,
@@ -36,16 +36,16 @@ async function night() {
 }
 
 /**
- * Four processes that have more to do than the limit allows, for four windows, while a person asks for
- * something now and then. The syncs are short enough for the run's concurrency not to be what limits.
+ * Four processes with more work than the limit allows, for four windows, with requests of a person now and
+ * then. The syncs are short, so that the run's concurrency is not the limit.
  */
 async function saturation() {
   return onStage({ sites: 5_000, taskMs: 10_000, ...RATE, workers: 4 }, async ({ caretaker, service }) => {
     await caretaker.engine.fire(policy(), { trigger: 'manual', scheduledFor: Date.now() });
     await sleep(2 * RATE.windowMs);
     const { client, budget } = caretaker.link('default');
-    // From the middle of a window to the middle of another: at a window's edge a whole burst would count or
-    // not.
+    // From the middle of a window to the middle of another: at the edge of a window a whole burst would count
+    // or not.
     const { resetsAt } = await budget.state();
     await sleep(resetsAt - caretaker.clock.now() + RATE.windowMs / 2);
     const before = await service.ask({ ask: 'state' });
@@ -55,7 +55,7 @@ async function saturation() {
       const asked = performance.now();
       await client.call('listTags', { perPage: 1 }, { requestClass: 'person' });
       waits.push((performance.now() - asked) / 1_000);
-      // Never in step with the windows.
+      // Not in step with the windows.
       const left = begun + 4 * RATE.windowMs - performance.now();
       await sleep(Math.max(0, Math.min(left, 600 + 37 * waits.length)));
     }
@@ -71,7 +71,10 @@ async function saturation() {
   });
 }
 
-/** Targets a second without a limit, over bare BullMQ jobs that make the same call and nothing else. */
+/**
+ * Targets per second without a limit, compared with bare BullMQ jobs that make the same call and nothing
+ * else.
+ */
 async function throughput() {
   const targets = 3_000;
   const body = { note: { content: 'Leader.' } };
@@ -100,7 +103,7 @@ async function throughput() {
   };
 }
 
-/** What 10,000 targets cost a worker in memory, over the same worker before. */
+/** The memory that 10,000 targets cost a worker, compared with the same worker before. */
 async function memory() {
   return onStage({ sites: 10_000, taskMs: 1_000 }, async (stage) => {
     const [worker] = stage.workers;
@@ -121,7 +124,7 @@ async function memory() {
   });
 }
 
-/** A plan of 10,000 sites, as a person asks for it. */
+/** A plan of 10,000 sites, as `caretaker plan` makes it. */
 async function planning() {
   return onStage({ sites: 10_000, workers: 0 }, async ({ caretaker, service }) => {
     const before = sum((await service.ask({ ask: 'state' })).requests);
@@ -140,10 +143,7 @@ async function planning() {
   });
 }
 
-/**
- * The same night by a script that anybody would write: its first ten sites, since the whole would take most
- * of an hour.
- */
+/** The same night by a plain script: only its first ten sites, since the whole would take most of an hour. */
 async function script() {
   return onStage({ sites: 1_000, ...RATE, workers: 0 }, async ({ service }) => {
     const { synced, ms, pages } = await byScript({ ...service.said, most: 10 });
@@ -156,7 +156,10 @@ async function script() {
   });
 }
 
-/** How long `caretaker --help` takes, over Node doing nothing; and a daemon until it is ready. */
+/**
+ * The duration of `caretaker --help`, compared with an empty Node process; and the time until a daemon is
+ * ready.
+ */
 async function start() {
   const time = (args) => {
     const begun = performance.now();
@@ -209,7 +212,7 @@ export const figures = [
   { name: 'schedule', measure: schedule, once: true },
 ];
 
-/** What is to be reached; figures without a line here are shown for comparison. */
+/** The goals. Figures without a goal are shown for comparison. */
 export const toReach = {
   'requests per target': { most: 1.1 },
   'wall time over its lower bound': { most: 1.03 },

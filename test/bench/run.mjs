@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --runs 5 --only night,start --json]`: takes the figures of docs/performance.md on this
- * machine. All of it takes about twelve minutes; a speed means something only beside what was measured with
- * it.
+ * `npm run bench [-- --runs 5 --only night,start --json]`: measures the figures of docs/performance.md on
+ * this machine. All of it takes about twelve minutes. A speed is meaningful only compared with others of the
+ * same measurement.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A daemon that looks after 1,000 policies: until it is ready, what it takes while nothing is due, and how
- * late it fires.
+ * A daemon with 1,000 policies: the time until it is ready, its CPU use while nothing is due, and how late it
+ * fires.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,8 @@ const MINUTE = 60_000;
 const FILES = 100;
 const IN_EACH = 10;
 /**
- * So many fire every minute, and find nothing to do; the others are due once a year, half a year from now.
+ * So many policies fire every minute, and find nothing to do; the others are due once a year, half a year
+ * from now.
  */
 const EVERY_MINUTE = 10;
 const MONTH = ((new Date().getUTCMonth() + 6) % 12) + 1;
@@ -60,7 +61,7 @@ async function writePolicies(folder) {
   }
 }
 
-/** Starts the daemon; resolves with it once it says that it is at work. */
+/** Starts the daemon; resolves with it once it is ready. */
 async function startDaemon(folder, { url, token }) {
   const daemon = spawn(process.execPath, [bin, 'daemon'], {
     cwd: folder,
@@ -88,7 +89,7 @@ async function startDaemon(folder, { url, token }) {
   return daemon;
 }
 
-/** How long after its moment each firing of these minutes was made. */
+/** How late each scheduled run of these minutes was created. */
 async function latenesses(folder, from) {
   const log = await openLog({ level: 'error', form: 'json' });
   const { records, close } = await connectRecords(
@@ -150,5 +151,5 @@ const IDLE = 'daemon with 1,000 policies, nothing due (% of a core)';
 const LATE = 'a firing is late by (ms)';
 const LATEST = 'the latest of 20 scheduled runs is late by (ms)';
 
-/** What is to be reached. */
+/** The goals. */
 export const toReachOfSchedule = { [READY]: { most: 2 }, [IDLE]: { most: 1 }, [LATEST]: { most: 250 } };

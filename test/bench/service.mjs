@@ -1,5 +1,5 @@
 /**
- * The sandbox in a process of its own, so that its work is not counted as ours. Facts: sites, taskMs,
+ * The sandbox in a separate process, so that its work is not counted as ours. Facts: sites, taskMs,
  * rateLimit, windowMs.
  */
 import { startSandbox } from '../../dist/src/sandbox/sandbox.js';

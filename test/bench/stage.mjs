@@ -1,6 +1,6 @@
 /**
- * What every figure is taken on: a Redis, the service and workers as processes, and a Caretaker that fires
- * and reads.
+ * The setup of every figure: a Redis, the service and workers as processes, and a Caretaker that fires and
+ * reads.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ async function child(file, facts, execArgv = []) {
   };
 }
 
-/** Sets a stage, gives it to `play`, and clears it away. Times are real. */
+/** Creates the setup, calls `play` with it, and removes it. Times are real. */
 export async function onStage(
   { sites, taskMs = 30_000, rateLimit = 0, windowMs = 5_000, workers = 1, concurrency = 50 },
   play,
@@ -101,7 +101,7 @@ export async function onStage(
   }
 }
 
-/** A policy over everything there is. */
+/** A policy for all sites. */
 export const policy = (limits = {}) => ({
   name: 'bench',
   account: 'default',
@@ -118,8 +118,8 @@ export const policy = (limits = {}) => ({
 });
 
 /**
- * Fires the policy, of another job if `of` says so, and waits for its end; `watch` is called a few times a
- * second meanwhile.
+ * Fires the policy, of the job `of` if given, and waits for its end; `watch` is called a few times per second
+ * meanwhile.
  */
 export async function runToEnd({ caretaker }, limits, { of = {}, watch = async () => {} } = {}) {
   const begun = performance.now();

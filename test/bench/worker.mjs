@@ -1,4 +1,4 @@
-/** A worker in a process of its own, which tells its memory when asked. Facts: settings. */
+/** A worker in a separate process, which reports its memory on request. Facts: settings. */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { openLog } from '../../dist/src/log.js';
 

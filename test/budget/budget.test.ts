@@ -9,7 +9,7 @@ import { redisOfFile } from '../support/redis-of-file.ts';
 const { redis } = await redisOfFile();
 
 let accounts = 0;
-/** A budget of an account of its own, and another process's view of the same. */
+/** A budget of a separate account, and another process's view of it. */
 function open({ perMinute = 20, reserve = 0 } = {}) {
   accounts += 1;
   const account = `account-${accounts}`;
@@ -23,14 +23,14 @@ function open({ perMinute = 20, reserve = 0 } = {}) {
 const answered = (remaining: number, resetMs: number, limit = 20) =>
   ({ kind: 'answered', limit, remaining, resetMs }) as const;
 
-/** Takes the scout's place and answers it: the window is known, with `remaining` requests left. */
+/** Becomes the scout and answers it: the window is known, with `remaining` requests left. */
 async function begin(budget: Budget, remaining = 19, resetMs = 60_000, limit = 20) {
   const ticket = await budget.take('person');
   await budget.learn(ticket, answered(remaining, resetMs, limit));
   return ticket;
 }
 
-/** Takes what can be had at once; gives how much that was. */
+/** Takes everything that is granted immediately; returns how much that was. */
 async function takeAll(budget: Budget, requestClass: RequestClass): Promise<number> {
   for (let taken = 0; ; taken += 1) {
     try {
@@ -45,9 +45,7 @@ async function takeAll(budget: Budget, requestClass: RequestClass): Promise<numb
 const asleep = (clock: HeldClock, sleepers = 1) =>
   vi.waitFor(() => expect(clock.sleepers()).toBe(sleepers), { interval: 1 });
 
-/**
- * Moves time on until `waiting` has what it waits for; whoever asks in vain goes back to sleep in between.
- */
+/** Advances time until `waiting` resolves. Requests that are not granted sleep again in between. */
 async function advanceUntil<T>(clock: HeldClock, waiting: Promise<T>, stepMs = 40): Promise<T> {
   let over = false;
   const end = () => {
@@ -410,7 +408,7 @@ describe('waiting', () => {
     );
     expect(left).toBeInstanceOf(BudgetSpentError);
     expect(clock.now() - began).toBeLessThanOrEqual(400);
-    // Whoever leaves does not come back at once, and again and again, while the scout gets no answer.
+    // A caller that gives up does not retry immediately, again and again, while the scout gets no answer.
     expect((left as BudgetSpentError).until - clock.now()).toBe(1_000);
   });
 
@@ -434,9 +432,9 @@ describe('waiting', () => {
 });
 
 describe('while Redis is unavailable', () => {
-  /** A Redis that dies, and budgets of two processes on it which have both sent something. */
+  /** A Redis that dies, and budgets of two processes on it that have both sent something. */
   async function openMortal(whenRedisIsDown: 'stop' | 'share') {
-    // Else the kill may lose what was learnt last, and with a held clock nobody would ask again.
+    // Otherwise the kill may lose the last report, and with a held clock there would be no retry.
     const own = await startTestRedis({ appendfsync: 'always' });
     const connection = new Redis({ ...own.options, maxRetriesPerRequest: null, retryStrategy: () => 10 });
     connection.on('error', () => undefined);
@@ -628,7 +626,7 @@ describe('the state of the budget', () => {
     await budget.learn(ticket, undefined);
     expect((await budget.state()).failingSince).toBe(since);
 
-    // Be it with a 429.
+    // A 429 counts too.
     await budget.learn(ticket, { kind: 'limited' });
     expect(await budget.state()).not.toHaveProperty('failingSince');
   });

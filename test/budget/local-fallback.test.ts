@@ -1,4 +1,6 @@
-/** What one process grants itself while Redis is away, with the processes that shared the account. */
+/**
+ * What one process grants while Redis is unavailable, given the number of processes that share the account.
+ */
 import { expect, test } from 'vitest';
 import { LocalFallback } from '../../src/budget/local-fallback.ts';
 import { heldClock } from '../support/held-clock.ts';

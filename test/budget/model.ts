@@ -25,7 +25,7 @@ export interface Window {
   ours: number;
 }
 
-/** All that is stored about an account. */
+/** Everything that is stored about an account. */
 export interface State {
   window?: Window;
   limit?: number;
@@ -61,7 +61,7 @@ export interface Reply {
 
 type Changed = [State, Reply];
 
-/** Grants a request, or gives the time to wait for one. */
+/** Grants a request, or returns how long to wait for one. */
 export function take(before: State, settings: Settings, request: Request, now: number): Changed {
   const state = { ...before, asked: { ...before.asked, [request.requestClass]: now } };
   const { window } = state;
@@ -77,7 +77,7 @@ export function take(before: State, settings: Settings, request: Request, now: n
   return grant({ ...state, window: { ...window, remaining: window.remaining - 1 } }, request);
 }
 
-/** How many requests a class may still send in this window, or in the next one when this one is over. */
+/** How many requests a class may still send in this window, or in the next one if this one has ended. */
 export function available(state: State, settings: Settings, requestClass: RequestClass, now: number): number {
   const reserve = reserveOf(state, settings);
   const { window } = state;
@@ -90,7 +90,7 @@ export function available(state: State, settings: Settings, requestClass: Reques
   return Math.floor(Math.max(0, window.remaining - reserve - reservations));
 }
 
-/** Corrects the window by what an answer reported; without a report, nothing was found out. */
+/** Corrects the window from the report of an answer. Without a report, the request showed nothing. */
 export function learn(
   before: State,
   ticket: { window: number; address: string },
@@ -160,7 +160,7 @@ const oneMore = <Key extends string>(counts: Partial<Record<Key, number>>, key: 
   [key]: (counts[key] ?? 0) + 1,
 });
 
-/** What is worth keeping of the window that has ended. */
+/** Stores what is needed of the window that has ended. */
 function closeWindow(state: State, window: Window, settings: Settings, now: number): State {
   const others = Math.max(0, limitOf(state, settings) - window.remaining - window.ours);
   const processes = Math.max(1, Object.keys(state.usage[window.number]?.processes ?? {}).length);
@@ -168,7 +168,7 @@ function closeWindow(state: State, window: Window, settings: Settings, now: numb
   return { ...state, past: { others, ended: window.resets, processes, contiguous } };
 }
 
-/** The request becomes the scout. A scout that replaces another one looks for the same window. */
+/** The request becomes the scout. A scout that replaces another one has the same window number. */
 function openWindow(state: State, settings: Settings, now: number): State {
   const last = state.window;
   const isReplacement = last !== undefined && !last.known;
@@ -186,7 +186,7 @@ function openWindow(state: State, settings: Settings, now: number): State {
   };
 }
 
-/** How long until the reservations of the others leave a request to this class: 0 when they do so now. */
+/** How long until the reservations of the others leave a request for this class; 0 if they do now. */
 function msUntilReleased(
   state: State,
   window: Window,
@@ -210,13 +210,13 @@ const rampOf = ({ length }: Window) => ({
   end: Math.max(length * 0.03, 1_200),
 });
 
-/** How much of the reservations holds: 1 until the ramp starts, 0 from its end on. */
+/** The fraction of the reservations that applies: 1 until the ramp starts, 0 from its end on. */
 function releaseRamp(window: Window, now: number): number {
   const { start, end } = rampOf(window);
   return Math.max(0, Math.min(1, (window.resets - now - end) / (start - end)));
 }
 
-/** What a class has to leave to the others: in `window`, or without one in the next one. */
+/** What a class has to leave for the others: in `window`, or without one in the next one. */
 function reservedForOthers(
   state: State,
   settings: Settings,
@@ -234,7 +234,7 @@ function reservedForOthers(
   return { bursty: Math.floor(sums.bursty), predictable: Math.floor(sums.predictable) };
 }
 
-/** What another class may still ask for. */
+/** What is reserved for another class. */
 function reservedFor(
   state: State,
   settings: Settings,
@@ -257,7 +257,7 @@ function reservedFor(
   return Math.min(unused, usedBefore > 0 ? 1 + usedBefore * 1.5 * timeLeft : guaranteed * timeLeft);
 }
 
-/** Since when nobody has got a usable answer at this address. */
+/** Records since when no request got a usable answer at this address. */
 function recordHealth(state: State, address: string, report: WindowReport | undefined, now: number): State {
   if (!report) return state;
   const { failure, ...healthy } = state;
@@ -273,7 +273,7 @@ const isAboutThisWindow = ({ known, resets, length }: Window, { resetMs }: Windo
 const lengthOf = (window: Window, { resetMs }: WindowReport, left: number): number =>
   window.known || resetMs === undefined ? window.length : Math.max(left, 1_000);
 
-/** The length of a whole window, which only one shows that began as the one before ended. */
+/** The length of a whole window. Only a window that began when the previous one ended shows it. */
 const lengths = (state: State, window: Window, report: WindowReport, left: number) =>
   window.known || report.resetMs === undefined || !state.past?.contiguous
     ? {}

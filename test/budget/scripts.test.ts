@@ -284,7 +284,7 @@ const numbers = (fields: Fields) =>
 
 let accounts = 0;
 
-// A second try with other sequences would hide what the first one found.
+// A second attempt with other sequences would hide what the first one found.
 test('decides in Redis as the model does, for all requests and reports, in any order', {
   retry: 0,
 }, async () => {

@@ -1,6 +1,6 @@
 /**
- * Several processes on one account: budgets with connections of their own, and the sandbox's journal as the
- * witness.
+ * Several processes on one account: budgets with connections of their own, checked against the sandbox's
+ * journal.
  */
 import { setMaxListeners } from 'node:events';
 import { Redis } from 'ioredis';
@@ -40,7 +40,7 @@ async function processes(
   count: number,
   reserve: number,
   options: SandboxOptions,
-  /** How far the clock of each process is ahead. */
+  /** The offset of the clock of each process. */
   aheadMs: readonly number[] = [],
 ): Promise<Client[]> {
   sandbox = await startSandbox({ sites: 1, ...options, clock });
@@ -66,7 +66,7 @@ function stopper(): AbortController {
   return stopping;
 }
 
-/** Asks again and again, until the signal. */
+/** Sends requests until the signal aborts. */
 async function keepAsking(client: Client, requestClass: RequestClass, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await ask(client, requestClass, signal).catch((error: unknown) => {
@@ -76,9 +76,9 @@ async function keepAsking(client: Client, requestClass: RequestClass, signal: Ab
 }
 
 /**
- * How many requests each window of the service saw; a window begins with the first request after the one
- * before. The journal's moments are those of the answers: a request at a window's edge may be counted in its
- * neighbour.
+ * How many requests each window of the service had; a window begins with the first request after the previous
+ * one. The journal's times are those of the answers, so a request at the edge of a window may be counted in
+ * its neighbour.
  */
 function windows(): number[] {
   const counts: number[] = [];
@@ -95,8 +95,8 @@ function windows(): number[] {
 }
 
 /**
- * No window had more requests than may be spent, two in a hundred at its edges aside. How many of them a busy
- * machine gets to use is a figure for a benchmark, not for a test.
+ * No window had more requests than may be spent, except for two percent at its edges. How many of them a busy
+ * machine can use is a figure for a benchmark, not for a test.
  */
 function expectEachWindow(spendable: number): void {
   for (const count of windows()) expect(count).toBeLessThanOrEqual(Math.ceil(spendable * 1.02));
@@ -179,7 +179,7 @@ test('a limit below the configured one counts from the first answer on', async (
   stopping.abort();
   await Promise.all(asking);
 
-  // The settings say 200: the service's own figure is what counts.
+  // The settings have 200, but the service's own figure counts.
   expectEachWindow(100);
   expect(refusals()).toBe(0);
 });
@@ -206,7 +206,7 @@ test('a person is answered immediately while four processes want more than the l
   const asking = others.flatMap((client) =>
     [1, 2, 3, 4].map(() => keepAsking(client, 'action', stopping.signal)),
   );
-  // Nothing is left for actions, and the window goes on for most of a minute.
+  // Nothing is left for actions, and the window lasts for most of a minute.
   await vi.waitFor(
     async () => {
       const { availableForActions, resetsAt } = await watched.state();

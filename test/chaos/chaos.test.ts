@@ -1,23 +1,21 @@
 import { afterAll, expect, test } from 'vitest';
 import { type ChaosReport, chaos } from './chaos.ts';
-import { type CircumstancesName, circumstances } from './circumstances.ts';
+import { type ConditionsName, conditions } from './conditions.ts';
 
 const seed = Number(process.env['CHAOS_SEED'] ?? 1);
 /**
- * The short form is part of every test run; the long one takes minutes, says how it goes, and knows all
- * circumstances.
+ * The short form is part of every test run. The long form takes minutes, prints its progress, and runs under
+ * all conditions.
  */
 const isShort = process.env['CHAOS_KILLS'] === undefined;
 const kills = Number(process.env['CHAOS_KILLS'] ?? 8);
-const asked = process.env['CHAOS_CIRCUMSTANCES'];
+const asked = process.env['CHAOS_CONDITIONS'];
 const names = (asked?.split(',') ??
-  (isShort ? ['flaky'] : Object.keys(circumstances))) as readonly CircumstancesName[];
-const unknown = names.find((name) => !Object.hasOwn(circumstances, name));
+  (isShort ? ['flaky'] : Object.keys(conditions))) as readonly ConditionsName[];
+const unknown = names.find((name) => !Object.hasOwn(conditions, name));
 if (unknown !== undefined)
-  throw new RangeError(
-    `There are no circumstances "${unknown}". There are: ${Object.keys(circumstances).join(', ')}.`,
-  );
-/** Each of the circumstances has a seed of its own. */
+  throw new RangeError(`Unknown conditions "${unknown}". Available: ${Object.keys(conditions).join(', ')}.`);
+/** Each of the conditions has its own seed. */
 const seedOf = (at: number) => seed + at;
 const killsOf = (at: number) => Math.floor(kills / names.length) + (at < kills % names.length ? 1 : 0);
 
@@ -36,20 +34,20 @@ afterAll(() => {
 
 test.each(names.map((name, at) => [killsOf(at), name, seedOf(at)] as const))(
   'with %i kills, %s, every effect happens once and every record is correct',
-  // A second try would hide what the first one found.
+  // A second attempt would hide what the first one found.
   { timeout: 600_000 + kills * 15_000, retry: 0 },
   async (count, name, own) => {
     say(`--- ${name}: ${count} kills, seed ${own}`);
     const report = await chaos({
       seed: own,
       kills: count,
-      circumstances: circumstances[name],
+      conditions: conditions[name],
       say,
     });
 
     reports[name] = report;
     say(JSON.stringify(report.reasons));
-    const again = `npm run chaos -- --kills ${count} --seed ${own} --circumstances ${name} brings it back`;
+    const again = `npm run chaos -- --kills ${count} --seed ${own} --conditions ${name} brings it back`;
     expect(report.wrong, again).toEqual([]);
     expect(report.effects).toBeGreaterThan(0);
   },

@@ -1,11 +1,11 @@
 /**
- * Chaos: runs go on while daemons and Redis are killed at random moments, over a service that is flaky on top
- * of it, and in circumstances that are worse (`circumstances.ts`). Each policy runs twice in quick
- * succession. The sandbox's own journal says afterwards whether each effect happened once, and its state
- * whether the records are true.
+ * Chaos: runs continue while daemons and Redis are killed at random times, against a service that is flaky,
+ * and under worse conditions (`conditions.ts`). Each policy runs twice in quick succession. Afterwards the
+ * sandbox's journal shows whether each effect happened once, and its state shows whether the records are
+ * correct.
  *
- * Who is killed, when, and which faults come is drawn from the seed. What the machine does in between is not,
- * so that a seed brings back the circumstances of a failure rather than its every step.
+ * The seed decides who is killed, when, and which faults occur. It does not decide the timing of the machine,
+ * so that a seed reproduces the conditions of a failure rather than its every step.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,21 +22,21 @@ import { aPolicy } from '../support/builders.ts';
 import { fastClock } from '../support/caretaker.ts';
 import { keptLog } from '../support/quiet.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import type { Circumstances } from './circumstances.ts';
+import type { Conditions } from './conditions.ts';
 import { startCuttingProxy } from './cutting.ts';
 import { judge, lanes, type Scene, type Story } from './stories.ts';
 
 export interface ChaosOptions {
   seed: number;
-  /** How often something is killed. */
+  /** The number of kills. */
   kills: number;
-  circumstances: Circumstances;
-  /** Told what happens, line by line. */
+  conditions: Conditions;
+  /** Called with each line of the progress. */
   say?: (line: string) => void;
 }
 
 export interface ChaosReport {
-  /** By victim; `frozen` are the daemons that were stopped for a while instead. */
+  /** By victim; `frozen` are the daemons that were suspended for a while instead. */
   kills: Record<Victim | 'frozen', number>;
   /** Connections that the proxy cut. */
   cuts: number;
@@ -44,7 +44,7 @@ export interface ChaosReport {
   /** Outcomes by reason, over all runs. */
   reasons: Record<string, number>;
   effects: number;
-  /** What was found that must not be. */
+  /** The errors that were found. */
   wrong: string[];
 }
 
@@ -52,34 +52,34 @@ interface Telling {
   sandbox: Sandbox;
   caretaker: Caretaker;
   report: ChaosReport;
-  /** How long what a story prepares takes to be in the lists of the service. */
+  /** How long it takes until the lists of the service show what a story prepares. */
   prepareMs: number;
   say: (line: string) => void;
 }
 
 type Victim = 'A' | 'B' | 'redis';
 
-/** Twenty times the speed of life: half a minute of waiting for a lost worker takes a second and a half. */
+/** Twenty times real time: half a minute of waiting for a lost worker takes a second and a half. */
 const SPEED = 20;
 const SITES = 400;
 /** How often each policy runs in quick succession. */
 const ROUNDS = 2;
-/** Longest pause before a kill, and before what was killed is started again, in real milliseconds. */
+/** The longest pause before a kill, and before the restart of what was killed, in real milliseconds. */
 const PAUSE_MS = 1_500;
 const DOWN_MS = 600;
 /**
- * The share of daemons that stand still for a while instead, at the longest for longer than a lock of the
- * queue is held.
+ * The fraction of daemons that are suspended for a while instead, at most for longer than a lock of the queue
+ * is held.
  */
 const FROZEN = 0.1;
 const FROZEN_MS = 18_000;
-/** After so long a daemon that ended by itself is started again, in real milliseconds. */
+/** When a daemon that ended by itself is restarted, in real milliseconds. */
 const RESTART_MS = 300;
 const USUAL_FAULTS = 'flaky,reset-after:0.05,error-after:0.05';
 /** No run may take longer than this, in real time, after the last kill. */
 const PATIENCE_MS = 240_000;
 
-/** A generator of numbers from 0 up to 1, the same for the same seed (mulberry32, public domain). */
+/** A generator of numbers from 0 to 1, the same for the same seed (mulberry32, public domain). */
 function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -90,9 +90,9 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** Lets runs go on under kills, and judges each by the sandbox. */
+/** Executes runs under kills, and checks each against the sandbox. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, kills, circumstances, say = () => undefined } = options;
+  const { seed, kills, conditions, say = () => undefined } = options;
   const random = numbersFrom(seed);
   const clock = fastClock(SPEED);
   const redis = await startTestRedis({ appendfsync: 'always' });
@@ -100,12 +100,12 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     sites: SITES,
     seed,
     clock,
-    // No limit to speak of, and rate headers on every answer.
+    // Practically no limit, with rate headers on every answer.
     rateLimit: 1_000_000,
-    faults: parseFaults(`${USUAL_FAULTS},${circumstances.faults ?? ''}`),
-    ...circumstances.service,
+    faults: parseFaults(`${USUAL_FAULTS},${conditions.faults ?? ''}`),
+    ...conditions.service,
   });
-  const proxy = circumstances.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
+  const proxy = conditions.cuts && (await startCuttingProxy(sandbox.url, numbersFrom(seed + 1)));
   const settings = settingsFor(redis, sandbox, proxy?.url ?? sandbox.url);
   const caretaker = await openCaretaker({ settings, log: keptLog(), clock });
   const cast = new Cast(
@@ -125,14 +125,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     await cast.start('A');
     await cast.start('B');
     const killing = killAtRandom(cast, random, kills, report, say).finally(() => over.abort());
-    const prepareMs = circumstances.service?.listLagMs ?? 0;
+    const prepareMs = conditions.service?.listLagMs ?? 0;
     const telling = { sandbox, caretaker, report, prepareMs, say };
     await Promise.all(lanes.map((stories) => tell(rotated(stories, seed), telling, over.signal)));
     await killing;
     report.effects = sandbox.journal.effects.length;
     report.cuts = proxy?.cuts() ?? 0;
     for (const { to, method, path } of sandbox.followedRedirects) {
-      // A read may be led to another path of the same origin.
+      // A read may be redirected to another path of the same origin.
       if (to === 'other-origin' || method !== 'GET')
         report.wrong.push(`followed a redirect to ${to}: ${method} ${path}`);
     }
@@ -146,16 +146,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   return report;
 }
 
-/** Another story comes first with another seed: the kills may be over before the last one begins. */
+/** The first story depends on the seed: the kills may be over before the last story begins. */
 const rotated = (stories: readonly Story[], seed: number): readonly Story[] => {
   const first = seed % stories.length;
   return [...stories.slice(first), ...stories.slice(0, first)];
 };
 
-/**
- * Tells stories one after the other until the killing is over; however many kills there are, each of them
- * once at least.
- */
+/** Runs stories one after the other until the kills are over, each of them at least once. */
 async function tell(stories: readonly Story[], telling: Telling, over: AbortSignal): Promise<void> {
   const { sandbox, caretaker, prepareMs } = telling;
   for (let at = 0; !over.aborted || at < stories.length; at += 1) {
@@ -169,9 +166,7 @@ async function tell(stories: readonly Story[], telling: Telling, over: AbortSign
   }
 }
 
-/**
- * One run, from its firing to the judgement on it; `false` when it has not ended long after the last kill.
- */
+/** One run, from its start to its check; `false` when it has not ended long after the last kill. */
 async function play(
   { name, operations }: Story,
   { policy, only, ...scene }: Scene,
@@ -223,7 +218,7 @@ class Cast {
     const file = fileURLToPath(new URL('./daemon.mjs', import.meta.url));
     const child = spawn(process.execPath, [file, this.facts], { stdio: 'ignore' });
     this.daemons.set(who, child);
-    // One that finds Redis away when it starts says so and ends; whoever runs daemons starts it again.
+    // A daemon that cannot reach Redis at its start reports that and exits. A process manager restarts it.
     child.on('exit', (code) => {
       if (code !== null && !this.over) setTimeout(() => void this.start(who), RESTART_MS);
     });
@@ -279,7 +274,7 @@ async function allOf({ records }: Caretaker, run: string): Promise<Target[]> {
   return targets;
 }
 
-/** Redis may be away at any moment here. */
+/** Redis may be down at any time here. */
 async function insist<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -290,7 +285,7 @@ async function insist<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The run once it has ended; nothing when it has not long after the last kill. */
+/** The run once it has ended; undefined when it has not ended long after the last kill. */
 async function ended(get: () => Promise<Run | undefined>, over: AbortSignal): Promise<Run | undefined> {
   let calmSince: number | undefined;
   for (;;) {

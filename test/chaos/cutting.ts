@@ -4,21 +4,21 @@ import type { AddressInfo, Socket } from 'node:net';
 import { openRelay } from '../support/relay.ts';
 
 /**
- * How many bytes of a direction pass at most before its connection is cut: some eighty requests, and as many
- * answers.
+ * The maximum number of bytes in one direction before its connection is cut: some eighty requests, and as
+ * many answers.
  */
 const REQUEST_BYTES = 20_000;
 const ANSWER_BYTES = 300_000;
 
 export interface CuttingProxy {
-  /** The service's URL by way of the proxy. */
+  /** The service's URL through the proxy. */
   url: string;
   /** How many connections were cut. */
   cuts(): number;
   stop(): void;
 }
 
-/** Each connection is cut when a number of bytes has passed, drawn for each direction. */
+/** Each connection is cut after a random number of bytes, for each direction. */
 export async function startCuttingProxy(url: string, random: () => number): Promise<CuttingProxy> {
   const { hostname, port, pathname } = new URL(url);
   let cuts = 0;
@@ -30,7 +30,7 @@ export async function startCuttingProxy(url: string, random: () => number): Prom
         to.write(bytes);
         return;
       }
-      // What has passed must be out before the connection goes.
+      // The bytes must be sent before the connection is closed.
       cuts += 1;
       from.removeAllListeners('data');
       to.write(bytes.subarray(0, left), () => {

@@ -1,7 +1,7 @@
 /**
- * `node daemon.mjs <JSON>`: a worker in a process of its own, on a Redis and a service given to it, with the
- * clock that all of the chaos shares. It runs what the build made, so that it is up in a fraction of a
- * second, and works until it is killed.
+ * `node daemon.mjs <JSON>`: a worker in a separate process, for a given Redis and service, with the clock
+ * that all processes of the test share. It runs the build, so that it starts in a fraction of a second, and
+ * works until it is killed.
  */
 import { openCaretaker } from '../../dist/src/app/caretaker.js';
 import { systemClock } from '../../dist/src/clock.js';

@@ -1,4 +1,4 @@
-/** How soon work goes on after something died, with workers that are processes of their own. */
+/** How soon work continues after a failure, with workers in separate processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import type { Run } from '../../src/run/run.ts';
 import { aPolicy } from '../support/builders.ts';
 import { startWorld, until, type World } from '../support/caretaker.ts';
 
-/** Three times the speed of life: what a process needs to start counts threefold, and still fits. */
+/** Three times real time: the start of a process counts threefold, and still fits. */
 const SPEED = 3;
 const SECOND = 1_000;
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** A worker; resolves when it is at work. */
+/** A worker; resolves when it is ready. */
 async function startWorker(): Promise<ChildProcess> {
   const { caretaker, clock } = world;
   const facts = {
@@ -42,7 +42,7 @@ async function kill(child: ChildProcess): Promise<void> {
   children.delete(child);
 }
 
-/** A run of `sites`, all of which one of the workers has begun to sync. */
+/** A run of `sites`, all of which one of the workers has started to sync. */
 async function syncing(sites: number, takesMs: number) {
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(takesMs);
   const run = await world.fire(aPolicy());
@@ -73,7 +73,7 @@ test('after SIGKILL of the only worker and a restart, the result of all its work
 }, 120_000);
 
 test('after SIGKILL of the worker that followed, another one records ends within 10 s', async () => {
-  // At the speed of life: a lease runs out by Redis's clock.
+  // In real time: a lease expires by Redis's clock.
   world = await startWorld({ sites: 6, work: false, speedUp: 1 });
   const workers = [await startWorker(), await startWorker()];
   const run = await syncing(6, 600 * SECOND);

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --kills 200 [--seed N] [--circumstances cut,late]`: the chaos test in its long form. The
- * kills are shared out among the circumstances, by default all; the seed of a failing run is printed.
+ * `npm run chaos -- --kills 200 [--seed N] [--conditions cut,late]`: the long form of the chaos test. The
+ * kills are divided among the conditions, by default all of them. The seed of a failing run is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     seed: { type: 'string' },
-    circumstances: { type: 'string' },
+    conditions: { type: 'string' },
   },
 });
-// The daemons run what was built, which has to be the source as it is.
+// The daemons run the build, which has to be current.
 const build = await ensureBuild({ say: (line) => stderr.write(`${line}\n`) });
 if (!build.ok) {
   stderr.write(`${build.why}\n${build.output}\n`);
@@ -41,7 +41,7 @@ const { status } = spawnSync(
       ...colorlessInPipes(),
       CHAOS_KILLS: values.kills,
       CHAOS_SEED: seed,
-      ...(values.circumstances && { CHAOS_CIRCUMSTANCES: values.circumstances }),
+      ...(values.conditions && { CHAOS_CONDITIONS: values.conditions }),
     },
   },
 );

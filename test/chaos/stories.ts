@@ -1,6 +1,6 @@
 /**
- * What goes on while processes are killed: for each kind of run how it begins, and how the service knows
- * whether its record is true.
+ * What happens while processes are killed: for each kind of run how it starts, and how the service shows
+ * whether its record is correct.
  */
 import { apiCall } from '../../jobs/api-call/job.ts';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
@@ -17,9 +17,9 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 export interface Evidence {
   run: Run;
   targets: readonly Target[];
-  /** What its operations did to the account since the run was fired. */
+  /** The effects of its operations on the account since the run was started. */
   effects: readonly JournaledEffect[];
-  /** What happened in the account at any time. */
+  /** All effects in the account. */
   allEffects: readonly JournaledEffect[];
   /** 0 for the first run of the policy, 1 for the second, which is fired as soon as the first has ended. */
   round: number;
@@ -28,9 +28,9 @@ export interface Evidence {
 
 export interface Story {
   name: string;
-  /** What its runs do to the account; no other run that is told at the same time does it. */
+  /** The operations of its runs; no other story at the same time uses them. */
   operations: readonly OperationId[];
-  /** Prepares the account for the `at`th time, `now`, and says what is to run. */
+  /** Prepares the account for the `at`th time, `now`, and returns what to run. */
   begin(sandbox: Sandbox, at: number, now: number): Scene;
 }
 
@@ -38,16 +38,16 @@ export interface Story {
 export interface Scene {
   policy: Partial<Policy>;
   only?: string[];
-  /** How many targets a run must have; nothing where that depends on what the run before it did. */
+  /** The expected number of targets of a run; undefined if it depends on the previous run. */
   planned(round: number): number | undefined;
-  /** What the records say that is not so. */
+  /** Statements in the records that are wrong. */
   lies(evidence: Evidence): Iterable<string>;
 }
 
 /** Targets of one run. */
 const TARGETS = 40;
 
-/** The next sites in turn: one takes five syncs a day. */
+/** The next sites in turn: a site allows five syncs per day. */
 function nextSites(sandbox: Sandbox, at: number): string[] {
   const ids = sandbox.siteIds();
   return Array.from({ length: TARGETS }, (_, i) => ids[(at * TARGETS + i) % ids.length] ?? '');
@@ -163,16 +163,16 @@ function* deletionLies({ targets, effects, sandbox }: Evidence): Iterable<string
 const DAY_MS = 86_400_000;
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 
-/** Who gets the reports. */
+/** The recipients of the reports. */
 const RECIPIENT = 'owner@agency.example';
-/** Reasons with which a report may be half made: nobody need have been sent it, and its making may go on. */
+/** Reasons with which a report may be incomplete: it may be unsent or still being made. */
 const undecided = new Set<Reason>(['unknown-effect', 'unavailable', 'timeout', 'internal']);
 
 const reports: Story = {
   name: 'chaos-report',
   operations: ['createReport', 'sendReportEmail'],
   begin: (sandbox, at, now) => {
-    // Days that no other run is about.
+    // Days that no other run uses.
     const from = now - (3 + (at % 60)) * DAY_MS;
     const period = { start: dayOf(from), end: dayOf(from + DAY_MS) };
     const before = new Map<string, number>();
@@ -211,7 +211,8 @@ const reports: Story = {
 };
 
 /**
- * Whether an outcome is true: never two reports on a site and period, never two mails, and all that it says.
+ * Whether an outcome is correct: never two reports on a site and period, never two mails, and everything in
+ * the record is true.
  */
 function isReportedAs(
   reason: Reason,
@@ -238,7 +239,7 @@ const updates: Story = {
       const schedule = sandbox.schedules.make(site, 'active');
       sandbox.site(site).fallBehind();
       sandbox.site(site).failNextSync('disk full');
-      // It goes on while the run is planned, and fails: then it is to be paused.
+      // It is in progress while the run is planned, and fails: then the schedule has to be paused.
       sandbox.schedule(schedule).runNow(60_000);
       return schedule;
     });
@@ -263,7 +264,7 @@ function* updateLies({ targets, effects, sandbox }: Evidence): Iterable<string> 
     if (undecided.has(reason)) continue;
     const { status } = sandbox.schedule(id).state();
     const [{ message: standing = '' } = {}] = findings.filter(({ about }) => about === 'schedule');
-    // A schedule that does not show its status is left alone.
+    // A schedule that does not show its status is not changed.
     if (reason !== 'not-eligible' && standing.startsWith('Paused') !== (status === 'paused'))
       yield `${id} is ${reason}, and ${status}: ${standing}`;
     for (const [what, times] of Object.entries(changed)) {
@@ -308,18 +309,15 @@ const notes: Story = {
 };
 
 /**
- * Told beside each other, about the same sites. Those whose effects could be taken for each other's go one
- * after the other.
+ * Run at the same time, about the same sites. Stories whose effects could be confused run one after the
+ * other.
  */
 export const lanes: readonly (readonly Story[])[] = [
   [syncs, reports, updates],
   [announcements, notes, deletions],
 ];
 
-/**
- * What is not as it must be after any run, whatever it did: each target has its outcome, and no effect
- * happened twice.
- */
+/** Errors after any run, whatever it did: each target needs an outcome, and no effect may happen twice. */
 export function judge(scene: Scene, evidence: Evidence): string[] {
   const { run, round, targets, effects } = evidence;
   const wrong = [...scene.lies(evidence)];
@@ -332,7 +330,7 @@ export function judge(scene: Scene, evidence: Evidence): string[] {
   }
   for (const { id, outcome, reason } of targets) {
     if (outcome === undefined) wrong.push(`${id} has no outcome`);
-    // No work takes anything like as long as the time limit.
+    // No work takes nearly as long as the time limit.
     if (reason === 'timeout') wrong.push(`${id} is timeout`);
   }
   for (const operation of new Set(effects.map((effect) => effect.operation))) {

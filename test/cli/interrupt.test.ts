@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
 import { startFaultyService } from '../support/faulty-service.ts';
 import { startTestRedis } from '../support/redis.ts';
-import { openRedisDoor } from '../support/redis-door.ts';
+import { openRedisProxy } from '../support/redis-proxy.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -75,11 +75,11 @@ describe('while Redis is away', () => {
   /** A run under way whose Redis went away and that was asked to stop. */
   async function interrupted() {
     const redis = await startTestRedis();
-    const door = await openRedisDoor(redis.socketPath);
+    const redisProxy = await openRedisProxy(redis.socketPath);
     const before = sandbox.journal.effects.length;
-    const started = desk.start(['run', 'nightly-sync'], { REDIS_URL: door.url });
+    const started = desk.start(['run', 'nightly-sync'], { REDIS_URL: redisProxy.url });
     await untilSeen(() => sandbox.journal.effects.length > before);
-    await door.shut();
+    await redisProxy.close();
     await redis.stop();
     started.child.kill('SIGTERM');
     await started.line(/^Stopping: /);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 import { startTestRedis } from '../support/redis.ts';
-import { openRedisDoor } from '../support/redis-door.ts';
+import { openRedisProxy } from '../support/redis-proxy.ts';
 
 let sandbox: Sandbox;
 let desk: Desk;
@@ -21,12 +21,12 @@ afterAll(async () => {
 
 test('a daemon whose Redis went away in the middle of a run ends some ten seconds after SIGTERM, and says so', async () => {
   const redis = await startTestRedis();
-  const door = await openRedisDoor(redis.socketPath);
-  const daemon = desk.start(['daemon'], { REDIS_URL: door.url });
+  const redisProxy = await openRedisProxy(redis.socketPath);
+  const daemon = desk.start(['daemon'], { REDIS_URL: redisProxy.url });
   await daemon.line(/the daemon is running/);
-  await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: door.url });
+  await desk.run(['run', 'nightly-sync', '--detach'], { REDIS_URL: redisProxy.url });
   while (sandbox.journal.effects.length === 0) await new Promise(setImmediate);
-  await door.shut();
+  await redisProxy.close();
   const asked = performance.now();
   daemon.child.kill('SIGTERM');
 

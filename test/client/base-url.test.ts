@@ -1,4 +1,4 @@
-/** What answers at a wrong base URL, and what is said of it. */
+/** Servers at a wrong base URL, and the messages about them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -49,7 +49,7 @@ const page = (status: number): Respond => {
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<h1>Welcome</h1>');
 };
 
-/** A server that answers the first bytes with some of its own, and closes. */
+/** A server that answers the first bytes with bytes of its own, and closes. */
 async function startPlainServer(answer: Buffer): Promise<number> {
   const plain = createServer((socket) => {
     socket.on('error', () => socket.destroy());

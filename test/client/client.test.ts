@@ -1,4 +1,4 @@
-/** What the answers of the service mean to whoever calls, against the sandbox over real HTTP. */
+/** What the answers of the service mean to callers, against the sandbox over real HTTP. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
@@ -254,7 +254,7 @@ describe('a service in trouble', () => {
       await errorOf(client.call('listTags', {}, { requestClass }));
       return sandbox.journal.requests.length - before;
     };
-    // Whether it is away, the first one finds out.
+    // The first request finds out whether it is down.
     expect([await sent('action'), await sent('action'), await sent('person')]).toEqual([3, 1, 3]);
   });
 
@@ -272,7 +272,7 @@ describe('a service in trouble', () => {
       },
     );
     await expect(call).rejects.toThrow('we are stopping');
-    // Not when the time is up in which the answer would have had to begin.
+    // Not after the timeout for the beginning of the answer.
     expect(performance.now() - began).toBeLessThan(9_000);
   });
 

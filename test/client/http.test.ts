@@ -1,4 +1,4 @@
-/** How one exchange goes with a service that misbehaves as the sandbox never would. */
+/** One exchange with a service that misbehaves in ways that the sandbox never does. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ let budget: Budget;
 let client: Client;
 let drift: Drift[];
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
-// Quick enough for pauses, and slow enough that no window ends while a machine stalls.
+// Fast enough for pauses, and slow enough that no window ends while a machine stalls.
 const clock = fastClock(10);
 
 beforeAll(() => keepSecret(TOKEN));
@@ -57,7 +57,7 @@ describe('a service with several addresses', () => {
     ['one of them cut the connection', [refused, failed('ECONNRESET', 'read')], true],
   ])('has got nothing, provably, only when %s', async (_, errors, sent) => {
     const connection = new Connection({ name: 'agency', baseUrl: service.url, token: TOKEN });
-    // Each address fails in its own way: no machine can be had that does so when asked to.
+    // Each address fails in its own way: no real machine can be made to do that.
     Reflect.set(connection, 'pool', { request: () => Promise.reject(new AggregateError(errors)) });
 
     const exchange = connection.exchange({ operation: 'syncSite', method: 'POST', path: '/sites/a/sync' });
@@ -147,7 +147,7 @@ describe('a process that is suspended', () => {
     const options = {
       requestClass: 'person',
       async beforeSend() {
-        // When the request has been handed over, and before the connection is there.
+        // After the request was handed over, and before the connection is open.
         setImmediate(() => held.leap(60_000));
         return held.now() + 5_000;
       },

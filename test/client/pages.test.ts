@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { allItems, countItems, type FetchPage } from '../../src/client/pages.ts';
 
-/** A list of tags that a test may change between two requests; it remembers which pages were asked for. */
+/** A list of tags that a test may change between two requests; it records the requested pages. */
 function changingList(count: number, beforePage: (page: number, ids: string[]) => void = () => undefined) {
   const ids = Array.from({ length: count }, (_, index) => `tag-${index}`);
   const asked: number[] = [];
@@ -89,8 +89,8 @@ test('a service that reports more pages than it has is not asked for all of them
 });
 
 /**
- * A list as `changingList` has it, of a service that shows no `meta`, or less of it, and gives at most `most`
- * items a page.
+ * A list like `changingList`, of a service that shows no `meta`, or less of it, and at most `most` items per
+ * page.
  */
 function barePages(count: number, { most = 100, total = false }: { most?: number; total?: boolean } = {}) {
   const ids = Array.from({ length: count }, (_, index) => `tag-${index}`);

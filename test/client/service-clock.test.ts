@@ -1,4 +1,4 @@
-/** How the service's clock is measured by the times in its answers, and what is certain of a time by it. */
+/** How the service's clock is measured from its answers, and how certain a time is. */
 import { describe, expect, test } from 'vitest';
 import { ServiceClock } from '../../src/client/service-clock.ts';
 import { orderOf, timeOf } from '../../src/clock.ts';
@@ -6,7 +6,7 @@ import { orderOf, timeOf } from '../../src/clock.ts';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const MINUTE = 60_000;
 const date = (ms: number) => new Date(ms).toUTCString();
-/** An answer that took 40 ms, of which the service made it in the middle. */
+/** An answer that took 40 ms and was made in the middle of that time. */
 const answered = (at: number) => ({ sentAt: at - 20, receivedAt: at + 20 });
 const width = ({ earliest, latest }: { earliest: number; latest: number }) => latest - earliest;
 

@@ -1,4 +1,4 @@
-/** Answers that are the service's, and less tidy than the specification: what they mean all the same. */
+/** Answers of the service that do not follow the specification exactly, and their meaning. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Budget, openBudget } from '../../src/budget/budget.ts';
@@ -20,7 +20,7 @@ let service: FaultyService;
 let budget: Budget;
 let client: Client;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
-// Quick enough for pauses, and slow enough that no window ends while a machine stalls.
+// Fast enough for pauses, and slow enough that no window ends while a machine stalls.
 const clock = fastClock(10);
 
 beforeEach(async () => {

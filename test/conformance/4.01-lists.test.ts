@@ -1,7 +1,4 @@
-/**
- * Section 4.1: what all lists have in common. What each of them filters and sorts by stands with its own
- * section.
- */
+/** Section 4.1: what all lists share. The filters and sorts of each list are tested in its own section. */
 import { expect } from 'vitest';
 import { conform, conformHeld, type Tools } from './harness.ts';
 
@@ -162,7 +159,7 @@ conformHeld('4.1 Lists: created_at bounds are inclusive', async ({ call, need })
 
 conform('4.1 Lists: the timezone interprets created_at filters, UTC by default', async ({ call, need }) => {
   const { created_at } = await need('/tags');
-  // The same moment as clocks nine hours ahead show it.
+  // The same time on clocks nine hours ahead.
   const local = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString().slice(0, 19);
   const hours = 3_600_000;
   const found = async (query: string) =>

@@ -97,7 +97,7 @@ conform(
   '4.9 Reports: createReport needs snapshots up to the last day, also where there are older ones (422)',
   async (tools) => {
     const { call, need } = tools;
-    // How late it is in the service: the newest sync of all, which was at most a day ago.
+    // The current time of the service: the newest sync of all, at most a day ago.
     const newest = Date.parse((await need('/sites?sort=last_sync_at,desc')).sync.last_sync_at);
     type Site = { backups: { latest_snapshot: { created_at: string } | null } };
     const isBehind = ({ backups: { latest_snapshot } }: Site) =>

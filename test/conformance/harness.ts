@@ -1,10 +1,10 @@
 /**
- * What a case of the contract is written against: the same cases run over the sandbox in this process and,
- * given `CONFORMANCE_BASE` and `CONFORMANCE_TOKEN` (`npm run conformance -- --base URL --token T`), over any
+ * The tools for contract cases. The same cases run against the sandbox in this process and, with
+ * `CONFORMANCE_BASE` and `CONFORMANCE_TOKEN` (`npm run conformance -- --base URL --token T`), against any
  * other service.
  *
- * Each answer's status is held to the operation's row of the specification, and each good answer to the
- * contract's shapes, whatever else a case looks at. A case is named by its section: `4.13 Tags: ...`.
+ * Every answer is checked: its status against the operation's row of the specification, and a success against
+ * the contract's shapes. A case is named by its section: `4.13 Tags: ...`.
  */
 import { expect, type TestContext, test } from 'vitest';
 import { type OperationId, operationOf } from '../../src/contract/operations.ts';
@@ -21,12 +21,12 @@ export interface Reply {
   headers: Headers;
   /** The JSON of the answer; undefined when it has none. */
   body: Json;
-  /** What was sent, for answers that are no JSON. */
+  /** The text of answers that are not JSON. */
   bytes: Buffer;
 }
 
 export interface Tools {
-  /** Sends one request; `path` is relative to the base URL. A header of `null` is left out. */
+  /** Sends one request; `path` is relative to the base URL. A header of `null` is omitted. */
   call(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
@@ -43,9 +43,9 @@ export interface Tools {
    * `needHeldTime`.
    */
   time: { pass(ms: number): Promise<void> };
-  /** Removes what the case has made when it ends, however it ends, so that an account is left as it was. */
+  /** Removes what the case has created when it ends, in any way, so that the account is left unchanged. */
   cleanUp(method: 'POST' | 'DELETE', path: string, body?: unknown): void;
-  /** The sandbox in this process, for what a caller cannot bring about. Skips the case over a URL. */
+  /** The sandbox in this process, for what a caller cannot cause. Skips the case over a URL. */
   sandbox(): Sandbox;
 }
 
@@ -58,7 +58,8 @@ const base = process.env['CONFORMANCE_BASE'];
 const token = process.env['CONFORMANCE_TOKEN'] ?? '';
 
 /**
- * A case that runs over any service. In this process it has a fresh sandbox of sixty sites and a held clock.
+ * A case that runs against any service. In this process it has a new sandbox with sixty sites and a held
+ * clock.
  */
 export function conform(name: string, run: (tools: Tools) => Promise<void>): void {
   test(name, { timeout: base === undefined ? 20_000 : 300_000 }, async (context) => {
@@ -67,8 +68,8 @@ export function conform(name: string, run: (tools: Tools) => Promise<void>): voi
 }
 
 /**
- * A case that needs the clock held, or an account of a certain kind: it runs over the sandbox in this process
- * alone.
+ * A case that needs a held clock, or an account of a certain kind. It runs only against the sandbox in this
+ * process.
  */
 export function conformHeld(
   name: string,
@@ -81,9 +82,7 @@ export function conformHeld(
   });
 }
 
-/**
- * The sandbox in this process. A mistake of its own, which it answers with 500, fails the case at its end.
- */
+/** The sandbox in this process. An error of its own, answered with 500, fails the case at its end. */
 async function startHeld(context: TestContext, account: SandboxOptions): Promise<Tools> {
   const clock: HeldClock = heldClock();
   const sandbox = await startSandbox({ clock, rateLimit: 0, ...account });
@@ -162,7 +161,7 @@ function caller(url: string, bearer: string, reading: Reading): Call {
   };
 }
 
-/** The status is one of the operation's row, and what a good answer holds is what the contract says. */
+/** Checks that the status is in the operation's row, and that a success matches the contract. */
 function holdToRow(method: string, path: string, { status, body, bytes }: Reply, reading: Reading): void {
   const route = routeTo(method, path.split('?')[0] ?? '');
   if (!route) return;
@@ -178,7 +177,7 @@ function holdToRow(method: string, path: string, { status, body, bytes }: Reply,
 
 const saying = (operation: OperationId, body: Json): string => `${operation} (${JSON.stringify(body)})`;
 
-/** Waits when the budget of the account is used up: an account allows 200 requests a minute (spec 8). */
+/** Waits when the budget of the account is used up: an account has 200 requests per minute (spec 8). */
 const patient =
   (call: Call): Call =>
   async (...request) => {

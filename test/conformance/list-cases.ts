@@ -1,7 +1,6 @@
 /**
- * The cases of the common list protocol (spec 4.1) for one list: which filters, operators and sorts it takes,
- * that each of them does what it says, and that nothing else is taken. What is expected is computed from the
- * whole list.
+ * The cases of the list protocol (spec 4.1) for one list: which filters, operators and sorts it takes, that
+ * each of them works, and that others are refused. Expected results are computed from the whole list.
  */
 import { expect } from 'vitest';
 import { conform, type Tools } from './harness.ts';
@@ -10,22 +9,21 @@ import { conform, type Tools } from './harness.ts';
 type Item = any;
 
 /**
- * A filter as the section gives it, and where an item shows what it looks at (default: the field of its
- * name).
+ * A filter as in the section, and where an item shows the filtered value (default: the field with its name).
  */
 export interface FilterCase {
   operators: readonly string[];
   read?: (item: Item) => unknown;
-  /** A value that is not one of its values. */
+  /** A value that is not allowed. */
   wrong?: string;
-  /** Values to try besides those that items have. */
+  /** Values to try besides those of the items. */
   try?: readonly string[];
 }
 
 export interface ListCase {
   /** `4.12 Team members`. */
   section: string;
-  /** Where the list is; may look for a site first. */
+  /** The path of the list; may look for a site first. */
   path: string | ((tools: Tools) => Promise<string>);
   key: string;
   filters: Record<string, FilterCase>;
@@ -39,7 +37,10 @@ const operators = ['contains', 'eq', 'in', 'gte', 'lte', 'gt', 'lt', 'present'];
 const written = (field: string, operator: string, value: string) =>
   `filters[${field}:${operator}]${operator === 'in' ? '[]' : ''}=${encodeURIComponent(value)}`;
 
-/** What passes a filter: several values are enough in one, texts are compared whatever their case. */
+/**
+ * Whether a value passes a filter: of several values one is enough, and texts are compared
+ * case-insensitively.
+ */
 const tests: Record<string, (value: string, asked: string) => boolean> = {
   eq: (value, asked) => value === asked,
   in: (value, asked) => value === asked,
@@ -142,5 +143,5 @@ export function listCases(row: ListCase): void {
   });
 }
 
-/** Filters of a moment that items show under the filter's name. */
+/** Time filters whose field in the item has the filter's name. */
 export const moment: FilterCase = { operators: ['gte', 'lte'], wrong: 'soon' };

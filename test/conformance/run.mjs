@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: the contract's cases over the sandbox in this process; with `--base URL --token T`
- * over that service. They create, change and delete things there: give it an account that is for trying out.
+ * `npm run conformance`: the contract cases against the sandbox in this process; with `--base URL --token T`
+ * against that service. They create, change and delete items there: use an account for testing.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const service = {
   ...(values.base === undefined ? {} : { CONFORMANCE_BASE: values.base }),
   ...(values.token === undefined ? {} : { CONFORMANCE_TOKEN: values.token }),
 };
-// Over a URL all cases share one account: one file after the other.
+// Over a URL all cases share one account, so files run one after the other.
 const order = values.base === undefined ? [] : ['--no-file-parallelism'];
 const files = positionals.length > 0 ? positionals : ['test/conformance'];
 const { status } = spawnSync(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkInput } from '../../src/contract/input.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 
-/** The faults as a person reads them. */
+/** The faults as text. */
 const faults = (id: OperationId, input: unknown) =>
   checkInput(id, input).map(({ path, message }) => `${path.join('.')} ${message}`.trim());
 const inBody = (id: OperationId, body: unknown, parameters: object = {}) =>

@@ -1,5 +1,5 @@
 /**
- * The page `docs/api.md`, written from `src/contract`: every resource and operation under its section of the
+ * Generates `docs/api.md` from `src/contract`: every resource and operation under its section of the
  * specification.
  */
 import { z } from 'zod';
@@ -173,7 +173,7 @@ function fieldsBelow(field: Field): FieldTree {
   return of.kind === 'object' ? of.fields : {};
 }
 
-/** The schema of what a list or map holds, else the schema itself. */
+/** The schema of the items of a list or map, else the schema itself. */
 function insideOf(schema: z.core.$ZodType): z.core.$ZodType {
   const inner = bare(schema);
   if (inner instanceof z.ZodArray) return bare(inner.element);

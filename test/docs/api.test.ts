@@ -1,4 +1,4 @@
-/** docs/api.md is made from the contract; `npm run docs` writes it. */
+/** docs/api.md is generated from the contract; `npm run docs` writes it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

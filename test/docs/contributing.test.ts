@@ -1,4 +1,4 @@
-/** CONTRIBUTING.md names files, folders and scripts; they are where it says. */
+/** The files, folders and scripts that CONTRIBUTING.md names exist. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

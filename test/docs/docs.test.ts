@@ -1,4 +1,4 @@
-/** The docs are compared with the code: tables say what is, links lead somewhere, examples work. */
+/** Compares the docs with the code: tables are correct, links have targets, examples work. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -21,10 +21,7 @@ test('the README explains every status in which a run can end or wait', () => {
   expect(explained.sort()).toEqual(runStatuses.filter((status) => !passing.includes(status)).sort());
 });
 
-/**
- * The anchor that a heading gets where pages are read: without code marks and punctuation, hyphens for
- * spaces.
- */
+/** The anchor of a rendered heading: without code marks and punctuation, with hyphens for spaces. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** docs/errors.md is compared with the code: no code, reason or check is missing on either side. */
+/** Compares docs/errors.md with the code: no code, reason or check is missing on either side. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

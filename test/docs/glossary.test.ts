@@ -1,4 +1,4 @@
-/** The glossary: each word once, in order, and explained with words that have an entry of their own. */
+/** The glossary: each term once, in order, and explained with terms that have an entry of their own. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';

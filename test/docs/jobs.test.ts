@@ -1,6 +1,6 @@
 /**
- * The pages in `docs/jobs/` are compared with the jobs: their options in the very words of the code, their
- * reasons with the tests.
+ * Compares the pages in `docs/jobs/` with the jobs: their options with the texts of the code, their reasons
+ * with the tests.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ interface Shape {
   properties?: Record<string, Shape>;
 }
 
-/** Each option with its description; one inside another as `spread.from`. */
+/** Each option with its description; a nested one as `spread.from`. */
 const optionsIn = (shape: Shape, within = ''): [string, string | undefined][] =>
   Object.entries(shape.properties ?? {}).flatMap(([name, inner]) => [
     [`${within}${name}`, inner.description] as [string, string | undefined],
@@ -40,14 +40,14 @@ test('the page of a job describes each of its options with the text of the code'
   }
 });
 
-/** The reasons that the tables of a page tell of. */
+/** The reasons in the tables of a page. */
 const reasonsTold = (page: string, reasons: Reasons): string[] => {
   const rows = readFileSync(join(folder, page), 'utf8').match(/^\|.*\|$/gm) ?? [];
   const codes = rows.flatMap((row) => [...row.matchAll(/`([a-z-]+)`/g)].map(([, code = '']) => code));
   return [...new Set(codes)].filter((code) => reasons.has(code));
 };
 
-/** What the tests of a job say, without comments. */
+/** The tests of a job, without comments. */
 const testsOf = (job: string): string =>
   readdirSync(join(tests, job))
     .filter((file) => file.endsWith('.test.ts'))

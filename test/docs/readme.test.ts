@@ -1,4 +1,4 @@
-/** Every command of the README's first pages is given, one after the other, as a newcomer would. */
+/** Runs every command of the README, one after the other. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ test('the scripts exist, and the command is in the folder that is added to the P
   expect(readme).not.toContain('npx caretaker');
 });
 
-/** What a command prints that goes on until it is stopped. */
+/** The output that shows that a long-running command is ready. */
 const ready: Record<string, RegExp> = { sandbox: /^listening http/, daemon: /Dashboard: http/ };
 
 test.each(commands.map((args) => ({ line: args.join(' '), args })))(
@@ -49,7 +49,7 @@ test.each(commands.map((args) => ({ line: args.join(' '), args })))(
       started.child.kill('SIGTERM');
     }
     const { code, stderr } = await started.ended;
-    // A run over a made-up fleet may well be partial.
+    // A run over a simulated fleet may end as partial.
     expect({ code, stderr }).toEqual({ code: word === 'run' ? expect.any(Number) : 0, stderr });
     expect(stderr).not.toContain('mistake of ours');
   },

@@ -1,4 +1,4 @@
-/** docs/reliability.md has a row for every operation that changes something, in the words of the code. */
+/** docs/reliability.md has a row for every operation that makes a change, with the texts of the code. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';

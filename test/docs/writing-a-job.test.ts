@@ -1,4 +1,4 @@
-/** A stranger follows docs/writing-a-job.md to the letter, in a fresh copy of this checkout. */
+/** Follows docs/writing-a-job.md exactly, in a fresh copy of this checkout. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { loadPolicies } from '../../src/policy/load-policies.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/writing-a-job.md'), 'utf8');
-/** The files that the page shows: each begins with its name. */
+/** The files on the page: each begins with its name. */
 const shown = [...page.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```/gm)].map(
   ([, file = '', text = '']) => ({ file, text }),
 );
@@ -28,7 +28,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 
-/** Runs a tool in the checkout: how it ended, and what it said. */
+/** Runs a tool in the checkout; returns its exit code and output. */
 async function run(script: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [join(checkout, 'node_modules', script), ...args], {
     cwd: checkout,

@@ -4,7 +4,7 @@ import { heldClock } from '../support/held-clock.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
-/** A Redis whose time the test tells, and whose answers take so long by the clock of the machine. */
+/** A Redis with a time set by the test, whose answers take a given time by the machine's clock. */
 function aRedis(now: () => number, takes: () => Promise<void> = async () => undefined) {
   return {
     async time(): Promise<number[]> {

@@ -1,4 +1,4 @@
-/** A Redis that answers and yet lets no work be done: what the daemon says of it, and where. */
+/** A Redis that answers but prevents all work: what the daemon reports, and where. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

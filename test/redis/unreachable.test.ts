@@ -1,4 +1,4 @@
-/** Why Redis cannot be reached, as every command and the daemon say it. */
+/** Why Redis cannot be reached, as every command and the daemon report it. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
@@ -31,7 +31,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Hands a connection on to Redis. */
+/** Forwards a connection to Redis. */
 const toRedis = (socket: Socket): void => {
   const inner = connect(redis.socketPath);
   socket.pipe(inner).pipe(socket);
@@ -127,7 +127,7 @@ test('a daemon logs a changed password once, and once that Redis is available ag
   const said = (pattern: RegExp) => log.lines.filter((line) => pattern.test(line));
   while (said(/Redis is unavailable \(it requires a password/).length === 0)
     await new Promise((done) => setTimeout(done, 20));
-  // Some more tries to connect.
+  // A few more connection attempts.
   await new Promise((done) => setTimeout(done, 1_500));
   expect(said(/Redis is unavailable \(it requires a password/)).toHaveLength(1);
 

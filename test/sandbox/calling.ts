@@ -1,4 +1,4 @@
-/** A sandbox over a held clock, and a bare HTTP caller for it that knows nothing of our client. */
+/** A sandbox with a held clock, and a bare HTTP caller that does not use our client. */
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type HeldClock, heldClock } from '../support/held-clock.ts';
@@ -16,11 +16,11 @@ export interface Calling {
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, body?: unknown): Promise<Reply>;
   remove(path: string): Promise<Reply>;
-  /** The ids of a list's items, in its order. */
+  /** The ids of a list's items, in order. */
   ids(path: string): Promise<string[]>;
 }
 
-/** Starts a sandbox that ends with the test; without a rate limit unless the test asks for one. */
+/** Starts a sandbox that ends with the test; without a rate limit unless the test sets one. */
 export async function startCalling(options: SandboxOptions & { startsAt?: string } = {}): Promise<Calling> {
   const { startsAt, ...rest } = options;
   const clock = heldClock(startsAt === undefined ? undefined : Date.parse(startsAt));

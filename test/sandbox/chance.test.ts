@@ -5,14 +5,14 @@ import { faultNames, faultSets, listFaults, parseFaults } from '../../src/sandbo
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { startCalling } from './calling.ts';
 
-/** What became of a call: its status, or that no readable answer came. */
+/** The result of a call: its status, or that no readable answer came. */
 const fateOf = (call: Promise<{ status: number }>) =>
   call.then(
     ({ status }) => status,
     () => 'lost' as const,
   );
 
-/** A sandbox in which a fault comes always. */
+/** A sandbox in which a fault always occurs. */
 const always = (fault: keyof typeof faultNames, options: SandboxOptions = {}) =>
   startCalling({ sites: 3, faults: { [fault]: 1 }, ...options });
 

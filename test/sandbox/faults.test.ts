@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startCalling } from './calling.ts';
 
-/** What became of a call: its status, or that no readable answer came. */
+/** The result of a call: its status, or that no readable answer came. */
 const fateOf = (call: Promise<{ status: number }>) =>
   call.then(
     ({ status }) => status,

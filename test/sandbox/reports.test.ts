@@ -11,7 +11,7 @@ async function download(url: string, token: string, id: string): Promise<Buffer>
   return Buffer.from(await (await fetch(`${url}/reports/${id}/download`, { headers })).arrayBuffer());
 }
 
-/** What the page's drawing operators write, with the letters of each line together. */
+/** The text of the page's drawing operators, with the letters of each line joined. */
 function textOf(pdf: Buffer): string {
   const at = pdf.indexOf('stream\n') + 'stream\n'.length;
   const drawing = inflateSync(pdf.subarray(at)).toString('latin1');
@@ -69,7 +69,7 @@ test('a report has the content of its template, overridden by the request', asyn
   });
   await clock.advance(60 * SECOND);
   const [made] = (await get('/reports')).body.reports;
-  // A template's subject is that of mails: before the first, a report has one of its own.
+  // A template's subject is for mails: before the first mail, a report has a subject of its own.
   expect(made.email.subject).toBe(`Report on ${site.title}`);
   const mail = { recipients: ['ada@one.example'], sender_email: null };
   await post(`/reports/${made.id}/send-email`, { send_email: mail });

@@ -8,7 +8,7 @@ import { startCalling } from './calling.ts';
 
 const SECOND = 1000;
 
-/** A file in a folder that goes with the test. */
+/** A file in a folder that is deleted after the test. */
 function stateFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-state-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ export interface Checkout {
   writeMain(body: string): Promise<void>;
   /** Starts `bin.mjs` or one of `scripts/*.mjs`. */
   start(script: string, args?: string[], env?: NodeJS.ProcessEnv): Started;
-  /** The same, to its end. */
+  /** The same, until it ends. */
   run(script: string, args?: string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
   remove(): Promise<void>;
 }

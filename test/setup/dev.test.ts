@@ -13,7 +13,7 @@ afterEach(async () => {
   await checkout.remove();
 });
 
-/** A source that says which version it is, and runs until it is asked to stop. */
+/** A source that prints its version, and runs until it is stopped. */
 const source = (version: string) => `
   const [command] = _argv;
   const asked = new Promise((stop) => process.once('SIGTERM', stop));

@@ -23,7 +23,7 @@ test('the compose file runs Redis, the sandbox and the daemon, and keeps the dat
     },
     depends_on: { redis: { condition: 'service_healthy' }, sandbox: { condition: 'service_healthy' } },
   });
-  // A colon or a question mark in an unquoted word makes it something else than a word.
+  // A colon or a question mark in an unquoted word changes its meaning in YAML.
   for (const { command = [], healthcheck } of Object.values<Service>(services)) {
     for (const word of [...command, ...healthcheck.test]) expect(word).toBeTypeOf('string');
   }

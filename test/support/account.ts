@@ -1,6 +1,6 @@
 /**
- * An account of its own in a held world, and a client that costs nothing: for tests that go through
- * operations one by one.
+ * A separate account in a held world, and a client without a budget, for tests that call operations one by
+ * one.
  */
 import { onTestFinished } from 'vitest';
 import type { Budget } from '../../src/budget/budget.ts';
@@ -23,14 +23,14 @@ const free: Budget = {
 };
 
 export type OpenAccount = Account & {
-  /** What a lost change is looked for with; its effects belong to nobody until they are claimed. */
+  /** The arguments for looking for a lost change. Its effects have no owner until they are claimed. */
   looking: Looking;
-  /** Makes effects another target's, by their ids. */
+  /** Records effects as another target's, by their ids. */
   giveAway(...ids: string[]): void;
   now(): number;
 };
 
-/** Whose effects are, as the records keep it. */
+/** The owners of effects, as in the records. */
 function ownership(): { effects: Effects; giveAway(...ids: string[]): void } {
   const others = new Set<string>();
   return {
@@ -44,7 +44,7 @@ function ownership(): { effects: Effects; giveAway(...ids: string[]): void } {
   };
 }
 
-/** Opens an account of forty sites, until the test is over. */
+/** Opens an account of forty sites for the duration of the test. */
 export async function openAccount(): Promise<OpenAccount> {
   const clock = heldClock();
   const sandbox = await startSandbox({ sites: 40, rateLimit: 0, token: 'an-operators-token', clock });

@@ -1,7 +1,4 @@
-/**
- * Getting between a process and what it works with: one call of records, budget or client is held up, lost or
- * watched.
- */
+/** Intercepts calls of records, budget or client: delays, drops or observes one call. */
 import type { Caretaker } from '../../src/app/caretaker.ts';
 import type { EngineDeps } from '../../src/engine/deps.ts';
 
@@ -9,8 +6,7 @@ type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
 type ResultOf<F> = F extends (...args: never) => infer Result ? Result : never;
 
 /**
- * Has `wrap` decide what becomes of the calls of one method; `call` makes the real one. Other processes see
- * nothing of it.
+ * Lets `wrap` replace the calls of one method; `call` makes the real one. Other processes are not affected.
  */
 export function around<Subject extends object, Name extends keyof Subject>(
   subject: Subject,
@@ -26,11 +22,10 @@ export function around<Subject extends object, Name extends keyof Subject>(
 }
 
 /**
- * Where a call is held up until the test lets it go on; one that is never let go on is a process that died
- * there.
+ * Holds a call until the test releases it. A call that is never released simulates a process that died there.
  */
 export interface Gate {
-  /** Resolves when the first call has come. */
+  /** Resolves at the first call. */
   readonly reached: Promise<void>;
   pass(): Promise<void>;
   open(): void;
@@ -55,7 +50,7 @@ export function aGate(): Gate {
   };
 }
 
-/** What the engine of an opened Caretaker works with, for a test that carries out one step of it alone. */
+/** The engine's dependencies in an opened Caretaker, for a test that runs one step of it. */
 export const partsOf = ({
   records,
   queues,

@@ -1,11 +1,11 @@
 /**
- * Policies, runs and targets as values, with what a test cares about; light, so that every test may begin
- * with them.
+ * Policies, runs and targets as values, with the fields that a test needs. Has few imports, so that every
+ * test may use it.
  */
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
 import { type Run, Target, type TargetIn, type TargetState } from '../../src/run/run.ts';
 
-/** A policy as the loader would give it. */
+/** A policy as the loader returns it. */
 export function aPolicy(changes: Partial<Policy> = {}): Policy {
   return {
     name: 'nightly-sync',
@@ -24,7 +24,7 @@ export function aPolicy(changes: Partial<Policy> = {}): Policy {
   };
 }
 
-/** Every full hour in UTC, and nothing caught up. */
+/** Every full hour in UTC, without catch-up. */
 export const aSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
   cron: ['0 * * * *'],
   timezone: 'UTC',
@@ -37,7 +37,7 @@ export const aSchedule = (changes: Partial<Schedule> = {}): Schedule => ({
 
 let runs = 0;
 
-/** A queued run with an id of its own, made after those before it. */
+/** A queued run with its own id, created after the previous ones. */
 export function aRun(changes: Partial<Run> = {}): Run {
   runs += 1;
   return {
@@ -57,7 +57,7 @@ export function aRun(changes: Partial<Run> = {}): Run {
   };
 }
 
-/** A target that nobody has begun. */
+/** A target that is not started. */
 export function aTarget<State extends TargetState = 'pending'>(
   id: string,
   changes: TargetChanges<State> = {},
@@ -72,7 +72,7 @@ export type TargetChanges<State extends TargetState> = {
   [Field in Exclude<keyof Target, 'state'>]?: Target[Field] | undefined;
 } & { state?: State };
 
-/** What a target must have in each state besides what every one has. */
+/** The additional fields of a target in each state. */
 const needed: Record<TargetState, object> = {
   pending: {},
   acting: {},

@@ -1,8 +1,7 @@
 /**
- * `node call.mjs <module.ts> <exported function> [argument]...` calls that function in a process of its own,
- * and prints what it resolves with as one line of JSON; it stays until its standard input ends. For tests
- * that kill a process, or need several of them: Node 20 does not read TypeScript, and a build would be a step
- * to forget.
+ * `node call.mjs <module.ts> <exported function> [argument]...` calls that function in a separate process,
+ * and prints its result as one line of JSON. It runs until its standard input ends. For tests that kill a
+ * process, or need several of them: Node 20 does not read TypeScript, and a separate build is easy to forget.
  */
 import { runnerImport } from 'vite';
 

@@ -1,7 +1,7 @@
 /**
- * A whole small world for a test: a Redis of its own, the service, and a Caretaker at work on both, all real.
- * One clock runs through it, sped up, so that a sync of a minute ends in a fraction of a second and nothing
- * has to sleep.
+ * A complete small system for a test: its own Redis, the sandbox, and a Caretaker that uses both, all real.
+ * They share one clock that runs faster, so that a sync of a minute ends in a fraction of a second and no
+ * test has to sleep.
  */
 import { dirname } from 'node:path';
 import { type Caretaker, openCaretaker } from '../../src/app/caretaker.ts';
@@ -18,19 +18,16 @@ import { keptLog } from './quiet.ts';
 import { startTestRedis, type TestRedis } from './redis.ts';
 
 /**
- * A clock that runs `speed` times as fast as the machine's, from a moment on: other processes can make the
+ * A clock that runs `speed` times as fast as the machine's, from a start time. Other processes can create the
  * same one.
  */
 export interface FastClock extends Clock {
-  /**
-   * What it showed first: the same in every test, so that none depends on the day and the hour at which it
-   * runs.
-   */
+  /** Its start time: the same in every test, so that none depends on the day and hour of the test run. */
   readonly from: number;
-  /** What the machine's clock showed then. */
+  /** The machine's time at the start. */
   readonly began: number;
   readonly speed: number;
-  /** Puts it forward, in this process alone. */
+  /** Moves it forward, in this process only. */
   leap(ms: number): void;
 }
 
@@ -57,33 +54,33 @@ export interface World {
   log: ReturnType<typeof keptLog>;
   /** Another Caretaker on the same Redis and service, as on another machine. */
   another(options?: { work?: boolean }): Promise<Caretaker>;
-  /** The next event of any run, or a second, whichever is first. */
+  /** Resolves at the next event of any run, or after a second. */
   nextEvent(): Promise<void>;
-  /** Fires a policy by hand. */
+  /** Starts a manual run of a policy. */
   fire(policy: Policy, only?: string[]): Promise<Run>;
   /** The run once it has ended, or once `until` holds. */
   ended(run: Run | string, until?: (run: Run) => boolean): Promise<Run>;
   targets(run: Run | string): Promise<Target[]>;
-  /** What became of each target: `{ 'site-0001': 'done', ... }`. */
+  /** The reason of each target: `{ 'site-0001': 'done', ... }`. */
   reasons(run: Run | string): Promise<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 export interface WorldOptions extends Omit<SandboxOptions, 'clock'> {
-  /** How much faster than the wall clock everything runs; default 60. */
+  /** The speed of the clock compared with the wall clock; default 60. */
   speedUp?: number;
   budget?: { requestsPerMinute: number; reserve: number; whenRedisIsDown?: 'stop' | 'share' };
   token?: string;
-  /** How far the service's clock is ahead of ours; default 0. */
+  /** The offset of the service's clock; default 0. */
   serviceAheadMs?: number;
   policiesDir?: string;
-  /** What the clock shows first. Default: noon. */
+  /** The start time of the clock. Default: noon. */
   from?: number;
-  /** What is done before the Caretaker is opened. */
+  /** Called before the Caretaker is opened. */
   before?: (parts: Pick<World, 'redis' | 'sandbox'>) => Promise<void>;
   /** Called when another release has migrated the records. */
   onOtherVersion?: (error: Error) => void;
-  /** Whether the Caretaker takes part in the work at once; default yes. */
+  /** Whether the Caretaker starts to work immediately; default yes. */
   work?: boolean;
 }
 
@@ -175,7 +172,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** Resolves with the run as soon as an event of it leaves it as `until` wants it. */
+/** Resolves with the run as soon as `until` holds after one of its events. */
 async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => boolean): Promise<Run> {
   const { records } = caretaker;
   let hear: (event: CaretakerEvent) => void = () => undefined;
@@ -189,7 +186,7 @@ async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => b
       });
       const run = await records.runs.get(id);
       if (run && until(run)) return run;
-      // An event can be lost with a connection that was cut: the record is asked again after a second.
+      // An event can be lost with a broken connection, so the record is also read every second.
       await Promise.race([heard, systemClock.sleep(1_000)]);
     }
   } finally {
@@ -197,7 +194,7 @@ async function awaitRun(caretaker: Caretaker, id: string, until: (run: Run) => b
   }
 }
 
-/** Resolves when something holds that no event tells of. */
+/** Resolves when a condition holds for which there is no event. */
 export async function until({ clock }: World, holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await clock.sleep(500);
 }

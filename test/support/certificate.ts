@@ -1,7 +1,4 @@
-/**
- * A certificate for localhost and 127.0.0.1 that no authority has signed, and its key: for tests of TLS, and
- * worth nothing elsewhere.
- */
+/** A self-signed certificate for localhost and 127.0.0.1, and its key. For tests of TLS only. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIURpPm0uREf7/Dm+V4WLMgngf6lqIwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA3NTgwOFoYDzIxMjYxMDI5

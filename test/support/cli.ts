@@ -1,4 +1,4 @@
-/** The real command line in a process of its own, in a folder of its own, against a sandbox. */
+/** The real command line in a separate process and folder, against a sandbox. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,15 +33,13 @@ export interface Desk {
   start(args: string[], env?: Record<string, string>): Started;
   /** Runs a command to its end, in this folder unless another is named. */
   run(args: string[], env?: Record<string, string>, cwd?: string): Promise<Ended>;
-  /**
-   * Has the desk's embedded Redis run from now on, so that no command has to start it; gives what is in it.
-   */
+  /** Starts the embedded Redis of this folder, so that no command has to start it; returns a connection. */
   keepRedis(): Promise<OpenRecords>;
-  /** Ends what still runs, and deletes the folder. */
+  /** Ends running processes, and deletes the folder. */
   clear(): Promise<void>;
 }
 
-/** Resolves when something holds that another process brings about, and leaves it the processor meanwhile. */
+/** Resolves when a condition holds that another process causes, and leaves it CPU time meanwhile. */
 export async function untilSeen(holds: () => boolean): Promise<void> {
   while (!holds()) await sleep(5);
 }

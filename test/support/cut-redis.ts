@@ -1,5 +1,6 @@
 /**
- * A way to a Redis that can be cut between a command and its answer: the command is done, and is sent again.
+ * A connection to a Redis that can be cut between a command and its answer: the command is executed, and sent
+ * again.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,16 +10,16 @@ import { Redis } from 'ioredis';
 import { openRelay } from './relay.ts';
 
 export interface CutRedis {
-  /** A connection that resends what it got no answer to, as Caretaker's own does. */
+  /** A connection that resends unanswered commands, as Caretaker's own does. */
   redis: Redis;
-  /** Lets the next answer of Redis get lost with the connection. */
+  /** Loses the next answer of Redis, with the connection. */
   loseNextAnswer(): void;
   /** How many answers were lost. */
   lost(): number;
   stop(): Promise<void>;
 }
 
-/** Opens a connection to the Redis at `socketPath` by way of a socket of our own. */
+/** Opens a connection to the Redis at `socketPath` through a socket of our own. */
 export async function openCutRedis(socketPath: string): Promise<CutRedis> {
   const dir = await mkdtemp(join(tmpdir(), 'caretaker-cut-'));
   const path = join(dir, 'cut.sock');

@@ -1,11 +1,11 @@
 /**
- * `node dying.mjs <JSON>`: a worker that kills itself at one exact step of an effect, as a machine would that
- * loses its power there, or stands still there, as one would that sleeps. It runs what the build made; the
- * step is found from outside, by wrapping what the worker works with.
+ * `node dying.mjs <JSON>`: a worker that kills itself at one exact step of an effect, like a machine that
+ * loses power, or stops itself, like a machine that sleeps. It runs the build. The step is found by wrapping
+ * the worker's dependencies.
  *
  * Facts: settings, clock { from, began, speed }, cut { step, operation, signal }. Steps: before-intent,
- * after-intent, after-answer, after-result; with any other it lives until it is killed. The signal is
- * SIGKILL, or SIGSTOP, once. On SIGTERM it ends what is under way and leaves.
+ * after-intent, after-answer, after-result; with any other it runs until it is killed. The signal is SIGKILL,
+ * or SIGSTOP, once. On SIGTERM it finishes its work and exits.
  */
 import { writeSync } from 'node:fs';
 import { openCaretaker } from '../../dist/src/app/caretaker.js';

@@ -1,4 +1,4 @@
-/** A service that misbehaves in ways the sandbox never would: each request is answered as a test says. */
+/** A service that misbehaves in ways that the sandbox never does: the test answers each request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,9 +6,9 @@ export interface FaultyService {
   /** The base URL, with the version as the real one has it. */
   url: string;
   origin: string;
-  /** What came, in order: method and path. */
+  /** The requests in order: method and path. */
   requests: string[];
-  /** The `Authorization` headers that came, in the same order. */
+  /** The `Authorization` headers of the requests, in the same order. */
   authorizations: (string | undefined)[];
   stop(): Promise<void>;
 }

@@ -3,11 +3,11 @@ import type { Clock } from '../../src/clock.ts';
 
 export interface HeldClock extends Clock {
   /**
-   * Moves time forward, waking sleepers in the order of their alarms; each has run on, as far as it can
-   * without real I/O, before the next wakes, so that a loop of sleeps sees every one of its alarms.
+   * Moves time forward, and wakes sleepers in the order of their wake times. Each continues, as far as it can
+   * without real I/O, before the next wakes. So a loop of sleeps sees every one of its wake times.
    */
   advance(ms: number): Promise<void>;
-  /** How many sleep; lets a test wait until what it tests has gone to sleep. */
+  /** The number of sleepers. A test uses it to wait until the tested code sleeps. */
   sleepers(): number;
 }
 
@@ -19,7 +19,7 @@ export function heldClock(startMs: number = NOON): HeldClock {
   let now = startMs;
   let alarms: { at: number; wake: () => void }[] = [];
 
-  /** Takes the earliest alarm up to a moment; of two at the same time, the one that was set first. */
+  /** Removes the earliest alarm up to a time; of two at the same time, the one that was set first. */
   const takeAlarm = (until: number) => {
     const next = alarms.reduce<(typeof alarms)[number] | undefined>(
       (first, one) => (one.at <= until && (!first || one.at < first.at) ? one : first),
@@ -62,5 +62,5 @@ export function heldClock(startMs: number = NOON): HeldClock {
   };
 }
 
-/** Promises that are resolved have run on when this resolves. */
+/** Resolves after all continuations of resolved promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process (`node --import`): writes down which packages it loads, one a line, into the file
- * that LOADED names. What is imported is seen by a hook, what is required by the cache of modules at the end.
+ * Preloaded into a process (`node --import`): writes the packages that it loads, one per line, into the file
+ * named by LOADED. A hook sees imports; the module cache at the end shows required packages.
  */
 import { appendFileSync } from 'node:fs';
 import { createRequire, register } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * Records as an earlier commit of Caretaker wrote them: `test/records/fixtures/README.md` tells how they were
- * made.
+ * Records as an earlier commit of Caretaker wrote them: `test/records/fixtures/README.md` describes how they
+ * were made.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ export const recordsOf = (commit: string): OldRecords =>
   ) as OldRecords;
 
 /**
- * Writes them into a Redis as they are `laterMs` after they were saved: what expires until then is left out.
+ * Writes them into a Redis as they are `laterMs` after they were saved, without those that expire until then.
  */
 export async function loadRecords(store: Store, { keys }: OldRecords, laterMs = 0): Promise<void> {
   for (const entry of keys) {

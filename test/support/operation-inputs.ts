@@ -1,12 +1,9 @@
-/**
- * For every operation of the contract an input that a fresh account takes, found or made as an operator
- * would.
- */
+/** An input for every operation of the contract that a new account accepts, found or created. */
 import { allItems } from '../../src/client/pages.ts';
 import type { Answer, Input, Item, ListId, OperationId } from '../../src/contract/operations.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
-/** An account that inputs are found in. */
+/** The account in which inputs are found. */
 export interface Account {
   call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;
   /** Lets time pass in the service. */
@@ -20,7 +17,7 @@ const farAway = '2099-01-01T05:00:00.000Z';
 const scope = { include_files: true, include_database: true };
 const anything = () => ({});
 
-/** The first item of a list that will do. @throws {Error} when there is none. */
+/** The first suitable item of a list. @throws {Error} when there is none. */
 async function first<Id extends ListId>(
   { call }: Account,
   id: Id,
@@ -175,7 +172,7 @@ const managed = async (account: Account, status: string) => ({
   managed_account_id: (await first(account, 'listManagedAccounts', withStatus(status))).id,
 });
 
-/** How each operation's input is found. An operation that is missing here does not compile. */
+/** How the input of each operation is found. A missing operation does not compile. */
 export const inputs: { [Id in OperationId]: (account: Account) => Input<Id> | Promise<Input<Id>> } = {
   listClients: () => ({ filters: { search: { contains: 'a' } }, sort: 'last_name,asc' }),
   createClient: () => ({ body: clientBody }),

@@ -1,7 +1,7 @@
 /**
- * Before each file: modules of ours are loaded again for it, so that nothing that one of them keeps reaches
- * the next file. Packages are loaded once for all files of a worker, which is most of what loading costs.
- * What else files of a worker share, its environment and its folder, is at the end as it was.
+ * Before each file: our own modules are loaded again, so that no module state reaches the next file. Packages
+ * are loaded once for all files of a worker, because loading them is slow. Environment and working folder,
+ * which files of a worker share, are restored at the end.
  */
 import { afterAll, expect, vi } from 'vitest';
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../src/log.ts';
 
-/** A log that keeps its lines for a test to look at and prints them only when `CARETAKER_TEST_LOG` is set. */
+/** A log that keeps its lines for a test, and prints them only when `CARETAKER_TEST_LOG` is set. */
 export function keptLog(): Log & { lines: string[] } {
   const lines: string[] = [];
   const write = (level: string) => (facts: object | string, message?: string) => {

@@ -1,5 +1,5 @@
 /**
- * A Redis of its own for a test file: in a temporary folder, on a Unix socket, gone with the test process.
+ * A separate Redis for a test file: in a temporary folder, on a Unix socket. It ends with the test process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,25 +11,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { healthOf } from '../../src/redis/embedded/command.ts';
 
 export interface TestRedis {
-  /**
-   * What `new Redis(...)` of ioredis takes; ioredis also takes the bare `socketPath` where it expects a URL.
-   */
+  /** The options for `new Redis(...)` of ioredis; ioredis also accepts `socketPath` instead of a URL. */
   options: { path: string };
   socketPath: string;
-  /** SIGKILL, as a crash would. Resolves when the process is gone; its data stay for `restart()`. */
+  /** SIGKILL, as a crash would. Resolves when the process has ended; its data is kept for `restart()`. */
   kill(): Promise<void>;
-  /** Starts it again on its data, after a kill or out of the blue. */
+  /** Starts it again on its data, after a kill or without one. */
   restart(): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Stops it and deletes its data. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a Redis with an append-only file in about 40 ms. With `always`, a kill loses nothing that it has
- * answered.
+ * Starts a Redis with an append-only file in about 40 ms. With `always`, a kill loses no acknowledged write.
  *
- * @throws when there is no `redis-server` or `valkey-server`, or it does not come up; with the server's own
- * words.
+ * @throws when there is no `redis-server` or `valkey-server`, or it does not start; with the server's own
+ * message.
  */
 export async function startTestRedis({
   appendfsync = 'everysec',
@@ -55,9 +52,9 @@ export async function startTestRedis({
 }
 
 /**
- * A shell holds the server and kills it when its own standard input ends. The system closes that when the
- * test process goes, however it goes: nothing that a test does can leave a server behind. The data go too,
- * unless it was told to keep them.
+ * A shell holds the server and kills it when the shell's standard input ends. The system closes that input
+ * when the test process ends in any way, so no test can leave a server running. The data is deleted too,
+ * unless it should be kept.
  */
 const guard = `
 server=$(command -v redis-server || command -v valkey-server) || { echo 'no redis-server on PATH'; exit 1; }
@@ -75,13 +72,13 @@ async function start(dir: string, socketPath: string, appendfsync: string): Prom
     '--port', '0', '--unixsocket', socketPath, '--unixsocketperm', '700', '--dir', dir, '--daemonize', 'no',
     '--appendonly', 'yes', '--appendfsync', appendfsync, '--save', '', '--maxmemory-policy', 'noeviction',
   ];
-  // A group of its own, so that Ctrl-C reaches the tests first and the server last.
+  // A separate process group, so that Ctrl-C reaches the tests first and the server last.
   const child = spawn('/bin/sh', ['-c', guard, 'redis', ...options], {
     detached: true,
     stdio: 'pipe',
     env: { ...process.env, DATA: dir },
   });
-  // A test that forgets to stop it must not keep the test process from ending.
+  // A test that forgets to stop it must not keep the test process running.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
   let said = '';

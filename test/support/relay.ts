@@ -1,15 +1,15 @@
-/** What stands between a client and a Redis or the service, for tests that cut the two apart. */
+/** A relay between a client and a Redis or the service, for tests that separate the two. */
 import { connect, createServer, type Server, type Socket, type TcpNetConnectOpts } from 'node:net';
 
 export interface Relay {
   server: Server;
-  /** Takes no more connections, and cuts those there are. */
+  /** Accepts no more connections, and closes the open ones. */
   close(): void;
 }
 
 /**
- * A server, not listening yet, each of whose connections leads on to a Unix socket or a port, as `join` joins
- * the two.
+ * A server, not listening yet, that forwards each connection to a Unix socket or a port; `join` connects the
+ * two.
  */
 export function openRelay(to: string | TcpNetConnectOpts, join: (near: Socket, far: Socket) => void): Relay {
   const open = new Set<Socket>();

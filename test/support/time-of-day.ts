@@ -1,6 +1,4 @@
-/**
- * For tests whose processes live in the machine's own time, because each of them asks a real Redis for it.
- */
+/** For tests whose processes use the machine's own time, because each of them reads a real Redis' time. */
 import { systemClock } from '../../src/clock.ts';
 
 const HALF_HOUR = 1_800_000;
@@ -8,9 +6,9 @@ const HALF_HOUR = 1_800_000;
 const TAKES_MS = 90_000;
 
 /**
- * Resolves at once, except shortly before a full or a half hour: then when it has struck. So no shipped
- * policy fires in a test that begins after it, no day or month ends there in the zones that it names, and the
- * service counts on within one day.
+ * Resolves immediately, except shortly before a full or half hour: then after it. So no shipped policy fires
+ * in a test that begins after it, no day or month ends then in the zones that it uses, and the service stays
+ * within one day.
  */
 export async function clearOfTheHour(): Promise<void> {
   const left = HALF_HOUR - (Date.now() % HALF_HOUR);

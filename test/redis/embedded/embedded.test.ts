@@ -13,7 +13,7 @@ import { type EmbeddedRedis, openEmbeddedRedis } from '../../../src/redis/embedd
 
 const log: Log = { debug() {}, info() {}, warn: vi.fn(), error: vi.fn(), child: () => log };
 
-/** Undone in the opposite order after each test, so that servers end before their folders go. */
+/** Run in reverse order after each test, so that servers stop before their folders are deleted. */
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
@@ -33,7 +33,7 @@ async function open(dataDir: string): Promise<EmbeddedRedis> {
   return redis;
 }
 
-/** A user of the folder in a process of its own; it goes when it is killed, or closes when it is told so. */
+/** A user of the folder in a separate process. It ends when it is killed, and closes on request. */
 async function openInProcess(dataDir: string) {
   const files = ['../../support/call.mjs', './embedded.user.ts'].map((file) =>
     fileURLToPath(new URL(file, import.meta.url)),
@@ -225,7 +225,7 @@ test('a server whose users were all killed stops by itself, and its data is kept
     timeout: 60_000,
     interval: 200,
   });
-  // Its socket lay among the system's temporary files, and that folder goes as well.
+  // Its socket was among the system's temporary files, and that folder is deleted too.
   await vi.waitFor(() => expect(existsSync(dirname(socketPath))).toBe(false), {
     timeout: 20_000,
     interval: 200,

@@ -1,4 +1,4 @@
-/** What the tests run in processes of their own. */
+/** Functions that the tests run in separate processes. */
 
 import { openLog } from '../../../src/log.ts';
 import { openEmbeddedRedis } from '../../../src/redis/embedded/embedded.ts';

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A process of its own that takes the lock and never lets go. */
+/** A separate process that takes the lock and never releases it. */
 async function startOwner() {
   const files = ['../../support/call.mjs', './embedded.user.ts'].map((file) =>
     fileURLToPath(new URL(file, import.meta.url)),

@@ -1,10 +1,9 @@
 /**
- * What the service and the network are like while processes are killed. The service is always flaky on top of
- * it.
+ * The conditions of service and network while processes are killed. The service is always flaky in addition.
  */
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
-export interface Circumstances {
+export interface Conditions {
   /** Faults besides the usual ones, by name. */
   faults?: string;
   /** Connections between daemons and the service are cut at random bytes. */
@@ -16,7 +15,7 @@ const MINUTE = 60_000;
 const untidy =
   'absent-fields:0.1,other-timestamps:0.3,numbers-as-text:0.1,redirect:0.01,redirect-away:0.01,html-400:0.01,html-errors:0.3';
 
-export const circumstances = {
+export const conditions = {
   flaky: {},
   cut: { cuts: true },
   untidy: { faults: untidy },
@@ -33,6 +32,6 @@ export const circumstances = {
     faults: untidy,
     service: { clockOffsetMs: 7 * MINUTE, listLagMs: 3_000 },
   },
-} as const satisfies Record<string, Circumstances>;
+} as const satisfies Record<string, Conditions>;
 
-export type CircumstancesName = keyof typeof circumstances;
+export type ConditionsName = keyof typeof conditions;
