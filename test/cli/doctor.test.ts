@@ -52,7 +52,7 @@ test('a data folder that cannot be used is wrong, and says what is in its way', 
   const { code, stdout } = await desk.run(['doctor'], { CARETAKER_DATA_DIR: join(file, 'data') });
   expect(code).toBe(3);
   expect(stdout).toMatch(
-    /^wrong +data folder: The data folder .* cannot be made, since a file has that name/m,
+    /^wrong +data folder: The data folder .* cannot be created, since its path contains a file/m,
   );
 });
 
