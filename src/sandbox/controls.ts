@@ -129,7 +129,7 @@ export function controlSite(world: World, id: string, now: () => number): SiteCo
     cancelSync: change((site, at) => {
       const snapshot = site.sync.current;
       if (!snapshot) return;
-      // Generates its snapshots first: one that is generated later from the stored time always succeeded.
+      // Generates its snapshots first: a snapshot that is generated later from its time counts as succeeded.
       snapshotsOf(site);
       endSync(world, id, snapshot.id, at);
       snapshot.status = 'cancelled';

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that followed a redirect. Caretaker's client follows none of them. */
+/** A request that followed a redirect. */
 export interface FollowedRedirect {
   to: 'same-origin' | 'other-origin';
   method: string;
