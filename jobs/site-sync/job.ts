@@ -1,9 +1,9 @@
 /**
- * Starts an on-demand sync of each site and follows it to its snapshot (spec 4.15), or, with `mode: stale`,
- * only of those that the service's own daily sync has left behind; and gives daily syncs a place of their own
- * in a window.
+ * Starts an on-demand sync of each site and follows it until its snapshot is complete (spec 4.15). With
+ * `mode: stale` it syncs only sites that the service's own daily sync has not synced recently. It can also
+ * spread the daily syncs over a window.
  *
- * A sync that is already running is adopted: the site gets synced, which is what the policy asks for.
+ * A sync that is already running is adopted, because the site then gets the sync that the policy asks for.
  */
 import { z } from 'zod';
 import { refusalOf } from '../../src/contract/answers.ts';
@@ -15,15 +15,12 @@ import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { findSync, lastSyncFailed } from '../../src/job/reconcile/find-sync.ts';
 import { shown } from '../../src/job/shown.ts';
-import { DayWindow, placeIn, sameTime } from './time-of-day.ts';
+import { assignedTime, DayWindow, isSameTime } from './time-of-day.ts';
 
 const HOUR = 3_600_000;
 const MAX_AGE_MS = 20 * HOUR;
-/**
- * A sync that failed is tried again, but not at once: two runs in a row must not use up a site's syncs of the
- * day.
- */
-const TRY_AGAIN_AFTER_MS = HOUR;
+/** A failed sync is not retried earlier than this: consecutive runs must not use up a site's daily syncs. */
+const RETRY_AFTER_MS = HOUR;
 
 const Options = z
   .strictObject({
@@ -31,36 +28,38 @@ const Options = z
       .enum(['all', 'stale'])
       .default('all')
       .describe(
-        '`all` syncs every selected site; `stale` only those whose last good sync is too long ago. Default `all`.',
+        '`all` syncs every selected site; `stale` only those whose last successful sync is too long ago. Default `all`.',
       ),
     max_age: z
       .optional(duration(60_000))
-      .describe('With `mode: stale`: a site that was synced longer ago than this is stale. Default 20h.'),
+      .describe(
+        'With `mode: stale`: a site whose last successful sync is older than this is stale. Default 20h.',
+      ),
     spread_daily_sync: z
       .optional(DayWindow)
       .describe(
-        "Gives the service's own daily sync of each site its own minute in this window. Default: left as it is.",
+        "Moves the service's own daily sync of each site to a fixed minute in this window. Default: not moved.",
       ),
     message: z
       .string()
       .max(500)
       .optional()
-      .describe('Sent along with the sync, for people who look at the snapshot. Default none.'),
+      .describe('A message for the snapshot of the sync, for people who look at it. Default none.'),
   })
   .refine(({ mode, max_age }) => mode === 'stale' || max_age === undefined, {
     path: ['max_age'],
-    error: 'counts with "mode: stale" alone; with "mode: all" every site is synced',
+    error: 'applies only to "mode: stale"; with "mode: all" every site is synced',
   });
 type Options = z.output<typeof Options>;
 
 const State = z.object({
-  /** Sync the site, follow the sync that planning saw running, or move the daily sync. */
+  /** Sync the site, follow a sync that was running when the plan was made, or move the daily sync. */
   step: z.enum(['sync', 'follow', 'move']),
-  /** For `follow`: when planning saw the sync running. */
+  /** For `follow`: when the plan was made and the sync was running. */
   since: z.number().optional(),
-  /** From when to when the daily sync moves, as the last step. */
+  /** The present and the new time of the daily sync. Moving it is the last step. */
   move: z.object({ from: z.string(), to: z.string() }).optional(),
-  /** For `move`: why there was no sync before, and what there is to say of that. */
+  /** For `move`: why the site was not synced before, and the detail of that outcome. */
   skipped: z.enum(['daily-limit', 'maintenance', 'not-eligible']).optional(),
   detail: z.string().optional(),
 });
@@ -82,15 +81,15 @@ export const siteSync = defineJob({
     if (shown(sync.paused, 'site.sync.paused'))
       return { is: 'ineligible', why: 'Syncing is paused on the site.' };
     if (shown(site.locked, 'site.locked')) return { is: 'ineligible', why: 'The site is locked.' };
-    const move = moveOf(site.id, sync, options);
+    const move = plannedMove(site.id, sync, options);
     if (sync.in_progress) {
       return { is: 'target', state: { step: 'follow', since: now, ...move } };
     }
-    const standing = options.mode === 'stale' ? standingOf(sync, options, serviceNow) : undefined;
-    if (standing?.is === 'failed' && !retry) return { is: 'settled', end: standing };
-    if (standing?.is === 'done') {
-      if (!move.move) return { is: 'settled', end: standing };
-      return { is: 'target', state: { step: 'move', ...move, detail: standing.detail } };
+    const end = options.mode === 'stale' ? endWithoutSync(sync, options, serviceNow) : undefined;
+    if (end?.is === 'failed' && !retry) return { is: 'settled', end };
+    if (end?.is === 'done') {
+      if (!move.move) return { is: 'settled', end };
+      return { is: 'target', state: { step: 'move', ...move, detail: end.detail } };
     }
     return move.move ? { is: 'target', state: { step: 'sync', ...move } } : { is: 'target' };
   },
@@ -116,29 +115,35 @@ export const siteSync = defineJob({
     const { site } = await api.showSite({ site_id: target.id });
     if (!site.sync?.daily_sync_time)
       return { is: 'unknown', detail: 'The service does not show the daily sync time.' };
-    return sameTime(state.move.to, site.sync.daily_sync_time) ? moved(state, ended) : { is: 'absent' };
+    return isSameTime(state.move.to, site.sync.daily_sync_time)
+      ? endAfterMove(state, ended)
+      : { is: 'absent' };
   },
 });
 
-/**
- * Where the daily sync of a site is to be moved, if it is to be: to the place in the window that is the
- * site's own.
- */
-function moveOf(siteId: string, sync: Sync, { spread_daily_sync: window }: Options): Pick<State, 'move'> {
+/** The move of a site's daily sync to its assigned time in the window; empty when no move is needed. */
+function plannedMove(
+  siteId: string,
+  sync: Sync,
+  { spread_daily_sync: window }: Options,
+): Pick<State, 'move'> {
   const from = window && shown(sync.daily_sync_time, 'site.sync.daily_sync_time');
   if (!window || !from) return {};
-  const to = placeIn(window, siteId);
-  return sameTime(to, from) ? {} : { move: { from, to } };
+  const to = assignedTime(window, siteId);
+  return isSameTime(to, from) ? {} : { move: { from, to } };
 }
 
-/** How a site stands that needs no sync of ours, or is not to have one so soon; nothing for a stale one. */
-function standingOf(sync: Sync, options: Options, now: number): (End & { detail: string }) | undefined {
+/**
+ * The end of a site that needs no sync, or whose last sync failed too recently to try again. `undefined` for
+ * a stale site.
+ */
+function endWithoutSync(sync: Sync, options: Options, now: number): (End & { detail: string }) | undefined {
   const ageMs = now - Date.parse(shown(sync.last_sync_at, 'site.sync.last_sync_at') ?? '');
-  // A site that was never synced has no age, and no comparison with it holds.
+  // The age of a site that was never synced is NaN, so this comparison is false and the site is stale.
   if (!(ageMs < (options.max_age ?? MAX_AGE_MS))) return undefined;
   shown(sync.last_sync_status, 'site.sync.last_sync_status');
   if (!lastSyncFailed(sync)) return { is: 'done', reason: 'already-done', detail: `Synced ${ago(ageMs)}.` };
-  if (ageMs >= TRY_AGAIN_AFTER_MS) return undefined;
+  if (ageMs >= RETRY_AFTER_MS) return undefined;
   const why = sync.last_sync_error ?? 'without a message.';
   return { is: 'failed', reason: 'task-failed', detail: `The last sync, ${ago(ageMs)}, failed: ${why}` };
 }
@@ -175,7 +180,7 @@ async function isSyncing(api: Api, siteId: string): Promise<boolean> {
   return site.sync?.in_progress === true;
 }
 
-/** Followed, and after that the daily sync moved, where it is to be. */
+/** Follows the sync, and then moves the daily sync if that is planned. */
 function thenMove(
   answer: Extract<Answer, { is: 'following' }>,
   state: State | undefined,
@@ -188,7 +193,7 @@ async function moveDailySync({ api, target, ended }: Step, state: State): Promis
   const { to } = state.move ?? { to: '' };
   try {
     await api.updateSite({ site_id: target.id, body: { site: { sync: { daily_sync_time: to } } } });
-    return moved(state, ended);
+    return endAfterMove(state, ended);
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected) throw error;
@@ -198,13 +203,13 @@ async function moveDailySync({ api, target, ended }: Step, state: State): Promis
   }
 }
 
-/** The end of a site whose daily sync was moved: that of its sync, if there was one. */
-function moved(state: State, ended: End | undefined): End {
+/** The end of a site whose daily sync was moved: the end of its sync if it had one, plus the move. */
+function endAfterMove(state: State, ended: End | undefined): End {
   const before: End = ended ?? {
     ...(state.skipped ? { is: 'skipped', reason: state.skipped } : { is: 'done', reason: 'done' }),
     ...(state.detail === undefined ? {} : { detail: state.detail }),
   };
   const { from, to } = state.move ?? { from: '', to: '' };
-  const says = `The daily sync was moved from ${from} to ${to}.`;
-  return { ...before, detail: before.detail === undefined ? says : `${before.detail} ${says}` };
+  const sentence = `The daily sync was moved from ${from} to ${to}.`;
+  return { ...before, detail: before.detail === undefined ? sentence : `${before.detail} ${sentence}` };
 }

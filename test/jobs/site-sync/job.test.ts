@@ -1,4 +1,4 @@
-/** Every reason that a run of site-sync can give a site, each brought about at the service. */
+/** Every reason that a run of site-sync can give a site, each caused at the service. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { siteSync } from '../../../jobs/site-sync/job.ts';
 import { ConflictError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 type Sandbox = World['sandbox'];
 
-/** What becomes of three sites, the first of which `prepare` has something happen to. */
+/** Syncs three sites, after `prepare` has changed something for the first of them. */
 async function syncThree(
   prepare: (world: World, first: string) => void | Promise<void>,
   changes: Partial<Policy> = {},
@@ -38,13 +38,13 @@ async function syncThree(
 const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
 
 describe('a site whose sync', () => {
-  test('came to its end well is done', async () => {
+  test('succeeded is done', async () => {
     const { reason, synced } = await syncThree(() => {});
     expect(reason).toBe('done');
     expect(synced).toHaveLength(3);
   });
 
-  test('is to have a message has it in its snapshot', async () => {
+  test('has a message shows it in its snapshot', async () => {
     const options = siteSync.options.parse({ message: 'Nightly sync' });
     const { synced } = await syncThree(() => {}, { options });
     const [site_id = ''] = synced;
@@ -53,7 +53,7 @@ describe('a site whose sync', () => {
     expect(snapshots.map(({ note }) => note)).toContain('Nightly sync');
   });
 
-  test('somebody else had begun is adopted', async () => {
+  test('was already started by somebody else is adopted', async () => {
     const { reason, synced } = await syncThree(({ sandbox }, first) => {
       sandbox.site(first).syncTakes(120_000);
       sandbox.site(first).startSync();
@@ -62,7 +62,7 @@ describe('a site whose sync', () => {
     expect(synced).toHaveLength(2);
   });
 
-  test('begins between the plan and ours is adopted', async () => {
+  test('was started by somebody else between the plan and our request is adopted', async () => {
     const { reason, synced } = await syncThree((now, first) =>
       beforeSync(now, first, () => {
         now.sandbox.site(first).syncTakes(600_000);
@@ -73,7 +73,7 @@ describe('a site whose sync', () => {
     expect(synced).toHaveLength(2);
   });
 
-  test('failed has failed in the words of the service', async () => {
+  test('failed is failed with the message of the service', async () => {
     const { reason, target } = await syncThree(({ sandbox }, first) => {
       sandbox.site(first).failNextSync('The disk is full.');
     });
@@ -81,7 +81,7 @@ describe('a site whose sync', () => {
     expect(target).toMatchObject({ outcome: 'failed', detail: 'The disk is full.' });
   });
 
-  test('was cancelled in the service has failed, and says so', async () => {
+  test('was cancelled in the service is failed as task-cancelled', async () => {
     const { reason, target } = await syncThree((now, first) =>
       afterSync(now, first, () => now.sandbox.site(first).cancelSync()),
     );
@@ -89,7 +89,7 @@ describe('a site whose sync', () => {
     expect(target).toMatchObject({ outcome: 'failed' });
   });
 
-  test('goes on when the site is deleted is gone, and not late', async () => {
+  test('is in progress when the site is deleted ends as gone, and not as timeout', async () => {
     const { reason, target } = await syncThree(
       (now, first) =>
         afterSync(now, first, async () => {
@@ -102,7 +102,7 @@ describe('a site whose sync', () => {
     expect(target?.outcome).toBe('skipped');
   });
 
-  test('takes longer than it may is late', async () => {
+  test('takes longer than timeout.target ends as timeout', async () => {
     const { reason, target } = await syncThree(({ sandbox }, first) => {
       sandbox.site(first).syncTakes(24 * 3_600_000);
     }, shortly);
@@ -110,7 +110,7 @@ describe('a site whose sync', () => {
     expect(target).toMatchObject({ outcome: 'failed', detail: 'The sync was still under way.' });
   });
 
-  test('may or may not have begun is unknown when nobody can tell in time', async () => {
+  test('may or may not have started ends as unknown-effect when that cannot be found out in time', async () => {
     const { reason, target, others } = await syncThree(({ sandbox }) => {
       sandbox.failNext({ operation: 'syncSite', times: 3 }, 'error-before');
       sandbox.failNext({ operation: 'showSite', times: 1_000 }, 'status-503');
@@ -155,7 +155,7 @@ describe('a site that the service does not sync', () => {
     expect(others).toEqual(['done', 'done']);
   });
 
-  test('for a reason that we do not know is rejected, with what the service said', async () => {
+  test('for a reason that we do not know is rejected, with the message of the service', async () => {
     const { reason, target } = await syncThree((now, first) => {
       const says = { code: 'sync_refused', message: 'Not on Sundays.' };
       failSync(now.caretaker, first, new RejectedError('syncSite', 422, says));
@@ -175,7 +175,7 @@ describe('a site that the service does not sync', () => {
     expect(target?.outcome).toBe('skipped');
   });
 
-  test('as long as another change of it goes on is in conflict when its time is up', async () => {
+  test('because another change is in progress until timeout.target ends as conflict', async () => {
     const { reason, target, synced } = await syncThree(
       ({ caretaker }, first) =>
         failSync(caretaker, first, new ConflictError('syncSite', { message: 'A restore is under way.' })),
@@ -186,7 +186,7 @@ describe('a site that the service does not sync', () => {
     expect(synced).toHaveLength(2);
   });
 
-  test('in any of its attempts is failed as unavailable, and was never synced', async () => {
+  test('in any of its attempts ends as unavailable, and was never synced', async () => {
     const { reason, target, synced } = await syncThree(
       ({ caretaker }, first) =>
         failSync(caretaker, first, new UnavailableError('syncSite', true, 'HTTP 500')),
@@ -198,10 +198,7 @@ describe('a site that the service does not sync', () => {
   });
 });
 
-/**
- * Has every request to sync a site end with an error, which no control of the sandbox gives for one site
- * alone.
- */
+/** Lets every request to sync one site end with an error. The sandbox can do that only for all sites. */
 function failSync(caretaker: World['caretaker'], id: string, error: Error) {
   around(caretaker.link('default').client, 'call', (call, operation, input) => {
     if (operation !== 'syncSite' || !('site_id' in input) || input.site_id !== id) return call();
@@ -209,7 +206,7 @@ function failSync(caretaker: World['caretaker'], id: string, error: Error) {
   });
 }
 
-/** Has something happen to a site as soon as its sync has begun. */
+/** Calls `happen` as soon as the sync of a site has started. */
 function afterSync({ caretaker }: World, id: string, happen: () => void | Promise<void>) {
   around(caretaker.link('default').client, 'call', async (call, operation, input) => {
     const answer = await call();
@@ -218,7 +215,7 @@ function afterSync({ caretaker }: World, id: string, happen: () => void | Promis
   });
 }
 
-/** Has something happen to a site after it was planned and before its sync is asked for. */
+/** Calls `happen` after the plan was made and before the sync of the site is requested. */
 function beforeSync({ caretaker }: World, id: string, happen: () => void | Promise<void>) {
   let happened = false;
   around(caretaker.link('default').client, 'call', async (call, operation, input) => {
@@ -230,12 +227,12 @@ function beforeSync({ caretaker }: World, id: string, happen: () => void | Promi
   });
 }
 
-describe('a site that is planned and not worked on', () => {
+describe('a site that needs no request', () => {
   test.each([
     ['The site is disconnected.', (sandbox: Sandbox, id: string) => sandbox.site(id).disconnect()],
     ['Syncing is paused on the site.', (sandbox: Sandbox, id: string) => sandbox.site(id).pause(true)],
     ['The site is locked.', (sandbox: Sandbox, id: string) => sandbox.site(id).lock(true)],
-  ] as const)('is skipped without a request: %s', async (detail, prepare) => {
+  ] as const)('is skipped when it cannot be synced: %s', async (detail, prepare) => {
     const { reason, target, synced } = await syncThree(({ sandbox }, first) => prepare(sandbox, first));
     expect(reason).toBe('not-eligible');
     expect(target).toMatchObject({ outcome: 'skipped', detail });
@@ -243,7 +240,7 @@ describe('a site that is planned and not worked on', () => {
   });
 });
 
-describe('finding out whether a sync began', () => {
+describe('finding out whether a sync started', () => {
   const intent = { operation: 'syncSite', at: Date.parse('2026-11-21T02:00:00Z') };
   const reconcile = (site: object) => {
     const acting = {
@@ -260,27 +257,27 @@ describe('finding out whether a sync began', () => {
     return siteSync.reconcile(acting as unknown as Parameters<typeof siteSync.reconcile>[0], intent);
   };
 
-  test('a service that does not say how the site stands leaves it unknown', async () => {
+  test('is not possible when the service does not show the sync of the site', async () => {
     expect(await reconcile({ id: 's' })).toMatchObject({ is: 'unknown' });
   });
 
   test.each([
     ['that cannot be read', 'yesterday'],
-    ['that is not told', undefined],
-  ])('a last sync %s leaves it unknown', async (_, last_sync_at) => {
+    ['that is not shown', undefined],
+  ])('is not possible with a last sync %s', async (_, last_sync_at) => {
     expect(await reconcile({ id: 's', sync: { in_progress: false, last_sync_at } })).toMatchObject({
       is: 'unknown',
     });
   });
 
-  test('a running sync is adopted', async () => {
+  test('adopts a running sync', async () => {
     expect(await reconcile({ id: 's', sync: { in_progress: true } })).toMatchObject({
       is: 'following',
       watch: { adopted: true },
     });
   });
 
-  test('a site without a sync since, or that never had one, was not synced by us', async () => {
+  test('proves that it did not when the last sync is older than the request, or the site has none', async () => {
     const before = new Date(intent.at - 300_000).toISOString();
     expect(await reconcile({ id: 's', sync: { in_progress: false, last_sync_at: before } })).toEqual({
       is: 'absent',

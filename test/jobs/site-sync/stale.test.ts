@@ -1,7 +1,7 @@
-/** What site-sync leaves to the service's own daily sync, and how it gives that its place in the night. */
+/** `mode: stale`, which relies on the service's own daily sync, and `spread_daily_sync`, which moves it. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { siteSync } from '../../../jobs/site-sync/job.ts';
-import { placeIn } from '../../../jobs/site-sync/time-of-day.ts';
+import { assignedTime } from '../../../jobs/site-sync/time-of-day.ts';
 import type { Policy } from '../../../src/policy/policy.ts';
 import type { Run } from '../../../src/run/run.ts';
 import { aPolicy } from '../../support/builders.ts';
@@ -22,7 +22,7 @@ const policyWith = (options: object, changes: Partial<Policy> = {}) =>
 const stale = policyWith({ mode: 'stale', max_age: '20h' });
 const spreading = policyWith({ mode: 'stale', max_age: '20h', spread_daily_sync: night });
 
-/** A world whose sites have been synced by the service three hours ago. */
+/** A world whose sites were synced by the service three hours ago. */
 async function worldOfFreshSites(sites: number) {
   world = await startWorld({ sites });
   for (const id of world.sandbox.siteIds()) {
@@ -36,7 +36,7 @@ async function worldOfFreshSites(sites: number) {
   return world;
 }
 
-/** Fires a policy to its end: the run, what became of each site, and the changes it made in the account. */
+/** Runs a policy to its end. Gives the run, the target of each site, and the changes made in the account. */
 async function afterNight(now: World, policy: Policy, fire = () => now.fire(policy)) {
   const before = now.sandbox.journal.effects.length;
   const run = await now.ended(await fire());
@@ -48,7 +48,7 @@ async function afterNight(now: World, policy: Policy, fire = () => now.fire(poli
 }
 
 describe('with mode: stale', () => {
-  test('a site that the service has synced lately is done without a request, and says when', async () => {
+  test('a site that the service synced recently succeeds without a request, and its detail shows when', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox } = now;
     sandbox.site('site-0002').lastSynced(21 * HOUR);
@@ -65,7 +65,7 @@ describe('with mode: stale', () => {
     expect(targets['site-0002']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
   });
 
-  test('a site whose last sync failed is synced, but not within the hour, unless somebody asks for a retry', async () => {
+  test('a site whose last sync failed is synced again after one hour, or at once by a retry', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox, caretaker, clock } = now;
     sandbox.site('site-0001').lastSynced(2 * HOUR, 'The disk is full.');
@@ -106,7 +106,7 @@ describe('with mode: stale', () => {
     expect(second.run.counts).toMatchObject({ planned: 12, succeeded: 10, failed: 1, skipped: 1 });
   });
 
-  test('a night over a thousand healthy sites costs ten reads', async () => {
+  test('a run over a thousand healthy sites costs ten reads', async () => {
     const now = await worldOfFreshSites(1_000);
 
     const { run } = await afterNight(now, stale);
@@ -123,7 +123,7 @@ describe('a site without Backups', () => {
   test.each([
     ['done', undefined],
     ['task-failed', 'The database could not be read.'],
-  ])('is judged by its last sync: %s', async (reason, error) => {
+  ])('gets its outcome from its last sync: %s', async (reason, error) => {
     const now = await worldOfFreshSites(60);
     const { client } = now.caretaker.link('default');
     const { sites } = await client.call(
@@ -143,7 +143,7 @@ describe('a site without Backups', () => {
 });
 
 describe('with spread_daily_sync', () => {
-  test('every site gets its own minute of the window, once, and one that is fresh nothing else', async () => {
+  test('the daily sync of every site is moved once to its own minute, and a fresh site gets no other change', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox } = now;
     const was = sandbox.site('site-0001').state().dailySyncTime;
@@ -151,7 +151,7 @@ describe('with spread_daily_sync', () => {
     const first = await afterNight(now, spreading);
     const second = await afterNight(now, spreading);
 
-    const to = placeIn(night, 'site-0001');
+    const to = assignedTime(night, 'site-0001');
     expect(sandbox.site('site-0001').state().dailySyncTime).toBe(to);
     expect(first.effects.sort()).toEqual(sandbox.siteIds().map((id) => `updateSite ${id}`));
     expect(first.targets['site-0001']).toMatchObject({
@@ -162,7 +162,7 @@ describe('with spread_daily_sync', () => {
     expect(second.targets['site-0001']).toMatchObject({ reason: 'already-done', detail: 'Synced 3 h ago.' });
   });
 
-  test('a stale site is synced and then moved, also when it is not synced or its sync fails', async () => {
+  test('the daily sync of a stale site is moved after its sync, even if that is refused or fails', async () => {
     const now = await worldOfFreshSites(3);
     const { sandbox } = now;
     for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * HOUR);
@@ -183,7 +183,7 @@ describe('with spread_daily_sync', () => {
     expect(targets['site-0003']?.detail).toMatch(/^The disk is full\. The daily sync was moved/);
   });
 
-  test('a lost answer to a move is looked for and not asked for again', async () => {
+  test('a move whose answer was lost is found and not requested again', async () => {
     const now = await worldOfFreshSites(2);
     now.sandbox.failNext({ operation: 'updateSite', times: 2 }, 'reset-after');
 
@@ -193,7 +193,7 @@ describe('with spread_daily_sync', () => {
     expect(targets['site-0001']).toMatchObject({ outcome: 'succeeded', reason: 'done' });
   });
 
-  test('a lost request to move is sent again', async () => {
+  test('a move whose request was lost is sent again', async () => {
     const now = await worldOfFreshSites(2);
     now.sandbox.failNext({ operation: 'updateSite' }, 'reset-before');
 
