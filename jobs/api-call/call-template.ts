@@ -1,11 +1,11 @@
 /**
- * One call of an operation as a policy writes it down, some of whose values are taken from a target: instead
- * of a value stands a map with the single key `cel`, as in `params: { snapshot_id: { cel:
- * site.backups.latest_snapshot.id } }`.
+ * A call of an operation as a policy declares it. A value may be a placeholder: a map with the single key
+ * `cel`, whose expression is computed from the target, as in
+ * `params: { snapshot_id: { cel: site.backups.latest_snapshot.id } }`.
  *
- * The id of the target itself needs no mention: a parameter named like it is filled in. All of it is held to
- * the contract when the policy is loaded, as far as what is not yet known allows, and again, whole, for each
- * target.
+ * The parameter that names the target itself is filled in automatically. When the policy is loaded, the call
+ * is checked against the contract with sample values in its placeholders. It is checked again for each target,
+ * with the real values.
  */
 
 import { checkInput } from '../../src/contract/input.ts';
@@ -29,29 +29,29 @@ export interface CallTemplate {
 
 type Path = readonly (string | number)[];
 
-/** A value taken from the target, and where it goes: `['site_id']`, `['body', 'note', 'content']`. */
+/** A value from the target, and its path in the input: `['site_id']`, `['body', 'note', 'content']`. */
 export type Fill = [path: (string | number)[], value: unknown];
 
-/** A value that is yet to be taken. */
-interface Place {
+/** A place of the input whose value comes from the target. */
+interface Placeholder {
   path: Path;
   source: string;
-  /** Filled in without being mentioned. */
+  /** The parameter that names the target: filled in although the policy does not declare it. */
   implied?: true;
 }
 
-type Compiled = Place & { expression: Expression; field: Field | undefined };
+type Compiled = Placeholder & { expression: Expression; field: Field | undefined };
 
-/** What comes out of expressions, by the word that CEL's types begin with, and the fields that take it. */
-const kinds: Record<string, { sample: unknown; called: string; goesInto: readonly Field['kind'][] }> = {
-  string: { sample: 'x', called: 'a string', goesInto: ['string', 'timestamp', 'day'] },
-  double: { sample: 1, called: 'a number', goesInto: ['number'] },
-  int: { sample: 1, called: 'a number', goesInto: ['number'] },
-  bool: { sample: true, called: 'true or false', goesInto: ['boolean'] },
-  timestamp: { sample: '2026-11-21T02:00:00Z', called: 'a time', goesInto: ['timestamp', 'day', 'string'] },
-  list: { sample: [], called: 'a list', goesInto: ['list'] },
+/** The types of expressions, by the first word of the CEL type, and the kinds of fields that accept them. */
+const types: Record<string, { sample: unknown; name: string; fitsInto: readonly Field['kind'][] }> = {
+  string: { sample: 'x', name: 'a string', fitsInto: ['string', 'timestamp', 'day'] },
+  double: { sample: 1, name: 'a number', fitsInto: ['number'] },
+  int: { sample: 1, name: 'a number', fitsInto: ['number'] },
+  bool: { sample: true, name: 'true or false', fitsInto: ['boolean'] },
+  timestamp: { sample: '2026-11-21T02:00:00Z', name: 'a time', fitsInto: ['timestamp', 'day', 'string'] },
+  list: { sample: [], name: 'a list', fitsInto: ['list'] },
 };
-const taken: Partial<Record<Field['kind'], string>> = {
+const fieldKindNames: Partial<Record<Field['kind'], string>> = {
   string: 'a string',
   number: 'a number',
   boolean: 'true or false',
@@ -62,16 +62,16 @@ const taken: Partial<Record<Field['kind'], string>> = {
   object: 'a map',
 };
 
-/** The parameter that names an item of this list in the paths of operations: `site_id` for `listSites`. */
+/** The path parameter that names an item of this list: `site_id` for `listSites`. */
 export function ownParameter(from: CandidateList): string | undefined {
   const prefix = `${operationOf(from).path}/{`;
-  const owner = Object.values(operations).find(({ path }) => path.startsWith(prefix));
-  return owner && pathParameters(owner.path)[0];
+  const operation = Object.values(operations).find(({ path }) => path.startsWith(prefix));
+  return operation && pathParameters(operation.path)[0];
 }
 
 /**
- * Everything that is wrong with a call for items of this list, placed from the call on: also that it is none
- * that one could ask for each of them.
+ * Everything that is wrong with a call for items of this list. Paths start at the call. An operation that
+ * changes nothing is a fault too.
  */
 export function checkCall(
   { operation, ...rest }: Omit<CallTemplate, 'operation'> & { operation: string },
@@ -81,51 +81,51 @@ export function checkCall(
     const suggestion = suggestionFor(operation, Object.keys(operations));
     return [{ path: ['operation'], message: `There is no operation "${operation}".`, suggestion }];
   }
-  return changesNothing(operation) ?? checkInputFor({ operation, ...rest }, from);
+  return checkHasEffect(operation) ?? checkInputFor({ operation, ...rest }, from);
 }
 
-function changesNothing(id: OperationId): OptionFault[] | undefined {
+function checkHasEffect(id: OperationId): OptionFault[] | undefined {
   const { list, answers, effect } = operationOf(id);
   if (effect !== undefined) return undefined;
-  const why = list ? 'lists things' : answers === 'pdf' ? 'streams a PDF' : 'changes nothing';
-  const message = `${id} ${why}, and a policy makes one change to each target.`;
+  const what = list ? 'only lists items' : answers === 'pdf' ? 'only streams a PDF' : 'only reads';
+  const message = `${id} ${what}, but api-call needs an operation that makes a change.`;
   return [{ path: ['operation'], message, suggestion: `send it manually: caretaker api ${id}` }];
 }
 
 function checkInputFor(template: CallTemplate, from: CandidateList): OptionFault[] {
   const faults: OptionFault[] = [];
-  const places = placesOf(template, from, faults);
+  const placeholders = placeholdersOf(template, from, faults);
   if (faults.length > 0) return faults;
-  const samples = places.map((place): Fill => {
-    const compiled = compiledPlace(place, template.operation, from, faults);
-    return [[...place.path], compiled ? sampleOf(compiled.expression) : 'x'];
+  const samples = placeholders.map((placeholder): Fill => {
+    const compiled = compilePlaceholder(placeholder, template.operation, from, faults);
+    return [[...placeholder.path], compiled ? sampleOf(compiled.expression) : 'x'];
   });
-  const inPlaces = ({ path }: { path: string[] }) =>
-    samples.some(([place]) => `${path.join('.')}.`.startsWith(`${place.join('.')}.`));
+  const isOfSample = ({ path }: { path: string[] }) =>
+    samples.some(([sample]) => `${path.join('.')}.`.startsWith(`${sample.join('.')}.`));
   faults.push(
     ...secretsIn(template.body, ['body']),
     ...checkInput(template.operation, inputOf(template, samples))
-      .filter((fault) => !inPlaces(fault))
+      .filter((fault) => !isOfSample(fault))
       .map((fault) => inOptions(fault, from))
       .map((fault) => ({ ...fault, suggestion: fault.suggestion ?? quotesFor(template, fault.path) })),
   );
-  return faults.length > 0 || places.length > 0 ? faults : [sameForAll(from)];
+  return faults.length > 0 || placeholders.length > 0 ? faults : [sameForAll(from)];
 }
 
-/** What fills a call in for one item of a list. */
-export interface Filler {
+/** A call whose expressions are compiled. */
+export interface CompiledCall {
   /**
-   * The values taken from the item, or why this item has none that would do. `now` is the moment, days are
-   * the zone's.
+   * The values of the placeholders for one item, or why the call cannot be made for it. A day is the day of a
+   * time in `timezone`.
    */
-  fill(item: unknown, at: { now: Date; timezone: string }): { fills: Fill[] } | { lacks: string };
+  fill(item: unknown, at: { now: Date; timezone: string }): { fills: Fill[] } | { missing: string };
 }
 
-/** Prepares a call that `checkCall` found nothing wrong with. */
-export function compileCall(template: CallTemplate, from: CandidateList): Filler {
+/** Compiles a call that `checkCall` found no fault in. */
+export function compileCall(template: CallTemplate, from: CandidateList): CompiledCall {
   const subject = candidateLists[from];
-  const compiled = placesOf(template, from, []).flatMap(
-    (place) => compiledPlace(place, template.operation, from, []) ?? [],
+  const compiled = placeholdersOf(template, from, []).flatMap(
+    (placeholder) => compilePlaceholder(placeholder, template.operation, from, []) ?? [],
   );
   return {
     fill(item, at) {
@@ -133,31 +133,32 @@ export function compileCall(template: CallTemplate, from: CandidateList): Filler
       try {
         for (const { path, source, expression, field } of compiled) {
           const value = expression.of({ [subject]: item }, at.now);
-          if (isMissing(value, path, expression)) return { lacks: `${source} is empty.` };
-          if (holdsSecret(value)) return { lacks: `${source} holds a credential, which is never stored.` };
+          if (isMissing(value, path, expression)) return { missing: `${source} is empty.` };
+          if (hasSecret(value))
+            return { missing: `${source} contains a credential, and credentials are never stored.` };
           fills.push([[...path], field?.kind === 'day' ? dayOf(value, at.timezone) : value]);
         }
       } catch (error) {
-        if (error instanceof ExpressionError) return { lacks: error.message };
+        if (error instanceof ExpressionError) return { missing: error.message };
         throw error;
       }
       const [fault] = checkInput(template.operation, inputOf(template, fills));
-      return fault ? { lacks: `"${fault.path.join('.')}" ${fault.message}.` } : { fills };
+      return fault ? { missing: `"${fault.path.join('.')}" ${fault.message}.` } : { fills };
     },
   };
 }
 
-/** What is taken from a target is stored with it until it is sent. */
-const holdsSecret = (value: unknown): boolean => JSON.stringify(redact(value)) !== JSON.stringify(value);
+/** The values of a target are stored with it until they are sent, so they must not contain credentials. */
+const hasSecret = (value: unknown): boolean => JSON.stringify(redact(value)) !== JSON.stringify(value);
 
-/** The call itself, with these values in their places. */
+/** The input of the call, with these values in its placeholders. */
 export function inputOf(
   { params = {}, body }: CallTemplate,
   fills: readonly Fill[],
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {
     ...Object.fromEntries(
-      // `tag_id: 12` is how people write identifiers that are digits.
+      // People write an id that consists of digits without quotes: `tag_id: 12`.
       Object.entries(params).map(([name, value]) => [
         name,
         typeof value === 'number' ? String(value) : value,
@@ -165,69 +166,69 @@ export function inputOf(
     ),
     ...(body === undefined ? {} : { body: structuredClone(body) }),
   };
-  for (const [path, value] of fills) put(input, path, value);
+  for (const [path, value] of fills) setAt(input, path, value);
   return input;
 }
 
-function put(holder: unknown, path: Path, value: unknown): void {
+function setAt(holder: unknown, path: Path, value: unknown): void {
   const [last = ''] = path.slice(-1);
   const inner = path.slice(0, -1).reduce<unknown>((at, key) => Reflect.get(at as object, key), holder);
   Reflect.set(inner as object, last, value);
 }
 
-/** The places of a call that are filled from the target; what is written wrongly there goes to `faults`. */
-function placesOf(
+/** The placeholders of a call. Adds those that are not valid to `faults`. */
+function placeholdersOf(
   { operation, params = {}, body }: CallTemplate,
   from: CandidateList,
   faults: OptionFault[],
 ) {
-  const places: Place[] = [];
-  const seek = (value: unknown, path: Path): void => {
+  const placeholders: Placeholder[] = [];
+  const collect = (value: unknown, path: Path): void => {
     if (typeof value !== 'object' || value === null) return;
     if (!Array.isArray(value) && Object.hasOwn(value, 'cel')) {
       const source: unknown = Reflect.get(value, 'cel');
-      if (typeof source === 'string' && Object.keys(value).length === 1) places.push({ path, source });
+      if (typeof source === 'string' && Object.keys(value).length === 1) placeholders.push({ path, source });
       else
         faults.push({
           path: [...optionPath(path), 'cel'],
           at: 'key',
-          message: 'A value taken from the target is a map with the single key "cel" and an expression.',
+          message: 'A value from the target must be a map with the single key "cel" and an expression.',
         });
       return;
     }
     for (const [key, inner] of Object.entries(value)) {
-      seek(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+      collect(inner, [...path, Array.isArray(value) ? Number(key) : key]);
     }
   };
-  for (const [name, value] of Object.entries(params)) seek(value, [name]);
-  seek(body, ['body']);
+  for (const [name, value] of Object.entries(params)) collect(value, [name]);
+  collect(body, ['body']);
   const own = ownParameter(from);
   if (own && !Object.hasOwn(params, own) && pathParameters(operationOf(operation).path).includes(own)) {
-    places.push({ path: [own], source: `${candidateLists[from]}.id`, implied: true });
+    placeholders.push({ path: [own], source: `${candidateLists[from]}.id`, implied: true });
   }
-  return places;
+  return placeholders;
 }
 
-function compiledPlace(
-  place: Place,
+function compilePlaceholder(
+  placeholder: Placeholder,
   operation: OperationId,
   from: CandidateList,
   faults: OptionFault[],
 ): Compiled | undefined {
-  const path = [...optionPath(place.path), ...(place.implied ? [] : ['cel'])];
-  const field = fieldAt(operation, place.path);
+  const path = [...optionPath(placeholder.path), ...(placeholder.implied ? [] : ['cel'])];
+  const field = fieldAt(operation, placeholder.path);
   try {
-    const expression = compileExpression(place.source, { [candidateLists[from]]: fieldsOfItem(from) });
-    const kind = kindOf(expression);
-    if (expression.type !== 'dyn' && !kind) {
+    const expression = compileExpression(placeholder.source, { [candidateLists[from]]: fieldsOfItem(from) });
+    const type = typeOf(expression);
+    if (expression.type !== 'dyn' && !type) {
       const message = `The expression must give a string, a number, true or false, a time or a list of these, but it is ${expression.type}.`;
       faults.push({ path, offset: 0, message });
-    } else if (kind && field && field.kind !== 'any' && !kind.goesInto.includes(field.kind)) {
-      const message = `"${place.path.at(-1)}" must be ${taken[field.kind]}, and the expression gives ${kind.called}.`;
-      const suggestion = field.kind === 'string' ? `write string(${place.source})` : undefined;
+    } else if (type && field && field.kind !== 'any' && !type.fitsInto.includes(field.kind)) {
+      const message = `"${placeholder.path.at(-1)}" must be ${fieldKindNames[field.kind]}, but the expression gives ${type.name}.`;
+      const suggestion = field.kind === 'string' ? `write string(${placeholder.source})` : undefined;
       faults.push({ path, offset: 0, message, suggestion });
     }
-    return { ...place, expression, field };
+    return { ...placeholder, expression, field };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const { message, suggestion, offset } = error;
@@ -236,12 +237,10 @@ function compiledPlace(
   }
 }
 
-const kindOf = ({ type }: Expression) => kinds[type.replace(/<.*/, '')];
-const sampleOf = (expression: Expression): unknown => kindOf(expression)?.sample ?? 'x';
+const typeOf = ({ type }: Expression) => types[type.replace(/<.*/, '')];
+const sampleOf = (expression: Expression): unknown => typeOf(expression)?.sample ?? 'x';
 
-/**
- * What the contract says of the value at this place of an operation's input; nothing when it says nothing.
- */
+/** The field of the contract at this path of an operation's input; `undefined` when it has none there. */
 function fieldAt(operation: OperationId, [first = '', ...rest]: Path): Field | undefined {
   const { path, query, body } = operationOf(operation);
   const required = { nullable: false, optional: false };
@@ -254,45 +253,45 @@ function fieldAt(operation: OperationId, [first = '', ...rest]: Path): Field | u
   }, whole);
 }
 
-/** Where a place of the input stands in the options: parameters have a map of their own. */
+/** The path in the options for a path in the input: in the options, parameters are in the map `params`. */
 const optionPath = (path: Path): Path => (path[0] === 'body' ? path : ['params', ...path]);
 
-/** To YAML, what looks like a number is one; where the service takes a text, it belongs into quotes. */
+/** YAML reads digits without quotes as a number; where the service expects a string, they need quotes. */
 function quotesFor({ operation, ...given }: CallTemplate, path: OptionFault['path']): string | undefined {
   const value = path.reduce<unknown>((at, key) => (isHolder(at) ? Reflect.get(at, key) : undefined), given);
   const isText = fieldAt(operation, path[0] === 'params' ? path.slice(1) : path)?.kind === 'string';
   return isText && typeof value === 'number' ? 'put it into quotes' : undefined;
 }
 
-/** A fault of the input, told where it stands in the options. */
+/** A fault of the input as a fault of the options. */
 function inOptions(
   { path, message, allowed }: { path: string[]; message: string; allowed?: readonly string[] },
   from: CandidateList,
 ): OptionFault {
   const name = path.at(-1) ?? '';
-  const isName = message === 'is not taken here';
+  const isUnknownName = message === 'is not taken here';
   const isParam = path.length === 1 && name !== 'body';
   const source = `${candidateLists[from]}.${Object.hasOwn(fieldsOfItem(from), name) ? name : ' ... '}`;
   const suggestion =
     message === 'is missing' && isParam
-      ? `give it under params, as a string or from the target: ${name}: { cel: ${source} }`
+      ? `add it to params, as a string or from the target: ${name}: { cel: ${source} }`
       : allowed && suggestionFor(name, isParam ? allowed.filter((one) => one !== 'body') : allowed);
   const indexed = path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
   return {
     path: optionPath(indexed),
     message: `"${name}" ${message}.`,
-    at: isName ? 'key' : 'value',
+    at: isUnknownName ? 'key' : 'value',
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }
 
 const sameForAll = (from: CandidateList): OptionFault => ({
   path: ['operation'],
-  message: 'Every target would be asked the same: nothing in this call is taken from the target.',
-  suggestion: `take a value from it, such as { cel: ${candidateLists[from]}.id }, or send it once with caretaker api`,
+  message: 'The call would be the same for every target, because it uses no value from the target.',
+  suggestion: `use a value such as { cel: ${candidateLists[from]}.id }, or send the call once with caretaker api`,
 });
 
-/** What a policy holds is kept with each of its runs, so that it is no place for credentials. */
+/** Each run stores a copy of its policy, so a policy must not contain credentials. */
 function secretsIn(value: unknown, path: Path): OptionFault[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]): OptionFault[] => {
@@ -302,20 +301,20 @@ function secretsIn(value: unknown, path: Path): OptionFault[] {
       {
         path: at,
         at: 'key',
-        message: `"${key}" is a credential, and policies are kept with their runs.`,
+        message: `"${key}" is a credential, and each run stores a copy of its policy.`,
         suggestion: 'send it manually with caretaker api',
       },
     ];
   });
 }
 
-/** An identifier that is empty, or a moment that never was: the target does not have what is asked for. */
+/** An empty id or an unset time (1970): the target does not have the value. */
 const isMissing = (value: unknown, path: Path, { type }: Expression): boolean =>
   (value === '' && path[0] !== 'body') ||
   (value === '' && /(^|_)id$/.test(String(path.at(-1)))) ||
   (type === 'timestamp' && value === new Date(0).toISOString());
 
-/** The day of a moment in a time zone; a text is a day already. */
+/** The day of a time in a time zone. A value without a time is a day already. */
 function dayOf(value: unknown, timezone: string): unknown {
   if (typeof value !== 'string' || !value.includes('T')) return value;
   return dayIn(timezone, Date.parse(value));

@@ -1,8 +1,8 @@
 /**
- * Asks for one operation of the service's interface for each target of any list: what no other job does.
+ * Calls one operation of the service for each target of any list. It covers work that has no job of its own.
  *
- * The call is held to the contract when the policy is loaded, and again for each candidate, with what is
- * taken from it. A lost answer is looked for as `docs/reliability.md` says for each operation.
+ * The call is checked against the contract when the policy is loaded, and again for each candidate with the
+ * candidate's values. `docs/reliability.md` shows for each operation how a lost answer is reconciled.
  */
 import { z } from 'zod';
 import { refusalOf } from '../../src/contract/answers.ts';
@@ -26,40 +26,44 @@ import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
 
 const Options = z.strictObject({
-  operation: z.string().describe('The operation, by its name in the service: enableSiteActivityLogs.'),
+  operation: z
+    .string()
+    .describe('The operation, by its name in the service, such as enableSiteActivityLogs.'),
   params: z
     .optional(z.record(z.string(), z.unknown()))
     .describe(
-      'Its parameters by name. The id of the target itself is filled in; other values may be `{ cel: ... }`. Default none.',
+      'Its parameters by name. The id of the target itself is filled in; any other value may be `{ cel: ... }`. Default none.',
     ),
   body: z
     .optional(z.record(z.string(), z.unknown()))
-    .describe('What is sent along, as the service takes it; any value may be `{ cel: ... }`. Default none.'),
+    .describe(
+      'The body of the request, as the service defines it; any value may be `{ cel: ... }`. Default none.',
+    ),
   confirm: z
     .optional(z.string())
-    .describe('The name of the operation once more, where it takes something away. Default none.'),
+    .describe('The name of the operation again, which is required if it is destructive. Default none.'),
 });
 type Options = z.output<typeof Options>;
 
 const State = z.object({
-  /** What was taken from the target, each with its place in the call. */
+  /** The values from the target, each with its path in the call. */
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
 });
 type State = z.output<typeof State>;
 type Step = Acting<Options, State>;
 
 /**
- * What is to be noted directly before the request, for those changes that only what was before can tell of.
- * One request.
+ * Reads the value that an operation changes, directly before the change. It is recorded with the intent:
+ * after a lost answer, only a comparison with it shows whether the change was made. One request.
  */
-const shownBefore: Partial<Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>> = {
+const valueBefore: Partial<Record<OperationId, (api: Api, input: never) => Promise<string | undefined>>> = {
   extendStagingSiteExpiry: async (api, input: Input<'extendStagingSiteExpiry'>) =>
     (await api.showStagingSite({ staging_site_id: input.staging_site_id })).staging_site.expires_at,
   rotateSenderEmailDkim: async (api, input: Input<'rotateSenderEmailDkim'>) =>
     (await api.showSenderEmail({ sender_email_id: input.sender_email_id })).sender_email.domain?.dkim?.value,
 };
 
-/** What an item of some list may have that matters here. */
+/** The fields of a list item that this job reads. */
 interface Item {
   id?: string | null | undefined;
   provider?: string | undefined;
@@ -68,7 +72,7 @@ interface Item {
 
 export const apiCall = defineJob({
   name: 'api-call',
-  summary: "Asks for one operation of the service's interface for each target of any list.",
+  summary: 'Calls one operation of the service for each target of any list.',
   options: Options,
   check: ({ confirm, ...call }, { from }) => [
     ...checkCall(call, from),
@@ -76,7 +80,7 @@ export const apiCall = defineJob({
   ],
   candidates: 'any',
   state: State,
-  // A backup destination that nothing is saved for goes by its provider.
+  // A backup destination that is not configured has no id, only its provider.
   target: (item: Item) => ({
     id: item.id ?? item.provider ?? '',
     label: labelOf(item),
@@ -85,21 +89,21 @@ export const apiCall = defineJob({
   prepare: async ({ options, from }) => compileCall(callOf(options), from),
   evaluate(item: Item, { prepared, runContext, serviceNow }) {
     const filled = prepared.fill(item, { now: new Date(serviceNow), timezone: runContext.timezone });
-    if ('lacks' in filled) return { is: 'ineligible', why: filled.lacks };
+    if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
     return { is: 'target', state: filled };
   },
-  requestsPerTarget: (options) => (shownBefore[callOf(options).operation] ? 2 : 1),
+  requestsPerTarget: (options) => (valueBefore[callOf(options).operation] ? 2 : 1),
 
   async act(acting): Promise<Answer<State>> {
     const { api, options, state } = acting;
     const call = callOf(options);
     const input = inputOf(call, state?.fills ?? []);
     try {
-      const ask = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
-      const before = await shownBefore[call.operation]?.(api, input as never);
-      return endOf(acting, input, ((await ask(input, before)) ?? {}) as Answered);
+      const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
+      const before = await valueBefore[call.operation]?.(api, input as never);
+      return afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer);
     } catch (error) {
-      const end = endBy(acting, input, error);
+      const end = endAfterError(acting, input, error);
       if (end) return end;
       if (problemWith(error).conflict && call.operation === 'syncSite') {
         const intent = { operation: call.operation, at: acting.now };
@@ -112,7 +116,7 @@ export const apiCall = defineJob({
 
   async reconcile(acting, intent) {
     const call = callOf(acting.options);
-    // What is harmless to repeat is asked for again.
+    // An operation that is safe to repeat is sent again.
     if (!isOnce(call.operation)) return { is: 'absent' };
     const input = inputOf(call, acting.state?.fills ?? []);
     if (call.operation === 'syncSite') return findSync(acting, String(input['site_id']), intent);
@@ -124,7 +128,7 @@ export const apiCall = defineJob({
   },
 });
 
-/** The call of options that `check` has found nothing wrong with. */
+/** The call of options that `check` found no fault in. */
 const callOf = ({ operation, params, body }: Options): CallTemplate => ({
   operation: operation as OperationId,
   params,
@@ -134,13 +138,11 @@ const callOf = ({ operation, params, body }: Options): CallTemplate => ({
 function confirmFaults(operation: string, confirm: string | undefined): OptionFault[] {
   if (!isOperationId(operation) || confirm === operation) return [];
   if (confirm !== undefined) {
-    return [
-      { path: ['confirm'], message: `"confirm" says "${confirm}", and the operation is ${operation}.` },
-    ];
+    return [{ path: ['confirm'], message: `"confirm" is "${confirm}", but the operation is ${operation}.` }];
   }
   if (!isDestructive(operation)) return [];
-  const message = `${operation} takes something away that asking again does not bring back.`;
-  return [{ path: ['operation'], message, suggestion: `if that is meant, add confirm: ${operation}` }];
+  const message = `${operation} is destructive: a second request does not restore what it removes.`;
+  return [{ path: ['operation'], message, suggestion: `if this is intended, add confirm: ${operation}` }];
 }
 
 const deletes = (operation: OperationId): boolean => {
@@ -148,14 +150,11 @@ const deletes = (operation: OperationId): boolean => {
   return method === 'DELETE' || path.endsWith('/delete');
 };
 
-/** Whether a good status says it all: nothing has to be followed, and no item of it can have been refused. */
-const saysAllByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
+/** Whether a 2xx status proves success: nothing has to be followed, and no single item can be refused. */
+const isProvenByStatus = (operation: OperationId): boolean => !isOnce(operation) && !refusesItems(operation);
 
-/**
- * What an answer that is no success, or cannot be read, says of the target; nothing where the engine knows
- * better.
- */
-function endBy(acting: Step, input: Record<string, unknown>, error: unknown): End | undefined {
+/** The end of a target after an error. `undefined` for an error that the engine decides on. */
+function endAfterError(acting: Step, input: Record<string, unknown>, error: unknown): End | undefined {
   const { operation } = callOf(acting.options);
   const { gone, rejected, made } = problemWith(error);
   if (gone && deletes(operation)) return { is: 'done', reason: 'already-done' };
@@ -163,27 +162,31 @@ function endBy(acting: Step, input: Record<string, unknown>, error: unknown): En
     return { is: 'failed', reason: 'rejected', detail: gone.message };
   const refusal = rejected && refusalOf(rejected);
   if (refusal) return { is: 'skipped', reason: refusal, detail: rejected.message };
-  if (!made || !saysAllByStatus(operation)) return undefined;
+  if (!made || !isProvenByStatus(operation)) return undefined;
   const detail = 'The service reported success; the rest of its answer could not be read.';
   return { is: 'done', reason: 'done', detail };
 }
 
-/** Whether nothing but the target itself can be what the service does not find (404). */
+/** Whether a 404 can only mean the target, because the path names nothing else. */
 const namesTargetAlone = ({ target, options }: Step, input: Record<string, unknown>): boolean =>
   pathParameters(operationOf(callOf(options).operation).path).every((name) => input[name] === target.id);
 
-/** What answers may hold that says more than that it went well. */
-interface Answered {
+/** The parts of an answer that decide what follows. */
+interface ServiceAnswer {
   task?: { id: string };
   sync?: { snapshot_id: string };
   [part: string]: unknown;
 }
 
-/** What the answer to a call says of its target. */
-function endOf({ options, now }: Step, input: Record<string, unknown>, answer: Answered): Answer<State> {
+/** What follows from the service's answer to the call: something to follow, or the end of the target. */
+function afterAnswer(
+  { options, now }: Step,
+  input: Record<string, unknown>,
+  answer: ServiceAnswer,
+): Answer<State> {
   const { operation } = callOf(options);
   const { task, sync, ...rest } = answer;
-  // Cancelling a task answers a task too, which is over.
+  // The answer to `cancelTask` contains a task too, but that one has ended.
   if (task && isOnce(operation)) {
     return { is: 'following', watch: { kind: 'task', taskId: task.id, since: now } };
   }
@@ -191,11 +194,17 @@ function endOf({ options, now }: Step, input: Record<string, unknown>, answer: A
     const watch = { kind: 'sync', siteId: String(input['site_id']), snapshotId: sync.snapshot_id } as const;
     return { is: 'following', watch: { ...watch, since: now } };
   }
-  return refusedPart(operation, rest) ?? { is: 'done', reason: 'done' };
+  return endOfRefusedItem(operation, rest) ?? { is: 'done', reason: 'done' };
 }
 
-/** Calls for several items answer well, and tell in a list what they refused: here, the one of the target. */
-function refusedPart(operation: OperationId, answer: Record<string, unknown>): Answer<State> | undefined {
+/**
+ * A call for several items can succeed and still list items that the service refused. Here there is one item,
+ * that of the target.
+ */
+function endOfRefusedItem(
+  operation: OperationId,
+  answer: Record<string, unknown>,
+): Answer<State> | undefined {
   for (const part of Object.values(answer)) {
     const { errors } = (part ?? {}) as { errors?: { code?: string; message?: string }[] };
     const [error] = Array.isArray(errors) ? errors : [];

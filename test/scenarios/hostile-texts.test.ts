@@ -164,7 +164,7 @@ test('no credential is stored or shown, and nothing steers a terminal', { timeou
 
   // The texts did come in.
   expect(told.get('caretaker run sync')).toContain('\\u001b[31mred\\u001b[0m');
-  expect(told.get('caretaker run note')).toContain('holds a credential, which is never stored');
+  expect(told.get('caretaker run note')).toContain('contains a credential, and credentials are never stored');
   const all = [...told.values()].join('\n');
   expect(all.match(/\[hidden\]/g)?.length).toBeGreaterThan(50);
   expect(told.get('notifications')).toContain('"status"');

@@ -1,4 +1,4 @@
-/** The job for anything else: what it refuses when it is loaded, and what becomes of its calls. */
+/** api-call: which calls it rejects when the policy is loaded, and the outcomes of its calls. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { apiCall } from '../../../jobs/api-call/job.ts';
 import { ConflictError, GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
@@ -16,8 +16,8 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** What is wrong with `with: {...}` for items of a list; places are counted from the brace on. */
-function mistakesOf(from: string, call: string): string[] {
+/** The faults of `with: {...}` for items of a list. Columns are counted from the brace. */
+function faultsOf(from: string, call: string): string[] {
   const text = `policies:\n  - name: p\n    job: api-call\n    select: { from: ${from} }\n    with: ${call}\n`;
   const dir = folderWith({ 'p.yaml': text });
   return loadPolicies({ dir, registry: createRegistry([apiCall]) }).findings.map(
@@ -26,7 +26,7 @@ function mistakesOf(from: string, call: string): string[] {
   );
 }
 
-describe('a call is held to the contract when its policy is loaded', () => {
+describe('when its policy is loaded, a call is checked against the contract and', () => {
   test.each([
     ['listSites', '{ operation: enableSiteActivityLogs }'],
     ['listSites', '{ operation: assignTag, params: { tag_id: 12 }, body: { site_ids: [{ cel: site.id }] } }'],
@@ -44,8 +44,8 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: createSiteCustomWorks, body: { custom_works: [{ title: Care, performed_on: { cel: now } }] } }',
     ],
-  ])('taken for %s: %s', (from, call) => {
-    expect(mistakesOf(from, call)).toEqual([]);
+  ])('accepted for %s: %s', (from, call) => {
+    expect(faultsOf(from, call)).toEqual([]);
   });
 
   test.each([
@@ -68,47 +68,47 @@ describe('a call is held to the contract when its policy is loaded', () => {
       'listSites',
       '{ operation: listTags }',
       [
-        '0:13 listTags lists things, and a policy makes one change to each target. send it manually: caretaker api listTags',
+        '0:13 listTags only lists items, but api-call needs an operation that makes a change. send it manually: caretaker api listTags',
       ],
     ],
     [
       'listReports',
       '{ operation: downloadReport }',
       [
-        '0:13 downloadReport streams a PDF, and a policy makes one change to each target. send it manually: caretaker api downloadReport',
+        '0:13 downloadReport only streams a PDF, but api-call needs an operation that makes a change. send it manually: caretaker api downloadReport',
       ],
     ],
     [
       'listSites',
       '{ operation: showSite }',
       [
-        '0:13 showSite changes nothing, and a policy makes one change to each target. send it manually: caretaker api showSite',
+        '0:13 showSite only reads, but api-call needs an operation that makes a change. send it manually: caretaker api showSite',
       ],
     ],
     [
       'listStagingSites',
       '{ operation: deleteStagingSite }',
       [
-        '0:13 deleteStagingSite takes something away that asking again does not bring back. if that is meant, add confirm: deleteStagingSite',
+        '0:13 deleteStagingSite is destructive: a second request does not restore what it removes. if this is intended, add confirm: deleteStagingSite',
       ],
     ],
     [
       'listStagingSites',
       '{ operation: resumeStagingSite, confirm: deleteStagingSite }',
-      ['0:41 "confirm" says "deleteStagingSite", and the operation is resumeStagingSite.'],
+      ['0:41 "confirm" is "deleteStagingSite", but the operation is resumeStagingSite.'],
     ],
     [
       'listStagingSites',
       '{ operation: enableSiteActivityLogs }',
       [
-        '0:0 "site_id" is missing. give it under params, as a string or from the target: site_id: { cel: staging.site_id }',
+        '0:0 "site_id" is missing. add it to params, as a string or from the target: site_id: { cel: staging.site_id }',
       ],
     ],
     [
       'listSites',
       '{ operation: createTag, body: { tag: { name: x } } }',
       [
-        '0:13 Every target would be asked the same: nothing in this call is taken from the target. take a value from it, such as { cel: site.id }, or send it once with caretaker api',
+        '0:13 The call would be the same for every target, because it uses no value from the target. use a value such as { cel: site.id }, or send the call once with caretaker api',
       ],
     ],
     [
@@ -122,7 +122,7 @@ describe('a call is held to the contract when its policy is loaded', () => {
     [
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: { cel: size(site.tags) } } } }',
-      ['0:61 "content" must be a string, and the expression gives a number. write string(size(site.tags))'],
+      ['0:61 "content" must be a string, but the expression gives a number. write string(size(site.tags))'],
     ],
     [
       'listSites',
@@ -134,22 +134,22 @@ describe('a call is held to the contract when its policy is loaded', () => {
     [
       'listSites',
       '{ operation: createSiteNote, body: { note: { content: { cel: site.url, or: x } } } }',
-      ['0:56 A value taken from the target is a map with the single key "cel" and an expression.'],
+      ['0:56 A value from the target must be a map with the single key "cel" and an expression.'],
     ],
     [
       'listSites',
       '{ operation: updateSite, body: { site: { connection: { http_auth: { username: a, password: b } } } } }',
       [
-        '0:55 "http_auth" is a credential, and policies are kept with their runs. send it manually with caretaker api',
+        '0:55 "http_auth" is a credential, and each run stores a copy of its policy. send it manually with caretaker api',
       ],
     ],
-  ])('refused for %s: %s', (from, call, mistakes) => {
-    expect(mistakesOf(from, call)).toEqual(mistakes);
+  ])('rejected for %s: %s', (from, call, faults) => {
+    expect(faultsOf(from, call)).toEqual(faults);
   });
 });
 
-/** What became of a call for the first `most` items of a list. */
-async function calling(
+/** Runs a policy that makes a call for the items of a list. */
+async function runCall(
   now: World,
   from: NonNullable<Select['from']>,
   options: object,
@@ -187,7 +187,7 @@ const download = {
 const note = { operation: 'createSiteNote', body: { note: { content: { cel: '"Seen at " + site.url' } } } };
 
 describe('a call', () => {
-  test('that starts a task is followed to its end, once for each target that has what it takes', async () => {
+  test('that starts a task is made once for each target that has the values it needs, and followed to its end', async () => {
     world = await startWorld({ sites: 20 });
     const { client } = world.caretaker.link('default');
     const bare = await client.call(
@@ -196,7 +196,7 @@ describe('a call', () => {
       { requestClass: 'person' },
     );
 
-    const { targets, effects } = await calling(world, 'listSites', download, {
+    const { targets, effects } = await runCall(world, 'listSites', download, {
       limit: 3,
       sort: 'created_at,desc',
     });
@@ -213,44 +213,44 @@ describe('a call', () => {
   });
 
   test('that started a task and whose answer was lost is found and followed', async () => {
-    // At sixty times the speed a busy machine does not know the service's clock well enough to adopt.
+    // At sixty times the speed, a busy machine cannot measure the service's clock precisely enough to adopt.
     world = await startWorld({ sites: 20, speedUp: 20 });
     world.sandbox.failNext({ operation: 'startSiteBackupDownload', times: 2 }, 'reset-after');
 
-    const { targets, effects } = await calling(world, 'listSites', download, backedUp);
+    const { targets, effects } = await runCall(world, 'listSites', download, backedUp);
 
     expect(targets.map(({ reason }) => reason)).toEqual(['adopted', 'adopted']);
     expect(effects).toHaveLength(2);
   });
 
-  test('that made something is found by what it made when its answer was lost, and not made twice', async () => {
+  test('that created something and whose answer was lost is found by what it created, and not sent twice', async () => {
     world = await startWorld({ sites: 4, speedUp: 20 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 2 }, 'reset-after');
     world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-before');
 
-    const { run, effects } = await calling(world, 'listSites', note);
+    const { run, effects } = await runCall(world, 'listSites', note);
 
     expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 4 } });
     expect(effects).toHaveLength(4);
   });
 
-  test('that leaves no trace is unknown when its answer was lost', async () => {
+  test('that leaves no trace in the account is unknown when its answer was lost', async () => {
     world = await startWorld({ sites: 1 });
     world.sandbox.failNext({ operation: 'resendSenderEmailVerification' }, 'reset-after');
     const pending = { filters: { status: { eq: 'pending' } }, limit: 1 };
 
     const resend = { operation: 'resendSenderEmailVerification' };
-    const { targets } = await calling(world, 'listSenderEmails', resend, pending);
+    const { targets } = await runCall(world, 'listSenderEmails', resend, pending);
 
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'unknown-effect' }]);
   });
 
-  test('that is harmless to repeat is asked for again', async () => {
+  test('that is safe to repeat is sent again when its answer was lost', async () => {
     world = await startWorld({ sites: 12 });
     world.sandbox.failNext({ operation: 'enableSiteActivityLogs' }, 'reset-after');
     const off = { where: '!site.activity_logs.enabled', limit: 1 };
 
-    const { targets, effects } = await calling(
+    const { targets, effects } = await runCall(
       world,
       'listSites',
       { operation: 'enableSiteActivityLogs' },
@@ -262,7 +262,7 @@ describe('a call', () => {
     expect(world.sandbox.journal.countOf('enableSiteActivityLogs')).toBe(2);
   });
 
-  test('that deletes what is gone by then has nothing to do', async () => {
+  test('that deletes something that is already gone needs no action', async () => {
     world = await startWorld({ sites: 4 });
     const { client } = world.caretaker.link('default');
     let first = true;
@@ -275,13 +275,13 @@ describe('a call', () => {
     });
 
     const away = { operation: 'deleteTag', confirm: 'deleteTag' };
-    const { targets, effects } = await calling(world, 'listTags', away, { limit: 1 });
+    const { targets, effects } = await runCall(world, 'listTags', away, { limit: 1 });
 
     expect(targets).toMatchObject([{ outcome: 'succeeded', reason: 'already-done' }]);
     expect(effects).toHaveLength(1);
   });
 
-  test('for several things at once fails for a target that was refused there', async () => {
+  test('for several items at once fails for a target whose item was refused', async () => {
     world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
     const person = { requestClass: 'person' } as const;
@@ -296,7 +296,7 @@ describe('a call', () => {
       body: { site_ids: [{ cel: 'site.id' }] },
     };
 
-    const { targets } = await calling(world, 'listSites', assign);
+    const { targets } = await runCall(world, 'listSites', assign);
 
     expect(Object.fromEntries(targets.map(({ id, reason }) => [id, reason]))).toEqual({
       'site-0001': 'rejected',
@@ -306,12 +306,12 @@ describe('a call', () => {
   });
 
   test.each(['garbage', 'truncate'] as const)(
-    'that the service reports as done is done, though the rest of its answer is lost (%s)',
+    'with a success status is done, even if the rest of its answer cannot be read (%s)',
     async (fault) => {
       world = await startWorld({ sites: 2, rateLimit: 1_000_000 });
       world.sandbox.failNext({ operation: 'enableSiteActivityLogs', times: 100 }, fault);
 
-      const { targets } = await calling(world, 'listSites', { operation: 'enableSiteActivityLogs' });
+      const { targets } = await runCall(world, 'listSites', { operation: 'enableSiteActivityLogs' });
 
       expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([
         ['done', 0],
@@ -321,7 +321,7 @@ describe('a call', () => {
     },
   );
 
-  test('for several things at once whose answer is lost is sent again: it may have refused the target', async () => {
+  test('for several items at once whose answer cannot be read is sent again, as it may have refused the item', async () => {
     world = await startWorld({ sites: 1, rateLimit: 1_000_000 });
     const { client } = world.caretaker.link('default');
     const { tag } = await client.call(
@@ -336,13 +336,13 @@ describe('a call', () => {
       body: { site_ids: [{ cel: 'site.id' }] },
     };
 
-    const { targets } = await calling(world, 'listSites', assign);
+    const { targets } = await runCall(world, 'listSites', assign);
 
     expect(targets.map(({ reason, attempts }) => [reason, attempts])).toEqual([['done', 1]]);
     expect(world.sandbox.journal.countOf('assignTag')).toBe(2);
   });
 
-  test('that names something besides the target which is not there fails in the words of the service', async () => {
+  test('that names something else that does not exist fails with the message of the service', async () => {
     world = await startWorld({ sites: 2 });
     const { client } = world.caretaker.link('default');
     const missing = await client
@@ -354,7 +354,7 @@ describe('a call', () => {
       body: { site_ids: [{ cel: 'site.id' }] },
     };
 
-    const { run, targets } = await calling(world, 'listSites', assign);
+    const { run, targets } = await runCall(world, 'listSites', assign);
 
     expect(missing).toBeInstanceOf(GoneError);
     const { message } = (missing as GoneError).problem;
@@ -365,11 +365,11 @@ describe('a call', () => {
     );
   });
 
-  test('must be the day of a moment in the time zone of the policy', async () => {
+  test('gets the day of a time in the time zone of the policy', async () => {
     world = await startWorld({ sites: 1 });
     const work = { title: 'Care', performed_on: { cel: 'now - duration("24h")' } };
 
-    await calling(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
+    await runCall(world, 'listSites', { operation: 'createSiteCustomWorks', body: { custom_works: [work] } });
 
     const { client } = world.caretaker.link('default');
     const works = await client.call(
@@ -381,7 +381,7 @@ describe('a call', () => {
     expect(works.custom_works.find(({ title }) => title === 'Care')?.performed_on).toBe(day);
   });
 
-  test('for a sync is followed, adopts one that runs, and knows the limits of the day', async () => {
+  test('for a sync is followed, adopts a running sync, and is skipped at the daily limit or under maintenance', async () => {
     world = await startWorld({ sites: 4 });
     const { sandbox } = world;
     for (const id of sandbox.siteIds()) sandbox.site(id).syncTakes(60_000);
@@ -391,7 +391,7 @@ describe('a call', () => {
     sandbox.site('site-0002').useUpDailySyncs();
     sandbox.site('site-0003').underMaintenance(true);
 
-    const { targets, effects } = await calling(world, 'listSites', { operation: 'syncSite' });
+    const { targets, effects } = await runCall(world, 'listSites', { operation: 'syncSite' });
 
     expect(Object.fromEntries(targets.map(({ id, reason }) => [id, reason]))).toEqual({
       'site-0001': 'adopted',
@@ -408,10 +408,10 @@ describe('a target whose call', () => {
     ['task-failed', 'failing-tasks', /^At the step \w+: The step \w+ failed\.$/],
     ['task-aborted', 'aborted-tasks', /^At the step \w+: The step \w+ was aborted\.$/],
   ])(
-    'started a task that ends badly has failed: %s, with what the service says of it',
+    'started a task that does not succeed is failed as %s, with the message of the service',
     async (reason, fault, says) => {
       world = await startWorld({ sites: 12, faults: { [fault]: 1 } });
-      const { targets } = await calling(world, 'listSites', download, backedUp);
+      const { targets } = await runCall(world, 'listSites', download, backedUp);
       expect(targets).toMatchObject([
         { outcome: 'failed', reason, detail: expect.stringMatching(says) },
         { outcome: 'failed', reason, detail: expect.stringMatching(says) },
@@ -419,15 +419,15 @@ describe('a target whose call', () => {
     },
   );
 
-  test('started a task that failed has failed, even when the service does not show why', async () => {
+  test('started a task that failed is failed, even when the service does not show why', async () => {
     world = await startWorld({ sites: 12, faults: { 'failing-tasks': 1 } });
     world.sandbox.failNext({ operation: 'showTask', times: 1_000 }, 'status-503');
-    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+    const { targets } = await runCall(world, 'listSites', download, { ...backedUp, limit: 1 });
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-failed' }]);
     expect(targets[0]?.detail).toBeUndefined();
   });
 
-  test('the service fails in each of its attempts has failed: unavailable, and nothing was made', async () => {
+  test('failed in every attempt ends as unavailable, and nothing was created', async () => {
     world = await startWorld({ sites: 3 });
     world.sandbox.failNext({ operation: 'createSiteNote', times: 1_000 }, 'error-before');
     const run = await world.ended(
@@ -448,7 +448,7 @@ describe('a target whose call', () => {
     expect(world.sandbox.journal.effectsOf('createSiteNote')).toEqual([]);
   });
 
-  test('started a task that somebody cancels has failed: task-cancelled', async () => {
+  test('started a task that somebody cancels is failed as task-cancelled', async () => {
     world = await startWorld({ sites: 12 });
     const { client } = world.caretaker.link('default');
     around(client, 'call', async (call, operation) => {
@@ -459,7 +459,7 @@ describe('a target whose call', () => {
       return answer;
     });
 
-    const { targets } = await calling(world, 'listSites', download, { ...backedUp, limit: 1 });
+    const { targets } = await runCall(world, 'listSites', download, { ...backedUp, limit: 1 });
 
     expect(targets).toMatchObject([{ outcome: 'failed', reason: 'task-cancelled' }]);
   });
@@ -477,7 +477,7 @@ describe('a target whose call', () => {
   ] as const)('the service does not carry out ends as %s', async (reason, outcome, error) => {
     world = await startWorld({ sites: 3 });
     const { client } = world.caretaker.link('default');
-    // In an outage that does not end, it is given up when its time is up, and not before.
+    // During an outage that does not end, the target ends at timeout.target, and not earlier.
     around(client, 'answers', async (call) => reason !== 'timeout' && (await call()));
     around(client, 'call', (call, operation, input) =>
       operation === 'enableSiteActivityLogs' && 'site_id' in input && input.site_id === 'site-0001'
@@ -486,7 +486,7 @@ describe('a target whose call', () => {
     );
 
     const enable = { operation: 'enableSiteActivityLogs' };
-    const { targets } = await calling(world, 'listSites', enable, {}, 90_000);
+    const { targets } = await runCall(world, 'listSites', enable, {}, 90_000);
 
     expect(targets.find(({ id }) => id === 'site-0001')).toMatchObject({ outcome, reason });
     expect(targets.filter((target) => target.reason === 'done')).toHaveLength(2);
