@@ -55,7 +55,7 @@ export function formatKept(kept: readonly Kept[]): string[] {
     if (!first) return [];
     const names = mine.map(({ name, readAt }) => `${name} as it was read at ${isoMinute(readAt)}`).join(', ');
     return [
-      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.mistake.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
+      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.error.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
     ];
   });
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { CaretakerError } from '../errors.ts';
 import { type Overlap, type Policy, weights } from '../policy/policy.ts';
 import { type Freeze, formatFreeze } from '../records/freeze-store.ts';
-import type { FiringRecord } from '../records/ledger-store.ts';
+import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { Run, Trigger } from '../run/run.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -76,13 +76,13 @@ export async function fire(
   };
   let made = await records.runs.create(run, limits, {
     only: firing.only,
-    firing: recordOf(run),
+    scheduledTime: recordOf(run),
     unless: stoppedBy[overlap],
   });
   if (made === 'overlap') {
     const detail = await inTheWay(deps, run, overlap);
     run = { ...run, status: 'skipped', finishedAt: now, detail };
-    made = await records.runs.create(run, limits, { firing: recordOf(run) });
+    made = await records.runs.create(run, limits, { scheduledTime: recordOf(run) });
   }
   if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
   if (made === 'exists') {
@@ -121,12 +121,12 @@ async function inTheWay(deps: EngineDeps, run: Run, overlap: Overlap): Promise<s
   return `The run ${waits} was already waiting for its turn, and one may wait (schedule.overlap: queue).`;
 }
 
-/** What the ledger says of the moment; a person's own runs have none. */
-function recordOf(run: Run): FiringRecord | undefined {
+/** The ledger's record of the scheduled time; manual runs have none. */
+function recordOf(run: Run): ScheduledTime | undefined {
   if (run.trigger === 'manual' || run.trigger === 'retry') return undefined;
-  const firing = { moment: run.scheduledFor, at: run.createdAt, run: run.id };
-  if (run.status !== 'skipped') return { ...firing, is: 'ran' };
-  return { ...firing, is: 'skipped', why: 'overlap', ...(run.detail ? { note: run.detail } : {}) };
+  const record = { scheduledFor: run.scheduledFor, at: run.createdAt, run: run.id };
+  if (run.status !== 'skipped') return { ...record, is: 'ran' };
+  return { ...record, is: 'skipped', why: 'overlap', ...(run.detail ? { note: run.detail } : {}) };
 }
 
 /** What a queued run is to do now. */

@@ -167,7 +167,7 @@ function readAll(
       file: first?.file ?? policy.file,
       readAt: readAt.get(policy.name) ?? now,
       brokenSince: brokenSince.get(first?.file ?? '') ?? now,
-      mistake: first ? `${first.line}:${first.column}: ${first.message}` : '',
+      error: first ? `${first.line}:${first.column}: ${first.message}` : '',
     };
   });
   return { policies, findings: read.findings, kept, inodes, readAt, changedAt, brokenSince };

@@ -1,9 +1,9 @@
 /**
- * The ledger of firings: for each nominal moment of a policy, one record of what was decided about it.
+ * The ledger of a policy: one record for each scheduled time of what was decided about it.
  *
- * A record is written in the same script as what it tells of: with the run that is made, or with the cursor
- * that moves past the moment. The first record of a moment stays, whoever comes second, so that any number of
- * daemons, killed at any instant, leave exactly one. A backfill is noted on the record that is there.
+ * A record is written in the same script as the run that it names, or as the cursor that moves past the
+ * scheduled time. The first record of a time stays, so that any number of daemons, killed at any instant,
+ * leave exactly one. A backfill is noted on the existing record.
  */
 
 import { z } from 'zod';
@@ -12,36 +12,36 @@ import { type Store, toJson } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
-/** Why a moment made no run that did anything. */
-export const leftOutFor = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;
-export type LeftOutFor = (typeof leftOutFor)[number];
+/** Why a scheduled time made no run, or a run that was skipped. */
+export const skipCodes = ['overlap', 'paused', 'frozen', 'blackout', 'disabled'] as const;
+export type SkipCode = (typeof skipCodes)[number];
 
-/** What became of one moment. */
-const FiringRecord = z.object({
-  /** The nominal moment, in milliseconds since 1970. */
-  moment: z.number(),
+/** What was decided about one scheduled time. */
+const ScheduledTime = z.object({
+  /** The scheduled time before jitter, in milliseconds since 1970. */
+  scheduledFor: z.number(),
   is: z.enum(['ran', 'skipped', 'missed', 'merged']),
   /** When this was decided. */
   at: z.number(),
-  why: z.exactOptional(z.enum(leftOutFor)),
-  /** What a person should know besides: who paused it and why, which run was in the way. */
+  why: z.exactOptional(z.enum(skipCodes)),
+  /** Details for people: who paused the policy and why, or which run was active. */
   note: z.exactOptional(z.string()),
-  /** Its run; of a moment that was left out because of overlap, the record of that. */
+  /** Its run; for `overlap`, the run that was skipped. */
   run: z.exactOptional(z.string()),
-  /** Of a merged one: the moment whose run makes up for it. */
+  /** Of a merged time: the scheduled time whose run catches it up. */
   into: z.exactOptional(z.number()),
-  /** The latest run that caught up it afterwards. */
+  /** The latest backfill of it. */
   backfill: z.exactOptional(z.string()),
 });
-export type FiringRecord = z.output<typeof FiringRecord>;
+export type ScheduledTime = z.output<typeof ScheduledTime>;
 
-/** Where the scheduler goes on with a policy. */
+/** Where the scheduler continues with a policy. */
 export interface CursorMove {
   to: number;
-  /** The crons and time zone whose moments are counted. */
-  moments: string;
+  /** The crons and time zone whose times the cursor counts. */
+  schedule: string;
   /**
-   * Moments from here on are still owed a run of their own (`catchup: { mode: all }`); nothing when none is.
+   * Times from here on still have to get a run of their own (`catchup: { mode: all }`); nothing when none has.
    */
   owedFrom?: number | undefined;
 }
@@ -66,38 +66,38 @@ for i = 1, #records, 2 do
   end
 end
 if new > 0 then redis.call('SADD', keys.ledgers, args.policy) end
-local cursor, schedule = unpack(redis.call('HMGET', keys.policy, 'cursor', 'moments'))
+local cursor, schedule = unpack(redis.call('HMGET', keys.policy, 'cursor', 'cursorSchedule'))
 if tonumber(args.cursor) > tonumber(cursor or 0) then redis.call('HSET', keys.policy, 'cursor', args.cursor) end
 if schedule ~= args.schedule then
-  redis.call('HSET', keys.policy, 'moments', args.schedule, 'since', args.cursor)
+  redis.call('HSET', keys.policy, 'cursorSchedule', args.schedule, 'since', args.cursor)
 end
 if args.owed_from == '' then redis.call('HDEL', keys.policy, 'owedFrom')
 else redis.call('HSET', keys.policy, 'owedFrom', args.owed_from) end
 return new`,
 );
 
-/** So many records go into one script at most. */
+/** Records per script. */
 const PAGE = 500;
-/** A policy of every minute keeps a month; the newest stay. */
+/** A policy that runs every minute keeps a month. */
 const MAX_KEPT = 50_000;
 
 export class LedgerStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Records moments that make no run, and moves the policy's cursor on; it never goes back, whatever the
-   * clocks of several daemons say. A moment that has a record keeps it. Gives how many records are new.
+   * Records scheduled times that make no run, and moves the policy's cursor forward; it never moves back, even
+   * if the clocks of several daemons differ. A time that has a record keeps it. Gives how many records are new.
    */
-  async settle(policy: string, records: readonly FiringRecord[], cursor: CursorMove): Promise<number> {
+  async record(policy: string, records: readonly ScheduledTime[], cursor: CursorMove): Promise<number> {
     let written = 0;
     for (let from = 0; from === 0 || from < records.length; from += PAGE) {
       const page = records.slice(from, from + PAGE);
       const last = from + PAGE >= records.length;
-      const to = last ? cursor.to : Math.max(...page.map(({ moment }) => moment));
+      const to = last ? cursor.to : Math.max(...page.map(({ scheduledFor: moment }) => moment));
       const added = await recordTimes(this.store, {
         keys: { ledger: keys.ledger(policy), policy: keys.policy(policy), ledgers: keys.ledgers },
-        args: { policy, cursor: to, schedule: cursor.moments, owed_from: cursor.owedFrom ?? '' },
-        argList: page.flatMap((record) => [record.moment, toJson(record)]),
+        args: { policy, cursor: to, schedule: cursor.schedule, owed_from: cursor.owedFrom ?? '' },
+        argList: page.flatMap((record) => [record.scheduledFor, toJson(record)]),
       });
       written += Number(added);
     }
@@ -105,18 +105,17 @@ export class LedgerStore {
   }
 
   /**
-   * The records of the moments from `from` to `to`, both included, oldest first; at most `limit`, from the
-   * oldest on.
+   * The records of the times from `from` to `to`, both included, oldest first, at most `limit`.
    */
-  async between(policy: string, from: number, to: number, limit: number): Promise<FiringRecord[]> {
+  async between(policy: string, from: number, to: number, limit: number): Promise<ScheduledTime[]> {
     return read(
       keys.ledger(policy),
       await this.store.zrange(keys.ledger(policy), String(from), String(to), 'BYSCORE', 'LIMIT', 0, limit),
     );
   }
 
-  /** The newest records of moments before `before`, newest first, at most `limit`: a page of the ledger. */
-  async latest(policy: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<FiringRecord[]> {
+  /** The newest records of times before `before`, newest first, at most `limit`: a page of the ledger. */
+  async latest(policy: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<ScheduledTime[]> {
     const below = before === Number.POSITIVE_INFINITY ? '+inf' : `(${before}`;
     return read(
       keys.ledger(policy),
@@ -125,8 +124,7 @@ export class LedgerStore {
   }
 
   /**
-   * Forgets the records of moments before `before`, and of each policy the oldest beyond 50,000; gives how
-   * many.
+   * Removes the records of times before `before`, and of each policy the oldest beyond 50,000; gives how many.
    */
   async prune(before: number): Promise<number> {
     let removed = 0;
@@ -134,12 +132,12 @@ export class LedgerStore {
       const ledger = keys.ledger(policy);
       removed += await this.store.zremrangebyscore(ledger, '-inf', `(${before}`);
       removed += await this.store.zremrangebyrank(ledger, 0, -MAX_KEPT - 1);
-      // A record that comes in between is written with its policy's name: the next hour finds it again.
+      // A record that is added meanwhile adds its policy's name again, so the next pruning finds it.
       if ((await this.store.zcard(ledger)) === 0) await this.store.srem(keys.ledgers, policy);
     }
     return removed;
   }
 }
 
-const read = (ledger: string, members: string[]): FiringRecord[] =>
-  members.map((member) => parseRecord(FiringRecord, member, ledger));
+const read = (ledger: string, members: string[]): ScheduledTime[] =>
+  members.map((member) => parseRecord(ScheduledTime, member, ledger));

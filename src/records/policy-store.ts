@@ -18,12 +18,12 @@ export type Pause = z.output<typeof Pause>;
 /** A pause that is over. */
 const EndedPause = Pause.extend({ until: z.number() });
 
-/** The pause that holds at `now`: one that has ended by itself is over, though it is still written down. */
+/** The pause that is active at `now`; one whose `until` has passed is over, though it is still stored. */
 export const pauseAt = (state: Pauses | undefined, now: number): Pause | undefined =>
   state?.pause && (state.pause.until ?? Number.POSITIVE_INFINITY) > now ? state.pause : undefined;
 
 /**
- * The pause active, which may have ended by itself, and the latest ones that are over, each with its end as
+ * The stored pause, which may have passed its `until`, and the latest ones that are over, each with its end as
  * `until`.
  */
 export interface Pauses {
@@ -32,16 +32,16 @@ export interface Pauses {
   pauses?: z.output<typeof EndedPause>[];
 }
 
-/** What is remembered of a policy besides its file: it survives restarts and edits. */
+/** What is stored of a policy besides its file. It survives restarts and edits. */
 export interface PolicyState extends Pauses {
   /** The global freezes, which hold for every policy. */
   freezes?: Pauses;
-  /** The moment up to which its firings have been dealt with. */
+  /** All scheduled times up to here have been decided. */
   cursor?: number;
-  /** The crons and time zone whose firings the cursor counts, and since when it has been these. */
-  moments?: string;
+  /** The crons and time zone whose times the cursor counts, and since when. */
+  cursorSchedule?: string;
   since?: number;
-  /** Moments from here on are still owed a run of their own (`catchup: { mode: all }`). */
+  /** Times from here on still have to get a run of their own (`catchup: { mode: all }`). */
   owedFrom?: number;
   /** How many runs in a row have failed. */
   failures: number;
@@ -148,7 +148,7 @@ export const pausesOf = (hash: Record<string, string>, key: string): Pauses => (
 const Fields = z.object({
   failures: z.coerce.number().default(0),
   cursor: z.exactOptional(z.coerce.number()),
-  moments: z.exactOptional(z.string()),
+  cursorSchedule: z.exactOptional(z.string()),
   since: z.exactOptional(z.coerce.number()),
   owedFrom: z.exactOptional(z.coerce.number()),
 });

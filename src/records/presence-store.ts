@@ -14,8 +14,8 @@ const KeptPolicy = z.object({
   /** When the version active was first read, and since when the file is broken. */
   readAt: z.number(),
   brokenSince: z.number(),
-  /** The first mistake of the file, behind line and column: `3:5: "croon" is not known here.` */
-  mistake: z.string(),
+  /** The first error of the file, after line and column: `3:5: "croon" is not known here.` */
+  error: z.string(),
 });
 export type KeptPolicy = z.output<typeof KeptPolicy>;
 

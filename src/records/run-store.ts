@@ -13,7 +13,7 @@ import { type Held, type Run, type RunStatus, runStatuses, type Spent } from '..
 import { scrub } from '../secrets.ts';
 import type { CaretakerEvent } from './events.ts';
 import { keys, keysOfRun } from './keys.ts';
-import type { FiringRecord } from './ledger-store.ts';
+import type { ScheduledTime } from './ledger-store.ts';
 import { flat, fromHash } from './run-hash.ts';
 import { createRun, creations, holdRun, moveRun, releaseRun, setEnding, setFields } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
@@ -32,8 +32,8 @@ export interface RunLimits {
 export interface Creation {
   /** The targets that alone were asked for. */
   only?: readonly string[] | undefined;
-  /** The record of the moment that it is fired for, in the policy's ledger. */
-  firing?: FiringRecord | undefined;
+  /** The record of its scheduled time in the policy's ledger. */
+  scheduledTime?: ScheduledTime | undefined;
   /**
    * Which other runs of the policy, not ended, are in its way: any, or one that already waits for its turn.
    */
@@ -43,9 +43,9 @@ export interface Creation {
 export interface RunQuery {
   policy?: string;
   status?: RunStatus;
-  /** Only runs created at or after this moment. */
+  /** Only runs created at or after this time. */
   since?: number;
-  /** Only runs created before this moment: the next page of a list. */
+  /** Only runs created before this time: the next page of a list. */
   before?: number;
   /** At most so many, newest first. */
   limit: number;
@@ -87,7 +87,7 @@ export class RunStore {
   async create(
     run: Run,
     limits: RunLimits,
-    { only = [], firing, unless }: Creation = {},
+    { only = [], scheduledTime: firing, unless }: Creation = {},
   ): Promise<(typeof creations)[number]> {
     const fields = Object.entries({
       ...flat(run),
@@ -121,7 +121,7 @@ export class RunStore {
         policy: run.policy,
         overlap: unless ?? '',
         run_prefix: keys.run(''),
-        scheduled_at: firing?.moment ?? '',
+        scheduled_at: firing?.scheduledFor ?? '',
         record: firing ? toJson(firing) : '',
         backfill: run.trigger === 'backfill' ? 1 : 0,
         field_count: fields.length,

@@ -1,7 +1,7 @@
 /** Which past scheduled times of a policy a backfill runs, and why not the others. */
 import { CaretakerError } from '../errors.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
-import type { FiringRecord } from '../records/ledger-store.ts';
+import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { Records } from '../records/records.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
@@ -52,7 +52,7 @@ export async function planBackfill(
     );
   const known = new Map(
     (await (records?.ledger.between(name, from, to, 2 * MAX_BACKFILL_TIMES) ?? [])).map((record) => [
-      record.moment,
+      record.scheduledFor,
       record,
     ]),
   );
@@ -77,10 +77,10 @@ export const queued = (policy: Policy): Policy =>
     : policy;
 
 /** The latest run of a scheduled time; a run that was only recorded as skipped does not count. */
-const latestRun = (record: FiringRecord | undefined): string | undefined =>
+const latestRun = (record: ScheduledTime | undefined): string | undefined =>
   record?.backfill ?? (record?.is === 'ran' ? record.run : undefined);
 
-function attemptAfter(record: FiringRecord | undefined): number {
+function attemptAfter(record: ScheduledTime | undefined): number {
   const before = /-backfill(\d*)$/.exec(latestRun(record) ?? '');
   return before ? Number(before[1] || 1) + 1 : 1;
 }
@@ -88,7 +88,7 @@ function attemptAfter(record: FiringRecord | undefined): number {
 interface Known {
   schedule: Schedule;
   scheduledFor: number;
-  record: FiringRecord | undefined;
+  record: ScheduledTime | undefined;
   id: string | undefined;
   run: Run | undefined;
   reprocess: Reprocess;
@@ -111,7 +111,7 @@ function evaluate({
   return { fires: reprocess === 'all' || (reprocess === 'failed' && failed), because };
 }
 
-function formatRecord({ is, why, note }: FiringRecord): string {
+function formatRecord({ is, why, note }: ScheduledTime): string {
   if (is === 'merged') return 'missed, and caught up by the run of a later time';
   if (is !== 'skipped' || why === undefined) return 'missed';
   return `skipped: ${why === 'overlap' ? 'overlap' : formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;

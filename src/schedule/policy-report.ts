@@ -62,7 +62,7 @@ export const pauseReport = ({ at, by, reason, until }: Pause) => ({
 });
 
 /** Which file has errors, since when, and when the active version was read. */
-export const keptReport = ({ file, mistake, brokenSince, readAt }: KeptPolicy) => ({
+export const keptReport = ({ file, error: mistake, brokenSince, readAt }: KeptPolicy) => ({
   file,
   error: mistake,
   broken_since: isoTime(brokenSince),

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
-import type { FiringRecord } from '../records/ledger-store.ts';
+import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
@@ -191,11 +191,11 @@ async function carryOut(
   const start = cursorFor(schedule, state, now);
   const due = whatIsDue(name, schedule, { ...state, cursor: start, now });
   const owed = state.owedFrom ?? due.decisions.find((one) => one.is === 'fire' && one.inTurn)?.scheduledFor;
-  const recorded: FiringRecord[] = [];
+  const recorded: ScheduledTime[] = [];
   let cursor = start ?? due.cursor;
-  let pending: FiringRecord[] = [];
+  let pending: ScheduledTime[] = [];
   const settle = async (to: number, owedFrom: number | undefined) => {
-    const fresh = await deps.records.ledger.settle(name, pending, { to, moments, owedFrom });
+    const fresh = await deps.records.ledger.record(name, pending, { to, schedule: moments, owedFrom });
     if (fresh > 0) recorded.push(...pending);
     pending = [];
   };
@@ -216,7 +216,7 @@ async function carryOut(
   }
   const more = due.nextDueAt === now;
   const owedFrom = more ? owed : undefined;
-  const known = state.cursor === cursor && state.moments === moments && state.owedFrom === owedFrom;
+  const known = state.cursor === cursor && state.cursorSchedule === moments && state.owedFrom === owedFrom;
   if (pending.length > 0 || !known) await settle(cursor, owedFrom);
   logSkipped(deps.log, name, recorded);
   return more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY);

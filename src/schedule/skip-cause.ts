@@ -1,11 +1,11 @@
 /** What keeps a policy from firing, apart from other runs; used to decide and to report. */
 import type { Schedule } from '../policy/policy.ts';
-import type { LeftOutFor } from '../records/ledger-store.ts';
+import type { SkipCode } from '../records/ledger-store.ts';
 import type { Pause, Pauses, PolicyState } from '../records/policy-store.ts';
 import { blackoutOn, formatBlackout } from './blackout.ts';
 
 export interface SkipCause {
-  why: Exclude<LeftOutFor, 'overlap'>;
+  why: Exclude<SkipCode, 'overlap'>;
   /** Details: who and why, or which days. */
   note?: string;
 }
@@ -45,5 +45,5 @@ const pauseOver = ({ pause, pauses = [] }: Pauses = {}, at: number): Pause | und
 const noteOf = ({ by, reason }: Pause): string => `by ${by}${reason === undefined ? '' : `: ${reason}`}`;
 
 /** What kept a policy from firing, in words: `paused by anna: the big sale`. */
-export const formatSkipCause = ({ why, note }: { why: LeftOutFor; note?: string }): string =>
+export const formatSkipCause = ({ why, note }: { why: SkipCode; note?: string }): string =>
   note === undefined ? why : `${why} ${/^(by |\d|until |calendar |every )/.test(note) ? note : `(${note})`}`;

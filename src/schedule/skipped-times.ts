@@ -1,20 +1,20 @@
 /** Scheduled times that make no run: their records, and their lines in the log. */
 import { isoTime } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { FiringRecord } from '../records/ledger-store.ts';
+import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { Decision } from './due.ts';
 
 /** The record of a decision not to fire, made at `at`. */
-export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number): FiringRecord {
-  const { scheduledFor: moment } = decision;
+export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number): ScheduledTime {
+  const { scheduledFor } = decision;
   switch (decision.is) {
     case 'missed':
-      return { moment, is: 'missed', at };
+      return { scheduledFor, is: 'missed', at };
     case 'merged':
-      return { moment, is: 'merged', at, into: decision.into };
+      return { scheduledFor, is: 'merged', at, into: decision.into };
     case 'skip': {
       const { why, note } = decision;
-      return { moment, is: 'skipped', at, why, ...(note === undefined ? {} : { note }) };
+      return { scheduledFor, is: 'skipped', at, why, ...(note === undefined ? {} : { note }) };
     }
   }
 }
@@ -29,14 +29,14 @@ const messages: Record<string, string> = {
 };
 
 /** One line for each reason, whatever the number of scheduled times. */
-export function logSkipped(log: Log, policy: string, records: readonly FiringRecord[]): void {
+export function logSkipped(log: Log, policy: string, records: readonly ScheduledTime[]): void {
   for (const [kind, text] of Object.entries(messages)) {
     const skipped = records.filter((one) => (one.why ?? one.is) === kind);
     const last = skipped.at(-1);
     if (!last) continue;
     const note = last.note === undefined ? {} : { note: last.note };
     log[kind === 'missed' ? 'warn' : 'info'](
-      { policy, scheduledTimes: skipped.length, last: isoTime(last.moment), ...note },
+      { policy, scheduledTimes: skipped.length, last: isoTime(last.scheduledFor), ...note },
       text,
     );
   }

@@ -4,7 +4,7 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
-import type { FiringRecord } from '../records/ledger-store.ts';
+import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
@@ -18,8 +18,8 @@ export interface Explained {
   scheduled_for: string;
   /** In the policy's time zone. */
   wall_time: string;
-  is: FiringRecord['is'] | 'upcoming' | 'due' | 'unknown';
-  why: FiringRecord['why'] | null;
+  is: ScheduledTime['is'] | 'upcoming' | 'due' | 'unknown';
+  why: ScheduledTime['why'] | null;
   run: string | null;
   run_status: Run['status'] | null;
   backfill: string | null;
@@ -61,7 +61,7 @@ export async function explain(
   const named = schedule
     ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
     : [];
-  const known = new Map(stored.map((record) => [record.moment, record]));
+  const known = new Map(stored.map((record) => [record.scheduledFor, record]));
   const all = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b);
   const explainAll = (some: readonly number[]) =>
     Promise.all(some.map((scheduledFor) => explainOne(view, scheduledFor, known.get(scheduledFor))));
@@ -111,7 +111,7 @@ function joinEqual(scheduledTimes: readonly Explained[], name: string, zone: str
   );
 }
 
-async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]): Promise<FiringRecord[]> {
+async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]): Promise<ScheduledTime[]> {
   return (
     await Promise.all(spans.map(({ from, to }) => ledger.between(name, from, to, MAX_SCHEDULED_TIMES_SHOWN)))
   ).flat();
@@ -123,7 +123,7 @@ interface View {
   state: PolicyState;
   now: number;
   runOf: (id: string) => Promise<Run | undefined>;
-  recordOf: (scheduledFor: number) => Promise<FiringRecord | undefined>;
+  recordOf: (scheduledFor: number) => Promise<ScheduledTime | undefined>;
   hasScheduler: boolean;
 }
 
@@ -142,7 +142,7 @@ async function viewOf(records: Known | undefined, policy: Policy, now: number): 
   };
 }
 
-async function explainOne(view: View, scheduledFor: number, record?: FiringRecord): Promise<Explained> {
+async function explainOne(view: View, scheduledFor: number, record?: ScheduledTime): Promise<Explained> {
   const { policy, now } = view;
   const { schedule, name } = policy;
   const zone = schedule?.timezone ?? 'UTC';
@@ -178,13 +178,13 @@ async function explainOne(view: View, scheduledFor: number, record?: FiringRecor
 
 async function formatPast(
   view: View,
-  record: FiringRecord,
+  record: ScheduledTime,
   run: Run | undefined,
   zone: string,
 ): Promise<string> {
   switch (record.is) {
     case 'ran': {
-      const late = record.at - record.moment;
+      const late = record.at - record.scheduledFor;
       const how = run?.trigger === 'catch-up' ? `, caught up ${formatDuration(late)} late` : '';
       const backfilled = run?.trigger === 'backfill' ? ', as a backfill' : '';
       return `ran at ${wallTime(record.at, zone)}${how}${backfilled}: ${formatRun(record.run ?? '', run)}`;
@@ -196,7 +196,7 @@ async function formatPast(
     case 'missed':
       return `was missed. No daemon could fire it before ${wallTime(record.at, zone)}, which was later than its catchup allows`;
     case 'merged': {
-      const into = record.into ?? record.moment;
+      const into = record.into ?? record.scheduledFor;
       const heir = await view.recordOf(into);
       const by = heir?.run ? ` (${formatRun(heir.run, await view.runOf(heir.run))})` : '';
       return `was missed, and caught up by the run of ${wallTime(into, zone)}${by}`;

@@ -127,14 +127,18 @@ test('a scheduled time that may have had its run is left out, and its record say
   await until(world, async () => (await statusOf(ran?.run ?? '')) === 'succeeded');
   await putBack();
 
-  await until(world, async () => (await ledger()).some(({ moment }) => moment === ran?.moment));
-  const record = (await ledger()).find(({ moment }) => moment === ran?.moment);
+  await until(world, async () =>
+    (await ledger()).some(({ scheduledFor: moment }) => moment === ran?.scheduledFor),
+  );
+  const record = (await ledger()).find(({ scheduledFor: moment }) => moment === ran?.scheduledFor);
 
   expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
   expect(record?.note).toMatch(/^by caretaker: Redis was put back to its state of 20/);
   // Later times fire.
   const now = clock.now();
-  await until(world, async () => (await ledger()).some(({ is, moment }) => is === 'ran' && moment > now));
+  await until(world, async () =>
+    (await ledger()).some(({ is, scheduledFor: moment }) => is === 'ran' && moment > now),
+  );
 });
 
 test('that Redis was emptied in the middle of a run is said once, no key of the run comes back, and work goes on', async () => {

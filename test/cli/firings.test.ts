@@ -98,10 +98,10 @@ test('what is coming is listed with its jitter, and what will be left out says w
 
 test('any scheduled time is explained in a sentence, past or to come', async () => {
   const schedule = { cron: ['0 3 * * *'], timezone: 'UTC' };
-  const missed = { moment: Date.parse(three(-2)), is: 'missed' as const, at: Date.parse(three(-1)) };
-  await caretaker.records.ledger.settle('daily', [missed], {
+  const missed = { scheduledFor: Date.parse(three(-2)), is: 'missed' as const, at: Date.parse(three(-1)) };
+  await caretaker.records.ledger.record('daily', [missed], {
     to: Date.parse(three(-1)),
-    moments: timesKey(schedule),
+    schedule: timesKey(schedule),
   });
 
   const past = await desk.run(['why', 'daily', day(-2)]);

@@ -105,12 +105,12 @@ export async function startBusyWorld(): Promise<BusyWorld> {
     });
   }
   const at = now - 4 * HOUR;
-  await records.ledger.settle(
+  await records.ledger.record(
     'nightly-sync',
-    [{ moment: at, is: 'skipped', why: 'paused', note: 'by anna', at }],
+    [{ scheduledFor: at, is: 'skipped', why: 'paused', note: 'by anna', at }],
     {
       to: at,
-      moments: 'UTC * * * * *',
+      schedule: 'UTC * * * * *',
     },
   );
 

@@ -313,12 +313,12 @@ test("a policy's page tells what became of its latest moments, those that made n
   const policy = aPolicy('nightly-sync');
   world = await startWorld({ policies: () => [policy] });
   const at = Date.parse('2026-11-20T01:00:00Z');
-  await world.records.ledger.settle(
+  await world.records.ledger.record(
     policy.name,
     [
-      { moment: at, is: 'missed', at },
+      { scheduledFor: at, is: 'missed', at },
       {
-        moment: at + 60_000,
+        scheduledFor: at + 60_000,
         is: 'skipped',
         why: 'paused',
         note: 'by anna: <the sale>',
@@ -326,7 +326,7 @@ test("a policy's page tells what became of its latest moments, those that made n
         backfill: 'again',
       },
     ],
-    { to: at + 60_000, moments: 'UTC * * * * *' },
+    { to: at + 60_000, schedule: 'UTC * * * * *' },
   );
 
   const { text, html } = await look('/policies/nightly-sync');

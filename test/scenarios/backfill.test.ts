@@ -57,7 +57,7 @@ describe('a backfill', () => {
       times.at(-1) ?? 0,
       9,
     );
-    expect(ledger.map(({ moment, is, run }) => [moment, is, run])).toEqual(
+    expect(ledger.map(({ scheduledFor: moment, is, run }) => [moment, is, run])).toEqual(
       runs.map(({ id, scheduledFor }) => [scheduledFor, 'ran', id]),
     );
     expect((await planned(policy, 2)).filter(({ fires }) => fires)).toEqual([]);
@@ -70,8 +70,14 @@ describe('a backfill', () => {
     const policy = hourly();
     const { records } = world.caretaker;
     const [moment = 0] = (await planned(policy, 1)).map((one) => one.scheduledFor);
-    const record = { moment, is: 'skipped' as const, why: 'paused' as const, at: moment, note: 'by anna' };
-    await records.ledger.settle(policy.name, [record], { to: moment, moments: 'x' });
+    const record = {
+      scheduledFor: moment,
+      is: 'skipped' as const,
+      why: 'paused' as const,
+      at: moment,
+      note: 'by anna',
+    };
+    await records.ledger.record(policy.name, [record], { to: moment, schedule: 'x' });
 
     expect(await planned(policy, 1)).toMatchObject([{ fires: true, because: 'skipped: paused by anna' }]);
     const [run] = await backfilled(policy, 1);

@@ -309,7 +309,7 @@ describe('a second run of the same policy while one is under way', () => {
     );
     expect(runs.filter(({ status }) => status === 'queued')).toHaveLength(1);
     const ledger = await records.ledger.between('nightly-sync', 0, 240_000, 10);
-    expect(ledger.map(({ moment, is, why, run }) => [moment, why ?? is, run])).toEqual(
+    expect(ledger.map(({ scheduledFor: moment, is, why, run }) => [moment, why ?? is, run])).toEqual(
       runs.map(({ scheduledFor, status, id }) => [
         scheduledFor,
         status === 'skipped' ? 'overlap' : 'ran',

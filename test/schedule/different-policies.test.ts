@@ -119,7 +119,9 @@ test('of two daemons with different policy files each scheduled time has one rec
 
   for (const name of left) {
     const ledger = await ledgerOf(name, first, first + 2 * MINUTE);
-    expect(ledger.map(({ moment, is }) => [moment, is])).toEqual(times.map((time) => [time, 'ran']));
+    expect(ledger.map(({ scheduledFor, is }) => [scheduledFor, is])).toEqual(
+      times.map((time) => [time, 'ran']),
+    );
   }
   expect((await ledgerOf('only-fresh', first, first + MINUTE)).map(({ is }) => is)).toEqual(['ran', 'ran']);
   const shared = await ledgerOf('shared', first, first + 2 * MINUTE);

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Policy, Schedule } from '../../src/policy/policy.ts';
-import type { FiringRecord } from '../../src/records/ledger-store.ts';
+import type { ScheduledTime } from '../../src/records/ledger-store.ts';
 import { openRecords, type Records } from '../../src/records/records.ts';
 import { scheduledTimesBetween } from '../../src/schedule/cron-times.ts';
 import { type SchedulerDeps, tickOnce } from '../../src/schedule/scheduler.ts';
@@ -68,15 +68,15 @@ function aDaemon(policies: Policy[], { clock = heldClock(NOON), lasting = false 
         policyJson: '{}',
         policyHash: policy.hash,
       };
-      const firing = { moment: scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
-      await records.runs.create(run, { concurrency: 1, targetMs: 1 }, { firing });
+      const firing = { scheduledFor, is: 'ran' as const, at: clock.now(), run: id };
+      await records.runs.create(run, { concurrency: 1, targetMs: 1 }, { scheduledTime: firing });
     },
   };
   return { policies, clock, parts, tick: () => tickOnce(parts) };
 }
 
 const ledger = () => records.ledger.between('sweep', 0, Number.MAX_SAFE_INTEGER, 100_000);
-const inWords = ({ moment, is, why }: FiringRecord) =>
+const inWords = ({ scheduledFor: moment, is, why }: ScheduledTime) =>
   `${new Date(moment).toISOString().slice(11, 16)} ${why ?? is}`;
 
 /** The same numbers for the same seed, each below `below`. */
@@ -113,7 +113,7 @@ test.each(schedules)(
       const { cursor = 0 } = await records.policies.state('sweep');
       const due = scheduledTimesBetween(policy.schedule as Schedule, NOON, cursor);
       const written = await ledger();
-      expect(written.map(({ moment }) => moment)).toEqual(due);
+      expect(written.map(({ scheduledFor: moment }) => moment)).toEqual(due);
       const runs = await records.runs.list({ policy: 'sweep', limit: 10_000 });
       expect(
         written
@@ -162,9 +162,9 @@ function cutOff(parts: SchedulerDeps, after: number): SchedulerDeps {
     records: {
       ...parts.records,
       ledger: Object.assign(Object.create(whole), {
-        async settle(...args: Parameters<typeof whole.settle>) {
+        async settle(...args: Parameters<typeof whole.record>) {
           mayGoOn();
-          return whole.settle(...args);
+          return whole.record(...args);
         },
       }),
     },
@@ -201,8 +201,13 @@ test('a firing that another daemon has left out meanwhile makes no run', async (
   const late = aDaemon([policy]);
   await late.tick();
   await late.clock.advance(10 * MINUTE);
-  const record = { moment: NOON + 10 * MINUTE, is: 'skipped' as const, why: 'paused' as const, at: NOON };
-  await records.ledger.settle('sweep', [record], { to: NOON, moments: 'UTC */10 * * * *' });
+  const record = {
+    scheduledFor: NOON + 10 * MINUTE,
+    is: 'skipped' as const,
+    why: 'paused' as const,
+    at: NOON,
+  };
+  await records.ledger.record('sweep', [record], { to: NOON, schedule: 'UTC */10 * * * *' });
 
   await late.tick();
 
@@ -217,7 +222,7 @@ test('the ledger is paged, newest first, and forgets what is older than retentio
   await daemon.clock.advance(5 * HOUR);
   await daemon.tick();
   const first = await records.ledger.latest('sweep', 2);
-  const second = await records.ledger.latest('sweep', 2, first.at(-1)?.moment);
+  const second = await records.ledger.latest('sweep', 2, first.at(-1)?.scheduledFor);
   expect([...first, ...second].map(inWords)).toEqual([
     '17:00 ran',
     '16:50 missed',
@@ -284,8 +289,8 @@ describe('why a policy fired or did not is told in a sentence', () => {
 
   test('for a run that is no longer kept, one that was in the way, and a policy that was never fired', async () => {
     const policy = scheduled({ cron: ['0 * * * *'] });
-    const ran = { moment: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
-    const settle = () => records.ledger.settle('sweep', [ran], { to: NOON, moments: 'UTC 0 * * * *' });
+    const ran = { scheduledFor: NOON, is: 'ran' as const, at: NOON, run: 'sweep.old' };
+    const settle = () => records.ledger.record('sweep', [ran], { to: NOON, schedule: 'UTC 0 * * * *' });
     expect([await settle(), await settle()]).toEqual([1, 0]);
     expect(await asked(policy, '12:00', NOON + HOUR)).toEqual([
       'sweep Sat 2026-11-21 12:00 UTC: ran at Sat 2026-11-21 12:00: sweep.old, which is no longer stored.',
@@ -297,8 +302,14 @@ describe('why a policy fired or did not is told in a sentence', () => {
       'sweep is not due then: "0 0 31 2 *" (UTC) names no such time. It names no other either.',
     ]);
     const note = 'The run sweep.old was still under way (schedule.overlap: skip).';
-    const skipped = { moment: NOON + HOUR, is: 'skipped' as const, why: 'overlap' as const, at: NOON, note };
-    await records.ledger.settle('sweep', [skipped], { to: NOON + HOUR, moments: 'UTC 0 * * * *' });
+    const skipped = {
+      scheduledFor: NOON + HOUR,
+      is: 'skipped' as const,
+      why: 'overlap' as const,
+      at: NOON,
+      note,
+    };
+    await records.ledger.record('sweep', [skipped], { to: NOON + HOUR, schedule: 'UTC 0 * * * *' });
     expect(await asked(policy, '13:00', NOON + 2 * HOUR)).toEqual([
       'sweep Sat 2026-11-21 13:00 UTC: was skipped. The run sweep.old was still under way (schedule.overlap: skip).',
     ]);

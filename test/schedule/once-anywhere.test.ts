@@ -83,12 +83,14 @@ test('of three daemons whose machines disagree by 30 s, whoever is first at each
     expect([...killedAt].sort()).toEqual(moments);
     for (const { name } of policies) {
       const ledger = await records.ledger.between(name, 0, Number.MAX_SAFE_INTEGER, 1_000);
-      expect(ledger.map(({ moment, is }) => [moment, is])).toEqual(moments.map((moment) => [moment, 'ran']));
+      expect(ledger.map(({ scheduledFor, is }) => [scheduledFor, is])).toEqual(
+        moments.map((moment) => [moment, 'ran']),
+      );
       const runs = await records.runs.list({ policy: name, limit: 1_000 });
       expect(runs.map(({ id }) => id).sort()).toEqual(ledger.map(({ run }) => run));
       expect(new Set(runs.map(({ trigger }) => trigger))).toEqual(new Set(['schedule']));
       // Not before its scheduled time, on whatever machine.
-      expect(ledger.every(({ at, moment }) => at >= moment)).toBe(true);
+      expect(ledger.every(({ at, scheduledFor: moment }) => at >= moment)).toBe(true);
     }
   } finally {
     over = true;

@@ -73,8 +73,8 @@ function firesInto(records: Records, clock: HeldClock) {
       policyJson: JSON.stringify(policy),
       policyHash: policy.hash,
     };
-    const firing = { moment: scheduledFor, is: 'ran' as const, at: clock.now(), run: run.id };
-    return records.runs.create(run, { concurrency: 20, targetMs: 1 }, { firing });
+    const firing = { scheduledFor, is: 'ran' as const, at: clock.now(), run: run.id };
+    return records.runs.create(run, { concurrency: 20, targetMs: 1 }, { scheduledTime: firing });
   };
 }
 

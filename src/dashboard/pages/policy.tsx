@@ -1,6 +1,6 @@
 import { isoMinute } from '../../clock.ts';
 import type { Policy } from '../../policy/policy.ts';
-import type { FiringRecord } from '../../records/ledger-store.ts';
+import type { ScheduledTime } from '../../records/ledger-store.ts';
 import { pauseAt } from '../../records/policy-store.ts';
 import { firingsAhead } from '../../schedule/policy-report.ts';
 import { formatSkipCause } from '../../schedule/skip-cause.ts';
@@ -15,14 +15,14 @@ const LATEST = 20;
 const UPCOMING = 5;
 
 /** The latest scheduled times, with their runs or why there was none. */
-const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; now: number }) => (
+const ScheduleHistory = ({ records, now }: { records: readonly ScheduledTime[]; now: number }) => (
   <section id="schedule-history" data-live>
     <details>
       <summary>Schedule history</summary>
       <ul>
         {records.map((record) => (
           <li>
-            <Time at={record.moment} now={now} /> <Result record={record} />
+            <Time at={record.scheduledFor} now={now} /> <Result record={record} />
           </li>
         ))}
       </ul>
@@ -30,7 +30,7 @@ const ScheduleHistory = ({ records, now }: { records: readonly FiringRecord[]; n
   </section>
 );
 
-function whySkipped({ why, note, into }: FiringRecord): string {
+function whySkipped({ why, note, into }: ScheduledTime): string {
   if (into !== undefined) return `: caught up by the run of ${isoMinute(into)}`;
   if (why === undefined) return '';
   return why === 'overlap'
@@ -38,7 +38,7 @@ function whySkipped({ why, note, into }: FiringRecord): string {
     : `: ${formatSkipCause({ why, ...(note === undefined ? {} : { note }) })}`;
 }
 
-const Result = ({ record }: { record: FiringRecord }) => (
+const Result = ({ record }: { record: ScheduledTime }) => (
   <>
     {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
     <Sentence text={whySkipped(record)} />

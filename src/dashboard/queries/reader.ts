@@ -6,7 +6,7 @@
 import { supervisorLease } from '../../engine/supervise/lease.ts';
 import type { Blocked } from '../../records/account-store.ts';
 import type { Freeze } from '../../records/freeze-store.ts';
-import type { FiringRecord } from '../../records/ledger-store.ts';
+import type { ScheduledTime } from '../../records/ledger-store.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Presence } from '../../records/presence-store.ts';
 import type { ReasonCount } from '../../records/reason-count.ts';
@@ -58,7 +58,7 @@ export interface Reader {
   runsOfTarget(account: string, target: string, also?: string): Promise<TargetRun[]>;
   policyStates(names: readonly string[]): Promise<Map<string, PolicyState>>;
   /** The latest scheduled times of a policy, newest first. */
-  ledger(policy: string, limit: number): Promise<FiringRecord[]>;
+  ledger(policy: string, limit: number): Promise<ScheduledTime[]>;
   account(name: string): Promise<AccountFacts>;
   /** The active freeze, if there is one. */
   freeze(now: number): Promise<Freeze | undefined>;

@@ -1,9 +1,8 @@
 /**
  * Version 4: what is stored has the standard names.
  *
- * Older records have other names for some fields of targets and runs, for the list of excluded candidates, and
- * for a field of the entries in the queue. Every record that is still read is changed. Entries that are not
- * changed because a worker has them at the time of a crash are put again by the supervisor.
+ * Older records have other names for some fields of targets, runs, scheduled times and policies, for the list
+ * of excluded candidates, and for a field of the entries in the queue. All of these are rewritten.
  */
 import { z } from 'zod';
 import { runScript } from '../../redis/script.ts';
@@ -46,6 +45,14 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
+/** KEYS: sorted set. ARGV: former member, member. The member keeps its score, and so its place. */
+const REPLACE_MEMBER = `
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not score then return 0 end
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('ZADD', KEYS[1], score, ARGV[2])
+return 1`;
+
 /** KEYS: hash. ARGV: former name, name. */
 const RENAME_FIELD = `
 local value = redis.call('HGET', KEYS[1], ARGV[1])
@@ -60,7 +67,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RENAME', KEYS[1], KEYS[2]
 return 1`;
 
 export const standardNames: Migration = {
-  summary: 'fields of runs, targets and queue entries have their new names',
+  summary: 'stored fields have their standard names',
   async run(context) {
     const { store } = context;
     for (let offset = 0; ; offset += PAGE) {
@@ -70,6 +77,10 @@ export const standardNames: Migration = {
       if (ids.length < PAGE) break;
     }
     for await (const key of keysLike(store, `${PREFIX}:queue:actions:act.*`)) await migrateEntry(store, key);
+    for await (const key of keysLike(store, `${PREFIX}:policy:*`))
+      await runScript(store, RENAME_FIELD, [key], ['moments', 'cursorSchedule']);
+    for (const policy of await store.smembers(`${PREFIX}:ledgers`))
+      await migrateLedger(store, `${PREFIX}:ledger:${policy}`);
     // When processes of an older release were last seen: none of them is running now.
     await store.unlink(`${PREFIX}:presence`);
     await runScript(store, RENAME_KEY, [`${PREFIX}:attended`, `${PREFIX}:supervised`], []);
@@ -92,6 +103,22 @@ async function migrateRun({ store }: MigrationContext, run: string): Promise<voi
     await Promise.all(writes);
     cursor = next;
   } while (cursor !== '0');
+}
+
+/** A ledger is a sorted set of records as JSON, by scheduled time. */
+async function migrateLedger(store: Store, ledger: string): Promise<void> {
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await store.zrange(ledger, String(offset), String(offset + PAGE - 1));
+    await Promise.all(
+      page.map((json) => {
+        const record = parseRecord(Fields, json, ledger);
+        if (record['moment'] === undefined) return undefined;
+        const migrated = toJson(renamed(record, { moment: 'scheduledFor' }));
+        return runScript(store, REPLACE_MEMBER, [ledger], [json, migrated]);
+      }),
+    );
+    if (page.length < PAGE) return;
+  }
 }
 
 /** BullMQ keeps an entry in the field `data` of a hash of its own. */
