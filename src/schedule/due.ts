@@ -5,6 +5,7 @@
  * passes one that is not due yet because of its jitter.
  */
 import type { Schedule } from '../policy/policy.ts';
+import type { PolicyState } from '../records/policy-store.ts';
 import {
   type CronSchedule,
   dueAt,
@@ -166,9 +167,10 @@ export const timesKey = ({ timezone, cron, dst }: CronSchedule): string =>
  */
 export function cursorFor(
   schedule: CronSchedule,
-  { cursor, moments }: { cursor?: number; moments?: string },
+  { cursor, cursorSchedule }: Pick<PolicyState, 'cursor' | 'cursorSchedule'>,
   now: number,
 ): number | undefined {
-  if (cursor === undefined || moments === undefined || moments === timesKey(schedule)) return cursor;
+  if (cursor === undefined || cursorSchedule === undefined || cursorSchedule === timesKey(schedule))
+    return cursor;
   return Math.max(cursor, now - NOTICED_WITHIN_MS);
 }

@@ -187,7 +187,7 @@ async function carryOut(
   now: number,
 ): Promise<number> {
   const { name, schedule } = policy;
-  const moments = timesKey(schedule);
+  const cursorSchedule = timesKey(schedule);
   const start = cursorFor(schedule, state, now);
   const due = whatIsDue(name, schedule, { ...state, cursor: start, now });
   const owed = state.owedFrom ?? due.decisions.find((one) => one.is === 'fire' && one.inTurn)?.scheduledFor;
@@ -195,7 +195,7 @@ async function carryOut(
   let cursor = start ?? due.cursor;
   let pending: ScheduledTime[] = [];
   const settle = async (to: number, owedFrom: number | undefined) => {
-    const fresh = await deps.records.ledger.record(name, pending, { to, schedule: moments, owedFrom });
+    const fresh = await deps.records.ledger.record(name, pending, { to, schedule: cursorSchedule, owedFrom });
     if (fresh > 0) recorded.push(...pending);
     pending = [];
   };
@@ -216,7 +216,8 @@ async function carryOut(
   }
   const more = due.nextDueAt === now;
   const owedFrom = more ? owed : undefined;
-  const known = state.cursor === cursor && state.cursorSchedule === moments && state.owedFrom === owedFrom;
+  const known =
+    state.cursor === cursor && state.cursorSchedule === cursorSchedule && state.owedFrom === owedFrom;
   if (pending.length > 0 || !known) await settle(cursor, owedFrom);
   logSkipped(deps.log, name, recorded);
   return more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY);

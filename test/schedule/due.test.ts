@@ -213,7 +213,7 @@ test('a firing is late from the end of its jitter on', () => {
 
 test('a cursor of another schedule counts only from about now on', () => {
   const now = at('12:00:00');
-  const before = { cursor: at('02:00:00'), moments: timesKey(aSchedule({ cron: ['0 2 * * *'] })) };
+  const before = { cursor: at('02:00:00'), cursorSchedule: timesKey(aSchedule({ cron: ['0 2 * * *'] })) };
   const moments = timesKey(aSchedule());
 
   expect(cursorFor(aSchedule(), { ...before, moments }, now)).toBe(at('02:00:00'));
