@@ -214,11 +214,11 @@ test('a firing is late from the end of its jitter on', () => {
 test('a cursor of another schedule counts only from about now on', () => {
   const now = at('12:00:00');
   const before = { cursor: at('02:00:00'), cursorSchedule: timesKey(aSchedule({ cron: ['0 2 * * *'] })) };
-  const moments = timesKey(aSchedule());
+  const cursorSchedule = timesKey(aSchedule());
 
-  expect(cursorFor(aSchedule(), { ...before, moments }, now)).toBe(at('02:00:00'));
+  expect(cursorFor(aSchedule(), { ...before, cursorSchedule }, now)).toBe(at('02:00:00'));
   expect(cursorFor(aSchedule(), before, now)).toBe(at('11:59:50'));
-  expect(cursorFor(aSchedule({ timezone: 'Asia/Tokyo' }), { ...before, moments }, now)).toBe(at('11:59:50'));
+  expect(cursorFor(aSchedule({ timezone: 'Asia/Tokyo' }), { ...before, cursorSchedule }, now)).toBe(at('11:59:50'));
   expect(cursorFor(aSchedule(), {}, now)).toBeUndefined();
 });
 
