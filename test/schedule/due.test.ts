@@ -218,7 +218,9 @@ test('a cursor of another schedule counts only from about now on', () => {
 
   expect(cursorFor(aSchedule(), { ...before, cursorSchedule }, now)).toBe(at('02:00:00'));
   expect(cursorFor(aSchedule(), before, now)).toBe(at('11:59:50'));
-  expect(cursorFor(aSchedule({ timezone: 'Asia/Tokyo' }), { ...before, cursorSchedule }, now)).toBe(at('11:59:50'));
+  expect(cursorFor(aSchedule({ timezone: 'Asia/Tokyo' }), { ...before, cursorSchedule }, now)).toBe(
+    at('11:59:50'),
+  );
   expect(cursorFor(aSchedule(), {}, now)).toBeUndefined();
 });
 
