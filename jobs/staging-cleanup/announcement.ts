@@ -1,66 +1,62 @@
 /**
- * A change that is announced before it is made: in a note on the site it concerns, found again by its last
- * line.
+ * Announces a change before it is made, in a note on the live site. The last line of the note identifies it.
  *
- * The note is all there is to it. Whoever removes it takes the announcement back, whoever writes another date
- * into it moves the change, and a Caretaker that has lost its records finds it as well as any other.
+ * An announcement is stored in its note only. Removing the note cancels the announcement, and another date in
+ * the note moves the change. A Caretaker that has lost its records still finds the note.
  */
 import { isoMinute, isoTime } from '../../src/clock.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 
-/**
- * What announcements are recognised by: a text that all of a kind have in common, and what this one is about.
- */
-export interface Mark {
+/** What identifies an announcement. */
+export interface AnnouncementId {
   siteId: string;
+  /** The text that all announcements of the policy contain. */
   marker: string;
+  /** The id of the copy. */
   about: string;
 }
 
 export interface Announcement {
   noteId: string;
-  /**
-   * The moment before which nothing may happen, in milliseconds since 1970; not a number when it cannot be
-   * read.
-   */
+  /** The earliest time of the change, in milliseconds since 1970; NaN when it cannot be parsed. */
   from: number;
 }
 
-/** A moment as announcements have it, to the second. */
-export const toMoment = (ms: number): string => `${isoTime(ms).slice(0, 19)}Z`;
+/** A time in the format of an announcement's last line, to the second. */
+export const formatTimestamp = (ms: number): string => `${isoTime(ms).slice(0, 19)}Z`;
 
-/** A moment as people read it in announcements. */
-export const inUtc = (ms: number): string => isoMinute(ms).replace('Z', ' UTC');
+/** A time in the format of texts for people. */
+export const formatUtc = (ms: number): string => isoMinute(ms).replace('Z', ' UTC');
 
-/** A note holds 2500 characters, the last line included. */
+/** A note can have 2500 characters, and this leaves room for its last line. */
 const MAX_TEXT = 2000;
 
-const begin = ({ marker, about }: Mark): string => `[${marker}: ${about} from `;
+const lastLineStart = ({ marker, about }: AnnouncementId): string => `[${marker}: ${about} from `;
 
 /**
- * The announcement on the site, if there is one; of several, the one that leaves most time. One request per
- * 100 notes that have the marker, and one for each of them whose content the list does not show.
+ * The announcement on the site, if there is one; of several, the one with the latest time. Costs one request
+ * per 100 notes with the marker, and one for each of them whose content the list does not show.
  *
- * @throws {NotShownError} when the service does not show the content of one of them at all.
+ * @throws {NotShownError} when the service does not show the content of one of these notes.
  */
 export async function findAnnouncement(
   { all, api }: Pick<JobApi, 'all' | 'api'>,
-  mark: Mark,
+  id: AnnouncementId,
 ): Promise<Announcement | undefined> {
-  const query = { site_id: mark.siteId, filters: { content: { contains: mark.marker } } };
+  const query = { site_id: id.siteId, filters: { content: { contains: id.marker } } };
   let found: Announcement | undefined;
-  for await (const { id, content } of all('listSiteNotes', query)) {
-    const from = announcedIn(content ?? (await contentOf(api, mark, id)), mark);
+  for await (const { id: noteId, content } of all('listSiteNotes', query)) {
+    const from = announcedTime(content ?? (await contentOf(api, id, noteId)), id);
     if (from === undefined) continue;
-    if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId: id, from };
+    if (!found || Number.isNaN(found.from) || from > found.from) found = { noteId, from };
   }
   return found;
 }
 
-/** What a note holds; empty when it is gone. One request. */
-async function contentOf(api: Api, { siteId }: Mark, noteId: string): Promise<string> {
+/** The content of a note; empty when it is gone. One request. */
+async function contentOf(api: Api, { siteId }: AnnouncementId, noteId: string): Promise<string> {
   try {
     const { note } = await api.showSiteNote({ site_id: siteId, note_id: noteId });
     return shown(note.content, 'note.content');
@@ -70,43 +66,45 @@ async function contentOf(api: Api, { siteId }: Mark, noteId: string): Promise<st
   }
 }
 
-/** From when on a note's content announces it; nothing when it does not. */
-function announcedIn(content: string, mark: Mark): number | undefined {
-  const at = content.indexOf(begin(mark));
+/** The time in the last line of a note; `undefined` when the note does not contain this announcement. */
+function announcedTime(content: string, id: AnnouncementId): number | undefined {
+  const at = content.indexOf(lastLineStart(id));
   if (at === -1) return undefined;
-  const rest = content.slice(at + begin(mark).length);
+  const rest = content.slice(at + lastLineStart(id).length);
   return Date.parse(rest.slice(0, Math.max(0, rest.indexOf(']'))).trim());
 }
 
 /**
- * Writes the announcement, into the note of an `old` one if there is one. One effect, `createSiteNote` or
- * `updateSiteNote`; its intent notes the moment as `toMoment` has it.
+ * Writes the announcement, into the note of the `old` one if there is one. One effect, `createSiteNote` or
+ * `updateSiteNote`. Its intent records the time in the format of `formatTimestamp`.
  */
 export async function announce(
   api: Api,
-  mark: Mark,
+  id: AnnouncementId,
   text: string,
   from: number,
   old?: Announcement,
 ): Promise<void> {
-  const body = { note: { content: `${text.slice(0, MAX_TEXT)}\n${begin(mark)}${toMoment(from)}]` } };
-  if (!old) await api.createSiteNote({ site_id: mark.siteId, body }, toMoment(from));
-  else await api.updateSiteNote({ site_id: mark.siteId, note_id: old.noteId, body }, toMoment(from));
+  const body = {
+    note: { content: `${text.slice(0, MAX_TEXT)}\n${lastLineStart(id)}${formatTimestamp(from)}]` },
+  };
+  if (!old) await api.createSiteNote({ site_id: id.siteId, body }, formatTimestamp(from));
+  else await api.updateSiteNote({ site_id: id.siteId, note_id: old.noteId, body }, formatTimestamp(from));
 }
 
 /**
- * Has the note say what became of its announcement. A note that is gone is fine; gives the service's words
- * when it refuses. One effect, `updateSiteNote`.
+ * Changes the note into one that reports the end of the announcement. Gives the service's message when it
+ * refuses; a note that is gone is not an error. One effect, `updateSiteNote`.
  */
 export async function closeAnnouncement(
   api: Api,
-  mark: Mark,
+  id: AnnouncementId,
   noteId: string,
   text: string,
 ): Promise<string | undefined> {
-  const content = `${text.slice(0, MAX_TEXT)}\n[${mark.marker}: ${mark.about}, closed]`;
+  const content = `${text.slice(0, MAX_TEXT)}\n[${id.marker}: ${id.about}, closed]`;
   try {
-    await api.updateSiteNote({ site_id: mark.siteId, note_id: noteId, body: { note: { content } } });
+    await api.updateSiteNote({ site_id: id.siteId, note_id: noteId, body: { note: { content } } });
     return undefined;
   } catch (error) {
     const { gone, rejected } = problemWith(error);
@@ -115,6 +113,6 @@ export async function closeAnnouncement(
   }
 }
 
-/** Whether a note still announces it. One request. Throws when the service does not show what it holds. */
-export const isAnnouncedBy = async (api: Api, mark: Mark, noteId: string): Promise<boolean> =>
-  announcedIn(await contentOf(api, mark, noteId), mark) !== undefined;
+/** Whether a note still contains the announcement. One request. Throws when its content is not shown. */
+export const isAnnouncedBy = async (api: Api, id: AnnouncementId, noteId: string): Promise<boolean> =>
+  announcedTime(await contentOf(api, id, noteId), id) !== undefined;

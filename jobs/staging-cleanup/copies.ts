@@ -1,10 +1,10 @@
 /**
- * What is known of staging copies (spec 2.16): which are at rest, which are the newest, and which the service
- * is at work on, as far as its tasks tell.
+ * What is known about staging copies (spec 2.16): which are idle, which are the newest, and which are busy
+ * because a task of the service is or may be working on them.
  *
- * The specification shows the input of a task that makes a copy, and none of one that downloads or changes it
- * (2.10). So a task that names a copy is at work on that one, and one that names a live site on any copy of
- * it.
+ * The specification shows the input of a task that creates a copy, but not of one that downloads or changes a
+ * copy (2.10). So a task that names a copy makes that copy busy, and a task that names a live site makes all
+ * copies of the site busy.
  */
 
 import type { Item } from '../../src/contract/operations.ts';
@@ -15,33 +15,32 @@ import { formatDuration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { completed, shown } from '../../src/job/shown.ts';
 
-/** A copy as lists show it: without the credentials that the view of a single one has. */
+/** A copy as lists show it. Only the single view contains credentials. */
 export type Copy = Item<'listStagingSites'>;
 export type StagingTask = Item<'listTasks'>;
 
-/**
- * What a copy is while nothing is done to it. In any other status, also one that we do not know, it is left
- * alone.
- */
-export const atRest = ['active', 'paused', 'suspended'] as const;
+/** The statuses of a copy that nothing is working on. A copy with another or unknown status is not touched. */
+export const idleStatuses = ['active', 'paused', 'suspended'] as const;
 
-/** A copy whose status is not shown is not known to be at rest. */
-export const isAtRest = ({ status = '' }: Copy): boolean => (atRest as readonly string[]).includes(status);
+/** False for a copy whose status is not shown. */
+export const isIdle = ({ status = '' }: Copy): boolean =>
+  (idleStatuses as readonly string[]).includes(status);
 
-/** When it was made, in seconds; not a number when the service does not show it. */
-const madeAt = ({ created_at = '' }: Copy): number => secondsOf(created_at);
+/** When the copy was created, in seconds; NaN when the service does not show it. */
+const createdAt = ({ created_at = '' }: Copy): number => secondsOf(created_at);
 
 /**
- * What changes when somebody does something with a copy, or time does. Throws when part of it is not shown.
+ * A text that differs after every change of the copy: by a person, or because it expired. Throws when a field
+ * that it needs is not shown.
  */
-export const stateOf = ({ status, updated_at, expires_at }: Copy): string =>
+export const fingerprintOf = ({ status, updated_at, expires_at }: Copy): string =>
   [
     shown(status, 'staging.status'),
     secondsOf(shown(updated_at, 'staging.updated_at')),
     secondsOf(shown(expires_at, 'staging.expires_at')),
   ].join(' ');
 
-/** What of a copy itself makes it stale; lengths of time in milliseconds. */
+/** The conditions on the copy itself; durations in milliseconds. */
 interface Conditions {
   older_than?: number | undefined;
   expires_within?: number | undefined;
@@ -49,14 +48,14 @@ interface Conditions {
 }
 
 /**
- * Why a copy is not stale: every condition that the policy declares has to hold. Throws when one needs what
- * is not shown.
+ * Why a copy is not stale; `undefined` when every condition that the policy declares is met. Throws when a
+ * condition needs a field that is not shown.
  */
-export function whyFresh(copy: Copy, options: Conditions, now: number): string | undefined {
+export function whyNotStale(copy: Copy, options: Conditions, now: number): string | undefined {
   const { older_than, expires_within, status: wanted } = options;
-  const madeAt = Date.parse(shown(copy.created_at, 'staging.created_at'));
-  if (older_than !== undefined && madeAt > now - older_than) {
-    return `It was made less than ${formatDuration(older_than)} ago (older_than)`;
+  const createdAt = Date.parse(shown(copy.created_at, 'staging.created_at'));
+  if (older_than !== undefined && createdAt > now - older_than) {
+    return `It was created less than ${formatDuration(older_than)} ago (older_than)`;
   }
   if (expires_within !== undefined) {
     const expiresAt = Date.parse(shown(copy.expires_at, 'staging.expires_at'));
@@ -69,55 +68,56 @@ export function whyFresh(copy: Copy, options: Conditions, now: number): string |
 }
 
 /**
- * The newest copies of each live site, `count` of them. One that is still being made takes nobody's place.
+ * The `count` newest copies of each live site. A copy that is not idle, or whose creation date is not shown, is
+ * not counted.
  */
 export function newestOfEach(copies: readonly Copy[], count: number): Set<string> {
   const bySite = new Map<string, Copy[]>();
   for (const copy of copies) {
-    if (!isAtRest(copy) || Number.isNaN(madeAt(copy))) continue;
+    if (!isIdle(copy) || Number.isNaN(createdAt(copy))) continue;
     const { site_id = '' } = copy;
     bySite.set(site_id, [...(bySite.get(site_id) ?? []), copy]);
   }
-  const newestFirst = (a: Copy, b: Copy) => madeAt(b) - madeAt(a) || (a.id < b.id ? 1 : -1);
-  const newest = [...bySite.values()].flatMap((of) => of.sort(newestFirst).slice(0, count));
+  const newestFirst = (a: Copy, b: Copy) => createdAt(b) - createdAt(a) || (a.id < b.id ? 1 : -1);
+  const newest = [...bySite.values()].flatMap((ofSite) => ofSite.sort(newestFirst).slice(0, count));
   return new Set(newest.map(({ id }) => id));
 }
 
-/** What makes a copy look stale, for people: `made on 2026-11-02, suspended, expired on 2026-11-16`. */
-export function factsOf({ created_at, status, expires_at }: Copy, now: number): string {
-  const day = (moment = '') => moment.slice(0, 10);
+/** The dates and status of a copy, for people: `created on 2026-11-02, suspended, expired on 2026-11-16`. */
+export function describeCopy({ created_at, status, expires_at }: Copy, now: number): string {
+  const day = (time = '') => time.slice(0, 10);
   const expiry = `${Date.parse(expires_at ?? '') < now ? 'expired' : 'expires'} on ${day(expires_at)}`;
-  return [`made on ${day(created_at)}`, status, ...(expires_at ? [expiry] : [])].join(', ');
+  return [`created on ${day(created_at)}`, status, ...(expires_at ? [expiry] : [])].join(', ');
 }
 
-/** What decides on a copy; a list that lacks some of it is completed from single views. */
-const deciding = ['site_id', 'status', 'created_at', 'updated_at', 'expires_at'] as const;
-/** So many copies of a list are asked for alone. */
+/** The fields that decide about a copy. A field that the list does not show is taken from the single view. */
+const decidingFields = ['site_id', 'status', 'created_at', 'updated_at', 'expires_at'] as const;
+/** The most single views that are read for one list. */
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * The copies of a live site, or of all. One request per 100; one more for each of the first 100 of which the
- * list does not show everything that decides.
+ * The copies of one live site, or of all. Costs one request per 100 copies, and one for each copy (at most
+ * 100) for which the list does not show every decidingFields field.
  */
 export async function copiesOf({ all, api }: Pick<JobApi, 'all' | 'api'>, siteId?: string): Promise<Copy[]> {
   const query = siteId === undefined ? {} : { filters: { site_id: { eq: siteId } } };
   const copies: Copy[] = [];
-  let left = MAX_SINGLE_VIEWS;
+  let viewsLeft = MAX_SINGLE_VIEWS;
   for await (const copy of all('listStagingSites', query)) {
-    const isWhole = deciding.every((field) => copy[field] !== undefined);
-    if (isWhole || left === 0) {
+    const isComplete = decidingFields.every((field) => copy[field] !== undefined);
+    if (isComplete || viewsLeft === 0) {
       copies.push(copy);
       continue;
     }
-    left -= 1;
-    const alone = await copyAlone(api, copy.id);
-    copies.push(alone ? (completed(fieldsOfItem('listStagingSites'), copy, alone) as Copy) : copy);
+    viewsLeft -= 1;
+    const single = await showCopy(api, copy.id);
+    copies.push(single ? (completed(fieldsOfItem('listStagingSites'), copy, single) as Copy) : copy);
   }
   return copies;
 }
 
-/** A copy by its single view, without credentials; nothing when it is gone. One request. */
-export async function copyAlone(api: Api, staging_site_id: string): Promise<Copy | undefined> {
+/** A copy from its single view, without credentials; `undefined` when it is gone. One request. */
+export async function showCopy(api: Api, staging_site_id: string): Promise<Copy | undefined> {
   try {
     const { staging_site } = await api.showStagingSite({ staging_site_id });
     return completed(fieldsOfItem('listStagingSites'), {}, staging_site) as Copy;
@@ -131,8 +131,8 @@ const types = ['staging', 'download_staging', 'configure_staging_site'];
 const ended: readonly string[] = ['completed', 'cancelled', 'failed', 'aborted'];
 
 /**
- * The tasks on copies that were started since a moment and have not ended. Three requests, and more from 100
- * tasks on.
+ * The tasks on copies that were started since a time and have not ended. Costs three requests, and more if
+ * there are more than 100 tasks of a type.
  */
 export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: number): Promise<StagingTask[]> {
   const tasks: StagingTask[] = [];
@@ -141,37 +141,37 @@ export async function stagingTasksSince({ all }: Pick<JobApi, 'all'>, since: num
     for await (const task of all('listTasks', { filters: { type: { eq: type }, created_at } }))
       tasks.push(task);
   }
-  return tasks.filter(isUnderWay);
+  return tasks.filter(isInProgress);
 }
 
-/** A status that we do not know is no end. */
-const isUnderWay = ({ status }: StagingTask): boolean => !ended.includes(status);
+/** A task with an unknown status counts as in progress. */
+const isInProgress = ({ status }: StagingTask): boolean => !ended.includes(status);
 
 /**
- * Each of `copies`, all that the account has, that a task is at work on or may be, with that task. One that
- * names nothing we know may be at work on any; but what makes a copy of some other site concerns none of
- * these.
+ * The busy copies, each with the task that is or may be working on it. `copies` are all of the account. A task
+ * that names nothing we know may be working on any copy. A task that creates a copy is an exception: if it
+ * names something else, it is for another site and concerns none of these copies.
  */
-export function copiesAtWork(
+export function busyCopies(
   tasks: readonly StagingTask[],
   copies: readonly Copy[],
   sites: ReadonlyMap<string, { url: string }>,
 ): Map<string, StagingTask> {
-  const atWork = new Map<string, StagingTask>();
+  const busy = new Map<string, StagingTask>();
   for (const task of tasks) {
-    const names = namedBy(task);
-    const named = copies.filter(({ id, url }) => has(names, id, url));
-    const ofSites = copies.filter(({ site_id = '' }) => has(names, site_id, sites.get(site_id)?.url));
+    const names = namesIn(task);
+    const named = copies.filter(({ id, url }) => includesAny(names, id, url));
+    const ofSites = copies.filter(({ site_id = '' }) => includesAny(names, site_id, sites.get(site_id)?.url));
     const others = task.type === 'staging' && names.size > 0 ? [] : copies;
-    const meant = [named, ofSites, others].find(({ length }) => length > 0) ?? [];
-    for (const { id } of meant) atWork.set(id, task);
+    const concerned = [named, ofSites, others].find(({ length }) => length > 0) ?? [];
+    for (const { id } of concerned) busy.set(id, task);
   }
-  return atWork;
+  return busy;
 }
 
 /**
- * A task since a moment that may be at work on one copy, of which alone we know. One request per 100 tasks
- * since.
+ * A task that was started since a time and is or may be working on this copy. Unlike `busyCopies`, it knows no
+ * other copies, so any task that names nothing counts. Costs one request per 100 tasks since then.
  */
 export async function taskOnCopySince(
   { all }: Pick<JobApi, 'all'>,
@@ -180,21 +180,21 @@ export async function taskOnCopySince(
 ): Promise<StagingTask | undefined> {
   const created_at = { gte: new Date(since).toISOString() };
   for await (const task of all('listTasks', { filters: { created_at } })) {
-    // A task whose type is not shown may be at work on a copy, too.
-    if (!isUnderWay(task) || (task.type !== undefined && !types.includes(task.type))) continue;
-    const names = namedBy(task);
-    if (names.size === 0 || has(names, id, url, site_id, siteUrl)) return task;
+    // A task whose type is not shown may be working on a copy too.
+    if (!isInProgress(task) || (task.type !== undefined && !types.includes(task.type))) continue;
+    const names = namesIn(task);
+    if (names.size === 0 || includesAny(names, id, url, site_id, siteUrl)) return task;
   }
   return undefined;
 }
 
-/** Ids and addresses; of what kind the ids are, most types leave open. */
-const namedBy = ({ input }: StagingTask): Set<string> =>
+/** The ids and addresses that a task names. For most types the service does not show what the ids identify. */
+const namesIn = ({ input }: StagingTask): Set<string> =>
   new Set((input?.sites ?? []).flatMap(({ id, site_url }) => [id ?? [], site_url ?? []].flat()));
 
-const has = (names: ReadonlySet<string>, ...any: (string | undefined)[]): boolean =>
+const includesAny = (names: ReadonlySet<string>, ...any: (string | undefined)[]): boolean =>
   any.some((name) => name !== undefined && name !== '' && names.has(name));
 
-/** Why a copy is left alone that a task is at work on, as far as one can tell. */
-export const atWorkOn = ({ id, type }: StagingTask): string =>
-  `The task ${id} (${type ?? 'of a type not shown'}) is active on it, or may be: the service does not always show the copy.`;
+/** Why a busy copy is not touched. */
+export const whyBusy = ({ id, type }: StagingTask): string =>
+  `The task ${id} (${type ?? 'type not shown'}) is or may be working on it: the service does not always show which copy a task is for.`;

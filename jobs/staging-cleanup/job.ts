@@ -1,10 +1,10 @@
 /**
- * Finds staging copies that are stale, and deletes them, extends them or reports them (spec 4.14).
+ * Finds stale staging copies, and deletes, extends or reports them (spec 4.14).
  *
- * Deleting is done in two runs: the first announces it in a note on the live site, a later one deletes what
- * is still stale and still announced when the grace time is over, and says so in the note. A copy that a task
- * of the service is at work on, that has changed since the plan was made, or of which something needed is not
- * known, is left alone.
+ * A deletion takes two runs. The first announces it in a note on the live site. A run after the grace period
+ * deletes the copy if it is still stale and still announced, and updates the note. A copy is not touched if a
+ * task of the service is working on it, if it has changed since the plan was made, or if a field that is
+ * needed for the decision is not known.
  */
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
@@ -22,39 +22,39 @@ import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import {
   type Announcement,
+  type AnnouncementId,
   announce,
   closeAnnouncement,
   findAnnouncement,
-  inUtc,
+  formatTimestamp,
+  formatUtc,
   isAnnouncedBy,
-  type Mark,
-  toMoment,
 } from './announcement.ts';
 import {
-  atRest,
-  atWorkOn,
+  busyCopies,
   type Copy,
-  copiesAtWork,
   copiesOf,
-  copyAlone,
-  factsOf,
-  isAtRest,
+  describeCopy,
+  fingerprintOf,
+  idleStatuses,
+  isIdle,
   newestOfEach,
   type StagingTask,
+  showCopy,
   stagingTasksSince,
-  stateOf,
   taskOnCopySince,
-  whyFresh,
+  whyBusy,
+  whyNotStale,
 } from './copies.ts';
 import { liveSitesOf } from './live-sites.ts';
-import { type Close, type Look, State } from './state.ts';
-import { firstTag, type KnownTags, knownTags } from './tags.ts';
+import { type ClosingState, type PlannedState, State } from './state.ts';
+import { type AccountTags, firstTag, lookUpTags } from './tags.ts';
 
 const DAY_MS = 86_400_000;
 const GRACE_MS = 3 * DAY_MS;
-/** So long after its date an announcement still counts; whoever read an older one has forgotten it. */
+/** An announcement counts this long after its date. People who read an older one may have forgotten it. */
 const ANNOUNCED_FOR_MS = 90 * DAY_MS;
-/** A task that was started longer ago is not at work any more, whatever its status. */
+/** A task that was started longer ago than this counts as ended, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;
 
 const Options = z
@@ -63,62 +63,64 @@ const Options = z
       .enum(['report', 'delete', 'extend'])
       .default('report')
       .describe(
-        'What is done with stale copies: `report` reports them and changes nothing, `delete` deletes them after the grace time, `extend` extends their life. Default report.',
+        'What to do with stale copies: `report` reports them and changes nothing, `delete` deletes them after the grace period, `extend` extends their life. Default report.',
       ),
-    older_than: z.optional(duration(1000)).describe('Stale is what was made longer ago than this.'),
+    older_than: z
+      .optional(duration(1000))
+      .describe('A condition for stale copies: created longer ago than this.'),
     expires_within: z
       .optional(duration())
-      .describe('Stale is what expires within this time, or has expired already.'),
-    status: z.optional(z.array(z.enum(atRest)).min(1)).describe('Stale is what has one of these statuses.'),
+      .describe('A condition for stale copies: expires within this time, or has expired.'),
+    status: z
+      .optional(z.array(z.enum(idleStatuses)).min(1))
+      .describe('A condition for stale copies: has one of these statuses.'),
     keep_latest: z
       .optional(z.int().min(1))
-      .describe('So many copies of each live site are kept, the newest ones; the others are stale.'),
+      .describe('A condition for stale copies: is not one of this many newest copies of its live site.'),
     unless_tagged: z
       .optional(z.array(z.string().regex(/\S/, 'must be a name or id of a tag')).min(1))
       .describe('Copies of live sites with one of these tags, by name or id, are kept.'),
-    days: z.optional(z.int().min(1)).describe('By how many days `extend` lets a copy live longer.'),
+    days: z.optional(z.int().min(1)).describe('By how many days `extend` extends the life of a copy.'),
     grace: z
       .optional(duration())
       .describe(
-        'How long a deletion is announced first, in a note on the live site; 0: not at all. Default 3d.',
+        'How long a deletion is announced before it is made, in a note on the live site; 0 deletes without a note. Default 3d.',
       ),
     marker: z
       .string()
       .regex(/^[^[\]\n]{8,100}$/, 'must have 8 to 100 characters, none of them a bracket')
       .default('caretaker staging-cleanup')
-      .describe('What announcements are found again by. Default `caretaker staging-cleanup`.'),
+      .describe('The text by which announcements are recognized. Default `caretaker staging-cleanup`.'),
   })
   .superRefine(({ action, older_than, expires_within, status, keep_latest, days }, { addIssue }) => {
-    const complain = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
+    const addError = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
     if ([older_than, expires_within, status, keep_latest].every((condition) => condition === undefined)) {
-      const message = 'needs older_than, expires_within, status or keep_latest to say what is stale';
+      const message = 'needs older_than, expires_within, status or keep_latest to define what is stale';
       addIssue({ code: 'custom', path: [], message });
     }
-    if (action !== 'extend' && days !== undefined) complain('days', 'is taken by action: extend alone');
+    if (action !== 'extend' && days !== undefined) addError('days', 'applies only to action: extend');
     if (action !== 'extend') return;
-    if (days === undefined) complain('days', 'is needed by action: extend');
+    if (days === undefined) addError('days', 'is required by action: extend');
     else if (expires_within === undefined) {
-      complain('expires_within', 'is needed by action: extend, or each run would extend a copy again');
+      addError('expires_within', 'is required by action: extend, or each run would extend a copy again');
     } else if (days * DAY_MS <= expires_within) {
-      complain('days', 'must be more days than "expires_within" has, or each run would extend a copy again');
+      addError('days', 'must be longer than "expires_within", or each run would extend a copy again');
     }
   });
 type Options = z.output<typeof Options>;
 
-/** What of the account decides besides the copy itself. */
+/** What planning reads from the account. */
 interface Survey {
-  /**
-   * Every copy there is, whatever the policy selects, with what decides on it as far as the service shows it.
-   */
+  /** Every copy of the account, also those that the policy does not select. */
   copies: ReadonlyMap<string, Copy>;
   /** The live sites of the copies, by id. */
   sites: ReadonlyMap<string, Item<'listSites'>>;
   /** Copies that `keep_latest` keeps. */
   latest: ReadonlySet<string>;
-  /** Copies that a task is at work on, or may be, and the task. */
-  atWork: ReadonlyMap<string, StagingTask>;
-  /** What the account has of the tags of `unless_tagged`. */
-  tags: KnownTags;
+  /** Copies that a task is or may be working on, and the task. */
+  busy: ReadonlyMap<string, StagingTask>;
+  /** The tags of `unless_tagged`, looked up in the account. */
+  tags: AccountTags;
 }
 
 export const stagingCleanup = defineJob({
@@ -126,7 +128,7 @@ export const stagingCleanup = defineJob({
   summary: 'Deletes, extends or reports staging copies that are stale.',
   reasons: {
     announced: {
-      text: 'What is to be done was announced, and nothing else; a later run does it, when the time set for that has come.',
+      text: 'The change was announced and is not made yet; a later run makes it after the announced time.',
       notable: true,
     },
   },
@@ -139,7 +141,7 @@ export const stagingCleanup = defineJob({
   relate: ({ site_id = '' }, { sites }) => ({ site: sites.get(site_id) }),
   evaluate,
   *extraTargets({ prepared }) {
-    const why = 'No tag of the account has this name or id (unless_tagged), so no copy is touched';
+    const why = 'The account has no tag with this name or id (unless_tagged), so no copy is touched';
     for (const tag of prepared.tags.missing) yield { is: 'excluded', id: `tag ${tag}`, label: tag, why };
   },
   requestsPerTarget: ({ action, grace }) => {
@@ -152,27 +154,27 @@ export const stagingCleanup = defineJob({
     if (!state) throw new Error('A staging copy was planned without a state.');
     if (state.step === 'close') return close(acting, state);
     if (options.action === 'extend') return extend(acting, state);
-    return options.grace === 0 ? remove(acting, state) : removeIfAnnounced(acting, state);
+    return options.grace === 0 ? deleteCopy(acting, state) : announceOrDelete(acting, state);
   },
 
   async reconcile(acting, { operation, note = '' }): Promise<Reconciled<State>> {
     const { state } = acting;
     if (!state) return { is: 'unknown' };
     if (state.step === 'close') {
-      const open = await isAnnouncedBy(acting.api, markOf(acting, state), state.noteId);
-      return open ? { is: 'absent' } : ended(acting, state);
+      const open = await isAnnouncedBy(acting.api, announcementIdOf(acting, state), state.noteId);
+      return open ? { is: 'absent' } : deletedEnd(acting, state);
     }
     if (operation === 'createSiteNote' || operation === 'updateSiteNote') {
-      const found = await findAnnouncement(acting, markOf(acting, state));
-      return found && toMoment(found.from) === note ? announced(found, state) : { is: 'absent' };
+      const found = await findAnnouncement(acting, announcementIdOf(acting, state));
+      return found && formatTimestamp(found.from) === note ? announcedEnd(found, state) : { is: 'absent' };
     }
-    // One that a list lacks may still be there: the single view alone proves that it is gone.
-    const copy = await copyAlone(acting.api, acting.target.id);
+    // A copy that is missing in a list may still exist. Only the single view proves that it is gone.
+    const copy = await showCopy(acting.api, acting.target.id);
     if (operation === 'deleteStagingSite')
-      return copy ? { is: 'absent' } : removed(acting, state, 'done', note);
+      return copy ? { is: 'absent' } : afterDeletion(acting, state, 'done', note);
     if (!copy) return { is: 'skipped', reason: 'gone' };
     const after = shown(copy.expires_at, 'staging.expires_at');
-    if (secondsOf(after) > secondsOf(note)) return extended(note, after);
+    if (secondsOf(after) > secondsOf(note)) return extendedEnd(note, after);
     return secondsOf(after) === secondsOf(note) ? { is: 'absent' } : { is: 'unknown' };
   },
 });
@@ -187,20 +189,20 @@ async function prepare({ all, api, serviceTime, options, now }: Preparing<Option
     copies: new Map(copies.map((copy) => [copy.id, copy])),
     sites,
     latest: newestOfEach(copies, keep_latest),
-    atWork: copiesAtWork(tasks, copies, sites),
-    tags: await knownTags({ all }, unless_tagged),
+    busy: busyCopies(tasks, copies, sites),
+    tags: await lookUpTags({ all }, unless_tagged),
   };
 }
 
 function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Survey>): Evaluation<State> {
   const { options, prepared: known, now, serviceNow } = evaluating;
   const copy = known.copies.get(id);
-  if (!copy) return { is: 'excluded', why: 'It appeared while the plan was made' };
-  const kept = whyFresh(copy, options, serviceNow) ?? whyKept(copy, evaluating);
+  if (!copy) return { is: 'excluded', why: 'It was not listed yet when planning started' };
+  const kept = whyNotStale(copy, options, serviceNow) ?? whyKept(copy, evaluating);
   if (kept !== undefined) return { is: 'excluded', why: kept };
-  const why = whyNot(copy, evaluating);
+  const why = whyIneligible(copy, evaluating);
   if (why !== undefined) return { is: 'ineligible', why };
-  const facts = factsOf(copy, serviceNow);
+  const facts = describeCopy(copy, serviceNow);
   if (options.action === 'report') {
     const findings = [
       { severity: 'warning' as const, about: copy.url ?? copy.id, message: `Stale: ${facts}.` },
@@ -212,7 +214,7 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
     step: 'look',
     siteId,
     siteUrl: known.sites.get(siteId)?.url ?? '',
-    seen: stateOf(copy),
+    seen: fingerprintOf(copy),
     expiresAt: shown(copy.expires_at, 'staging.expires_at'),
     plannedAt: now,
     facts,
@@ -220,9 +222,7 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
   return { is: 'target', state };
 }
 
-/**
- * Why a stale copy is kept by the wish of the policy. Tags that are not shown are not "none": then it throws.
- */
+/** Why the policy keeps a stale copy. Throws when the tags of its live site are not shown. */
 function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Evaluating<Options, Survey>) {
   const { unless_tagged = [], keep_latest } = options;
   if (latest.has(copy.id)) {
@@ -230,22 +230,26 @@ function whyKept(copy: Copy, { options, prepared: { latest, sites, tags } }: Eva
     return `It is ${which} of its live site (keep_latest)`;
   }
   const site = sites.get(shown(copy.site_id, 'staging.site_id'));
-  // What becomes of a copy whose live site is not in the account is for `whyNot` to say.
+  // `whyIneligible` decides about a copy whose live site is not in the account.
   if (unless_tagged.length === 0 || !site) return undefined;
   const tag = firstTag(unless_tagged, shown(site.tags, 'site.tags'), tags);
   return tag === undefined ? undefined : `Its live site is tagged ${tag} (unless_tagged)`;
 }
 
-/** Why a stale copy cannot be worked on. */
-function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Evaluating<Options, Survey>) {
+/** Why a stale copy must not be touched. */
+function whyIneligible(
+  copy: Copy,
+  { options, prepared: { sites, busy, tags } }: Evaluating<Options, Survey>,
+) {
   if (tags.missing.length > 0) {
     const names = tags.missing.map((tag) => `"${tag}"`).join(', ');
-    return `The account has no tag ${names} (unless_tagged), so it is unknown which copies must stay.`;
+    return `The account has no tag ${names} (unless_tagged), so it is unknown which copies to keep.`;
   }
   const siteId = shown(copy.site_id, 'staging.site_id');
-  if (!isAtRest(copy)) return `It is left alone while its status is ${copy.status ?? 'not shown'}.`;
-  const task = atWork.get(copy.id);
-  if (task) return atWorkOn(task);
+  if (!isIdle(copy))
+    return `Its status is ${copy.status ?? 'not shown'}; only active, paused and suspended copies are touched.`;
+  const task = busy.get(copy.id);
+  if (task) return whyBusy(task);
   const site = sites.get(siteId);
   if (!site && options.action === 'delete' && options.grace !== 0) {
     return `Its live site ${siteId} is not in the account, so its deletion cannot be announced.`;
@@ -256,71 +260,90 @@ function whyNot(copy: Copy, { options, prepared: { sites, atWork, tags } }: Eval
   return undefined;
 }
 
-type Working = Acting<Options, State>;
+type Step = Acting<Options, State>;
 
-const markOf = ({ options, target }: Working, { siteId }: State): Mark => ({
+const announcementIdOf = ({ options, target }: Step, { siteId }: State): AnnouncementId => ({
   siteId,
   marker: options.marker,
   about: target.id,
 });
 
-/** Announces the deletion, waits for its time, or deletes, whichever it is time for. */
-async function removeIfAnnounced(acting: Working, state: Look): Promise<Answer<State>> {
+/** Announces the deletion, or deletes the copy if the announced time has passed. */
+async function announceOrDelete(acting: Step, state: PlannedState): Promise<Answer<State>> {
   try {
-    const found = await findAnnouncement(acting, markOf(acting, state));
-    // One without a date that can be read is written again, too.
-    if (found && acting.now < found.from) return announced(found, state);
-    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await remove(acting, state, found);
+    const found = await findAnnouncement(acting, announcementIdOf(acting, state));
+    // An announcement whose date cannot be parsed is NaN: both comparisons are false, and it is written again.
+    if (found && acting.now < found.from) return announcedEnd(found, state);
+    if (found && acting.now <= found.from + ANNOUNCED_FOR_MS) return await deleteCopy(acting, state, found);
     const from = acting.now + (acting.options.grace ?? GRACE_MS);
-    await announce(acting.api, markOf(acting, state), announcementText(acting, state, from), from, found);
-    return announced({ from }, state);
+    await announce(
+      acting.api,
+      announcementIdOf(acting, state),
+      announcementText(acting, state, from),
+      from,
+      found,
+    );
+    return announcedEnd({ from }, state);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return { is: 'skipped', reason: 'gone', detail: 'Its live site is no longer in the account.' };
   }
 }
 
-const announced = ({ from }: Pick<Announcement, 'from'>, { facts }: Look): End => ({
+const announcedEnd = ({ from }: Pick<Announcement, 'from'>, { facts }: PlannedState): End => ({
   is: 'done',
   reason: 'announced',
-  detail: `To be deleted from ${inUtc(from)} on: ${facts}.`,
+  detail: `To be deleted on or after ${formatUtc(from)}: ${facts}.`,
 });
 
-function announcementText({ target, runContext, options }: Working, { facts }: Look, from: number): string {
+function announcementText(
+  { target, runContext, options }: Step,
+  { facts }: PlannedState,
+  from: number,
+): string {
   const tags = options.unless_tagged?.slice(0, 3).map((tag) => `"${tag}"`);
   return [
     `The staging copy ${target.label} (${target.id}) is stale: ${facts}.`,
-    `Caretaker's policy "${runContext.policy}" deletes it from ${inUtc(from)} on, if it is still stale then.`,
-    'To cancel that, remove this note: a later run announces the copy again, with a new grace time.',
-    'To put it off, write a later date into the last line.',
-    ...(tags ? [`To keep the copies of this site for good, tag the site ${tags.join(' or ')}.`] : []),
+    `Caretaker's policy "${runContext.policy}" deletes it on or after ${formatUtc(from)}, if it is still stale then.`,
+    'To cancel the deletion, remove this note. A later run announces the copy again, with a new grace period.',
+    'To postpone the deletion, write a later date into the last line.',
+    ...(tags ? [`To keep the copies of this site permanently, tag the site ${tags.join(' or ')}.`] : []),
   ].join('\n');
 }
 
 /** Deletes the copy, unless something has changed since the plan was made. */
-async function remove(acting: Working, state: Look, announcement?: Announcement): Promise<Answer<State>> {
-  const seen = await lookAgain(acting, state);
-  if (seen === 'gone') return removed(acting, state, 'already-done', announcement?.noteId);
-  if (seen !== 'same') return seen;
+async function deleteCopy(
+  acting: Step,
+  state: PlannedState,
+  announcement?: Announcement,
+): Promise<Answer<State>> {
+  const check = await checkAgain(acting, state);
+  if (check === 'gone') return afterDeletion(acting, state, 'already-done', announcement?.noteId);
+  if (check !== 'same') return check;
   try {
     await acting.api.deleteStagingSite({ staging_site_id: acting.target.id }, announcement?.noteId);
-    return removed(acting, state, 'done', announcement?.noteId);
+    return afterDeletion(acting, state, 'done', announcement?.noteId);
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return removed(acting, state, 'already-done', announcement?.noteId);
+    return afterDeletion(acting, state, 'already-done', announcement?.noteId);
   }
 }
 
-/** The copy is gone; if that was announced, the note is to say so. */
-function removed(acting: Working, state: Look, reason: Close['reason'], noteId = ''): Answer<State> {
+/** The copy is gone. If its deletion was announced, the next step updates the note. */
+function afterDeletion(
+  acting: Step,
+  state: PlannedState,
+  reason: ClosingState['reason'],
+  noteId = '',
+): Answer<State> {
   const { siteId, facts } = state;
-  if (noteId === '') return ended(acting, { reason, facts });
+  if (noteId === '') return deletedEnd(acting, { reason, facts });
   return { is: 'next', state: { step: 'close', siteId, noteId, reason, facts } };
 }
 
-/** What was deleted is a finding, so that a run tells of each copy by itself. */
-function ended({ target }: Working, { reason, facts }: Pick<Close, 'reason' | 'facts'>): End {
-  if (reason === 'already-done') return { is: 'done', reason, detail: 'It was gone already.' };
+/** A deletion is also a finding, so that a run reports each deleted copy on its own line. */
+function deletedEnd({ target }: Step, { reason, facts }: Pick<ClosingState, 'reason' | 'facts'>): End {
+  if (reason === 'already-done') return { is: 'done', reason, detail: 'It was already gone.' };
   const detail = `Deleted: ${facts}.`;
   return {
     is: 'done',
@@ -330,54 +353,54 @@ function ended({ target }: Working, { reason, facts }: Pick<Close, 'reason' | 'f
   };
 }
 
-/** Has the note tell what became of its announcement. The copy is gone whether or not that can be done. */
-async function close(acting: Working, state: Close): Promise<End> {
+/** Updates the note after the copy is gone. A refusal is only a warning, because the deletion is done. */
+async function close(acting: Step, state: ClosingState): Promise<End> {
   const { api, target, runContext, now } = acting;
   const copy = `The staging copy ${target.label} (${target.id})`;
-  const says =
+  const text =
     state.reason === 'done'
-      ? `${copy} was deleted on ${inUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${state.facts}.`
-      : `${copy} was announced for deletion, and was gone before.`;
-  const refusal = await closeAnnouncement(api, markOf(acting, state), state.noteId, says);
-  const end = ended(acting, state);
+      ? `${copy} was deleted on ${formatUtc(now)} by Caretaker's policy "${runContext.policy}", as announced: ${state.facts}.`
+      : `${copy} was announced for deletion, but was already gone.`;
+  const refusal = await closeAnnouncement(api, announcementIdOf(acting, state), state.noteId, text);
+  const end = deletedEnd(acting, state);
   if (refusal === undefined) return end;
-  const warning = `The note that announced its deletion still stands: ${refusal}`;
-  const left = { severity: 'warning' as const, about: target.label, message: warning };
-  return { ...end, findings: [...(end.findings ?? []), left] };
+  const message = `The note that announced its deletion could not be updated: ${refusal}`;
+  const warning = { severity: 'warning' as const, about: target.label, message };
+  return { ...end, findings: [...(end.findings ?? []), warning] };
 }
 
-/** Lets the copy live longer, unless something has changed since the plan was made. */
-async function extend(acting: Working, state: Look): Promise<End> {
+/** Extends the life of the copy, unless something has changed since the plan was made. */
+async function extend(acting: Step, state: PlannedState): Promise<End> {
   const { api, target, options } = acting;
-  const seen = await lookAgain(acting, state);
-  if (seen === 'gone') return { is: 'skipped', reason: 'gone' };
-  if (seen !== 'same') return seen;
-  const asked = { staging_site_id: target.id, body: { days: options.days ?? 1 } };
-  const { staging_site } = await api.extendStagingSiteExpiry(asked, state.expiresAt);
-  return extended(state.expiresAt, staging_site.expires_at);
+  const check = await checkAgain(acting, state);
+  if (check === 'gone') return { is: 'skipped', reason: 'gone' };
+  if (check !== 'same') return check;
+  const input = { staging_site_id: target.id, body: { days: options.days ?? 1 } };
+  const { staging_site } = await api.extendStagingSiteExpiry(input, state.expiresAt);
+  return extendedEnd(state.expiresAt, staging_site.expires_at);
 }
 
-const extended = (before: string, after: string | undefined): End => ({
+const extendedEnd = (before: string, after: string | undefined): End => ({
   is: 'done',
   reason: 'done',
-  detail: `It expires on ${after?.slice(0, 10) ?? 'a day that the service does not show'} instead of ${before.slice(0, 10)}.`,
+  detail: `It expires on ${after?.slice(0, 10) ?? 'a date that the service does not show'} instead of ${before.slice(0, 10)}.`,
 });
 
-const changed = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
+const ineligible = (detail: string): End => ({ is: 'skipped', reason: 'not-eligible', detail });
 
-/** Whether the copy is as it was planned, and nothing has begun on it since; else its end. Two requests. */
-async function lookAgain(acting: Working, state: Look): Promise<'same' | 'gone' | End> {
+/** Whether the copy is as planned and no task has started on it since; otherwise its end. Two requests. */
+async function checkAgain(acting: Step, state: PlannedState): Promise<'same' | 'gone' | End> {
   const { target, options } = acting;
   const copies = await copiesOf(acting, state.siteId);
-  // One that a list lacks may still be there: the single view alone proves that it is gone.
-  const copy = copies.find(({ id }) => id === target.id) ?? (await copyAlone(acting.api, target.id));
+  // A copy that is missing in a list may still exist. Only the single view proves that it is gone.
+  const copy = copies.find(({ id }) => id === target.id) ?? (await showCopy(acting.api, target.id));
   if (!copy) return 'gone';
-  if (stateOf(copy) !== state.seen) return changed('It has changed since the plan was made.');
+  if (fingerprintOf(copy) !== state.seen) return ineligible('It has changed since the plan was made.');
   if (newestOfEach(copies, options.keep_latest ?? 0).has(copy.id)) {
-    return changed('A newer copy has gone since the plan was made: keep_latest keeps this one.');
+    return ineligible('A newer copy was removed after the plan was made, so keep_latest keeps this one.');
   }
-  const sited = { ...copy, siteUrl: state.siteUrl };
+  const copyWithSite = { ...copy, siteUrl: state.siteUrl };
   const { earliest } = await acting.serviceTime(state.plannedAt);
-  const task = await taskOnCopySince(acting, sited, earliest);
-  return task ? changed(atWorkOn(task)) : 'same';
+  const task = await taskOnCopySince(acting, copyWithSite, earliest);
+  return task ? ineligible(whyBusy(task)) : 'same';
 }

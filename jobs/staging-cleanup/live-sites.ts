@@ -8,12 +8,12 @@ import { completed } from '../../src/job/shown.ts';
 
 type Site = Item<'listSites'>;
 
-/** So many sites are asked for alone because the list does not show their tags. */
+/** The most single views that are read because the list does not show the tags of a site. */
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * The live sites of these copies, by id. One request per 100 sites until each is found; with `withTags`, one
- * more for each of the first 100 of which the list does not show the tags.
+ * The live sites of these copies, by id. Costs one request per 100 sites until each is found; with `withTags`,
+ * one more for each site (at most 100) whose tags the list does not show.
  */
 export async function liveSitesOf(
   { all, api }: Pick<JobApi, 'all' | 'api'>,
@@ -27,16 +27,16 @@ export async function liveSitesOf(
     if (wanted.delete(site.id)) sites.set(site.id, site);
     if (wanted.size === 0) break;
   }
-  const untagged = withTags ? [...sites.values()].filter(({ tags }) => tags === undefined) : [];
-  for (const site of untagged.slice(0, MAX_SINGLE_VIEWS)) sites.set(site.id, await siteAlone(api, site));
+  const tagsNotShown = withTags ? [...sites.values()].filter(({ tags }) => tags === undefined) : [];
+  for (const site of tagsNotShown.slice(0, MAX_SINGLE_VIEWS)) sites.set(site.id, await showSite(api, site));
   return sites;
 }
 
-/** A site with what its single view shows besides; as it is when it has left the account. One request. */
-async function siteAlone(api: Api, site: Site): Promise<Site> {
+/** A site completed from its single view; unchanged when it has left the account. One request. */
+async function showSite(api: Api, site: Site): Promise<Site> {
   try {
-    const alone = (await api.showSite({ site_id: site.id })).site;
-    return completed(fieldsOfItem('listSites'), site, alone) as Site;
+    const single = (await api.showSite({ site_id: site.id })).site;
+    return completed(fieldsOfItem('listSites'), site, single) as Site;
   } catch (error) {
     if (!problemWith(error).gone) throw error;
     return site;

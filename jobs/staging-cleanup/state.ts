@@ -1,7 +1,7 @@
-/** What the cleanup of a staging copy keeps from one step to the next. */
+/** The state of a staging copy that is stored between the steps of its cleanup. */
 import { z } from 'zod';
 
-/** `look`: nothing was changed yet. `close`: the copy is gone, and the note that announced it is to say so. */
+/** `look`: nothing was changed yet. `close`: the copy is gone, and its announcement has to be updated. */
 export const State = z.discriminatedUnion('step', [
   z.object({
     step: z.literal('look'),
@@ -21,5 +21,5 @@ export const State = z.discriminatedUnion('step', [
   }),
 ]);
 export type State = z.output<typeof State>;
-export type Look = Extract<State, { step: 'look' }>;
-export type Close = Extract<State, { step: 'close' }>;
+export type PlannedState = Extract<State, { step: 'look' }>;
+export type ClosingState = Extract<State, { step: 'close' }>;

@@ -1,7 +1,4 @@
-/**
- * The shipped policy staging-cleanup by the command line: what it promises of each copy, against the account
- * afterwards.
- */
+/** The shipped policy staging-cleanup on the command line: its output compared with the account afterwards. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -9,7 +6,7 @@ import { type Desk, openDesk } from '../support/cli.ts';
 
 const DAY = 86_400_000;
 let sandbox: Sandbox;
-/** Two machines, each with records of its own. */
+/** Two machines, each with its own records. */
 let desk: Desk;
 let another: Desk;
 
@@ -45,7 +42,7 @@ interface Copy {
 }
 const copiesNow = async (): Promise<Copy[]> => (await ask('/staging-sites?perPage=100')).staging_sites;
 
-/** What the policy calls stale: older than two weeks, and not the newest of its live site. */
+/** Whether the policy considers a copy stale: older than two weeks, and not the newest of its live site. */
 const isStale = (copy: Copy, all: Copy[]) =>
   Date.parse(copy.created_at) < Date.now() - 14 * DAY &&
   all.some(({ site_id, created_at }) => site_id === copy.site_id && created_at > copy.created_at);
@@ -60,7 +57,7 @@ async function run(on: Desk) {
   return { code, status, reasons: Object.fromEntries(reasons) };
 }
 
-test('a run prints each copy that it found stale, and each that it deleted at once', async () => {
+test('a run prints each copy that it found stale, and each that it deleted without a grace period', async () => {
   const own = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't' });
   const here = openDesk({ CARETAKER_BASE_URL: own.url, CARETAKER_API_TOKEN: 't' });
   try {
@@ -75,8 +72,8 @@ test('a run prints each copy that it found stale, and each that it deleted at on
     const deleted = own.journal.effectsOf('deleteStagingSite');
     expect(deleted.length).toBeGreaterThan(1);
     for (const id of deleted) {
-      expect(looked.stdout).toMatch(new RegExp(`^${id} .*Stale: made on `, 'm'));
-      expect(cleared.stdout).toMatch(new RegExp(`^${id} .*Deleted: made on `, 'm'));
+      expect(looked.stdout).toMatch(new RegExp(`^${id} .*Stale: created on `, 'm'));
+      expect(cleared.stdout).toMatch(new RegExp(`^${id} .*Deleted: created on `, 'm'));
     }
   } finally {
     await here.clear();
@@ -84,7 +81,7 @@ test('a run prints each copy that it found stale, and each that it deleted at on
   }
 });
 
-test('the plan that the docs show is the one that is made', async () => {
+test('the plan in the docs is the one that the command prints', async () => {
   const page = readFileSync('docs/jobs/staging-cleanup.md', 'utf8');
   const [, shown] = /^\$ caretaker plan staging-cleanup\n([\s\S]*?)^```/m.exec(page) ?? [];
 
@@ -94,25 +91,25 @@ test('the plan that the docs show is the one that is made', async () => {
 const sorted = (copies: Copy[]) => copies.map(({ id }) => id).sort();
 const each = (copies: Copy[], reason: string) => Object.fromEntries(copies.map(({ id }) => [id, reason]));
 
-test('stale copies are announced, and deleted when their time has come; all others stay', async () => {
+test('stale copies are announced, and deleted after the announced time; all others are kept', async () => {
   const before = await copiesNow();
   const stale = before.filter((copy) => isStale(copy, before));
   expect(stale.length).toBeGreaterThan(1);
 
-  // The plan tells of every copy, and changes nothing.
+  // The plan lists every copy, and changes nothing.
   const plan = JSON.parse((await desk.run(['plan', 'staging-cleanup', '--json'])).stdout);
   expect(sorted(plan.targets)).toEqual(sorted(stale));
   expect(sorted([...plan.targets, ...plan.excluded])).toEqual(sorted(before));
   expect(sandbox.journal.effects).toEqual([]);
 
-  // The first run announces each stale copy on its own site, and the second finds that done.
+  // The first run announces each stale copy on its live site. The second finds the announcements.
   expect(await run(desk)).toEqual({ code: 0, status: 'succeeded', reasons: each(stale, 'announced') });
   const { stdout } = await desk.run(['run', 'staging-cleanup']);
   for (const { id } of stale) expect(stdout).toMatch(new RegExp(`^${id} .* announced `, 'm'));
   expect(sandbox.journal.totals.effects).toEqual({ createSiteNote: stale.length });
   expect(await copiesNow()).toEqual(before);
 
-  // Somebody brings the deletions forward, on the notes themselves.
+  // Somebody brings the deletions forward by editing the notes.
   for (const { id, site_id } of stale) {
     const [note, ...others] = await notesOn(site_id, `[caretaker staging-cleanup: ${id} from`);
     expect(others).toEqual([]);
@@ -122,13 +119,13 @@ test('stale copies are announced, and deleted when their time has come; all othe
     await ask(`/sites/${site_id}/notes/${note?.id}/update`, { note: { content } });
   }
 
-  // Another machine, whose records know nothing of it, deletes just these, and says so on their sites.
+  // Another machine, without these records, deletes exactly these copies and updates their notes.
   expect(await run(another)).toEqual({ code: 0, status: 'succeeded', reasons: each(stale, 'done') });
   expect(sandbox.journal.effectsOf('deleteStagingSite').sort()).toEqual(sorted(stale));
   expect(sandbox.journal.totals.effects).toEqual({
     createSiteNote: stale.length,
     deleteStagingSite: stale.length,
-    // Brought forward, and closed.
+    // One to bring the deletion forward, one to close the announcement.
     updateSiteNote: 2 * stale.length,
   });
   const kept = before.filter(({ id }) => !stale.some((one) => one.id === id));
@@ -137,7 +134,7 @@ test('stale copies are announced, and deleted when their time has come; all othe
     expect(await notesOn(site_id, `(${id}) was deleted on `)).toHaveLength(1);
   }
 
-  // And that is all.
+  // Another run changes nothing more.
   const effects = sandbox.journal.effects.length;
   expect(await run(another)).toEqual({ code: 0, status: 'succeeded', reasons: {} });
   expect(sandbox.journal.effects).toHaveLength(effects);

@@ -1,7 +1,4 @@
-/**
- * What becomes of staging copies: which are stale, how they are announced, deleted, extended, and what is
- * left alone.
- */
+/** staging-cleanup: which copies are stale, how they are announced, deleted or extended, and which are kept. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { stagingCleanup } from '../../../jobs/staging-cleanup/job.ts';
 import { GoneError, RejectedError, UnavailableError } from '../../../src/client/errors.ts';
@@ -19,10 +16,7 @@ afterEach(async () => {
   stop = undefined;
 });
 
-/**
- * Three sites, and copies of them: the number of the site, and how many days ago the copy was made. Oldest
- * first.
- */
+/** Three sites with copies, each given by the number of its site and its age in days. Oldest first. */
 async function withCopies(...copies: [site: number, daysAgo: number][]): Promise<string[]> {
   world = await startWorld({ sites: 3 });
   stop = world.stop;
@@ -39,7 +33,7 @@ const cleanup = (options: object, changes: Partial<Policy> = {}) =>
     ...changes,
   });
 
-/** Runs the policy to its end; gives what became of each copy. */
+/** Runs the policy to its end, and gives the target of each copy. */
 async function clean(options: object = {}, changes: Partial<Policy> = {}) {
   const run = await world.ended(await world.fire(cleanup(options, changes)));
   return Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
@@ -67,7 +61,7 @@ async function moveAnnouncement(site: number, to: string) {
 
 const effects = () => world.sandbox.journal.effects.map(({ operation }) => operation);
 
-/** Has something happen when an operation is about to be sent for the first time, or the `nth`. */
+/** Calls `happen` directly before an operation is sent for the first time, or the `nth`. */
 function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
   let seen = 0;
   around(world.caretaker.link('default').client, 'call', async (send, asked) => {
@@ -77,11 +71,11 @@ function justBefore(operation: OperationId, happen: () => unknown, nth = 1) {
   });
 }
 
-/** Copies are listed for the prepared, for the candidates, and a third time before one is changed. */
-const beforeLookingAgain = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
+/** Copies are listed by `prepare`, for the candidates, and a third time before one is changed. */
+const beforeSecondCheck = (happen: () => unknown) => justBefore('listStagingSites', happen, 3);
 
 describe('a stale copy', () => {
-  test('is announced on its live site, and not again while the grace time lasts', async () => {
+  test('is announced on its live site, and not again during the grace period', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await call('createTag', { body: { tag: { name: 'keep-staging' } } });
 
@@ -90,16 +84,18 @@ describe('a stale copy', () => {
 
     expect(reasonsOf(first)).toEqual({ [stale]: 'announced' });
     expect(first[stale]).toMatchObject({ outcome: 'succeeded' });
-    expect(first[stale]?.detail).toMatch(/^To be deleted from .* UTC on: made on .*, suspended, expired on /);
+    expect(first[stale]?.detail).toMatch(
+      /^To be deleted on or after .* UTC: created on .*, suspended, expired on /,
+    );
     expect(second[stale]?.detail).toBe(first[stale]?.detail);
     expect(effects()).toEqual(['createTag', 'createSiteNote']);
     const [note] = await notesOf(0);
-    expect(note?.content).toContain(`(${stale}) is stale: made on `);
-    expect(note?.content).toContain('To cancel that, remove this note');
+    expect(note?.content).toContain(`(${stale}) is stale: created on `);
+    expect(note?.content).toContain('To cancel the deletion, remove this note');
     expect(note?.content).toContain('tag the site "keep-staging"');
   });
 
-  test('is deleted by the first run after the grace time, and the note says so', async () => {
+  test('is deleted by the first run after the grace period, and the note is updated', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean({ grace: '3d' });
     world.clock.leap(3 * DAY);
@@ -107,7 +103,7 @@ describe('a stale copy', () => {
     const targets = await clean({ grace: '3d' });
 
     expect(targets[stale]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
-    expect(targets[stale]?.detail).toMatch(/^Deleted: made on /);
+    expect(targets[stale]?.detail).toMatch(/^Deleted: created on /);
     expect(effects()).toEqual(['createSiteNote', 'deleteStagingSite', 'updateSiteNote']);
     const [note, ...others] = await notesOf(0);
     expect(note?.content).toMatch(/was deleted on .* by Caretaker's policy "cleanup", as announced/);
@@ -117,7 +113,7 @@ describe('a stale copy', () => {
     expect(world.sandbox.journal.countOf('showStagingSite')).toBe(0);
   });
 
-  test('whose note was removed is announced again, with a new grace time', async () => {
+  test('whose note was removed is announced again, with a new grace period', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     const first = await clean();
     world.clock.leap(3 * DAY);
@@ -131,7 +127,7 @@ describe('a stale copy', () => {
     expect(effects()).toEqual(['createSiteNote', 'deleteSiteNote', 'createSiteNote']);
   });
 
-  test('whose announcement was put off stays until then', async () => {
+  test('whose announcement was given a later date is kept until then', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean();
     await moveAnnouncement(0, new Date(world.clock.now() + 5 * DAY).toISOString());
@@ -144,7 +140,7 @@ describe('a stale copy', () => {
 
   test.each([
     ['is older than three months', '2025-01-01T00:00:00Z'],
-    ['has no date that can be read', 'tomorrow'],
+    ['has no valid date', 'tomorrow'],
   ])('whose announcement %s is announced again in the same note', async (_, date) => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean();
@@ -159,7 +155,7 @@ describe('a stale copy', () => {
     );
   });
 
-  test('that is stale no longer stays, whatever was announced', async () => {
+  test('that is no longer stale is kept, even if its deletion was announced', async () => {
     await withCopies([0, 15]);
     await clean();
     world.clock.leap(4 * DAY);
@@ -171,14 +167,14 @@ describe('a stale copy', () => {
     expect(await clean({ unless_tagged: [tag?.id] })).toEqual({});
   });
 
-  test('is deleted at once, without a note, when there is no grace time', async () => {
+  test('is deleted immediately, without a note, when the grace period is 0', async () => {
     const [stale = ''] = await withCopies([0, 15]);
 
     expect(reasonsOf(await clean({ grace: 0 }))).toEqual({ [stale]: 'done' });
     expect(effects()).toEqual(['deleteStagingSite']);
   });
 
-  test('whose live site left the account meanwhile is gone with it', async () => {
+  test('whose live site was removed from the account is skipped as gone', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     justBefore('listSiteNotes', () => call('deleteSite', { site_id: 'site-0001' }));
 
@@ -190,9 +186,9 @@ describe('a stale copy', () => {
 });
 
 describe('a copy that is gone before it is deleted', () => {
-  test('when it is looked at again is already-done', async () => {
+  test('is already-done when the second check finds that', async () => {
     const [stale = ''] = await withCopies([0, 15]);
-    beforeLookingAgain(() => world.sandbox.staging.clear());
+    beforeSecondCheck(() => world.sandbox.staging.clear());
 
     expect((await clean({ grace: 0 }))[stale]).toMatchObject({
       outcome: 'succeeded',
@@ -201,7 +197,7 @@ describe('a copy that is gone before it is deleted', () => {
     expect(effects()).toEqual([]);
   });
 
-  test('at the very last moment is already-done', async () => {
+  test('is already-done when the deletion finds that', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     justBefore('deleteStagingSite', () => world.sandbox.staging.clear());
 
@@ -212,22 +208,22 @@ describe('a copy that is gone before it is deleted', () => {
     expect(effects()).toEqual([]);
   });
 
-  test('has the note that announced it say so', async () => {
+  test('gets its note updated', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     await clean();
     world.clock.leap(3 * DAY);
     justBefore('deleteStagingSite', () => world.sandbox.staging.clear());
 
     expect(reasonsOf(await clean())).toEqual({ [stale]: 'already-done' });
-    expect((await notesOf(0))[0]?.content).toContain('was announced for deletion, and was gone before');
+    expect((await notesOf(0))[0]?.content).toContain('was announced for deletion, but was already gone');
   });
 });
 
 describe('a copy that changes between plan and deletion', () => {
-  test('because somebody extends it is left alone', async () => {
+  test('because somebody extends it is not touched', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     const extend = () => call('extendStagingSiteExpiry', { staging_site_id: stale, body: { days: 3 } });
-    beforeLookingAgain(extend);
+    beforeSecondCheck(extend);
 
     const targets = await clean({ grace: 0 });
 
@@ -236,28 +232,32 @@ describe('a copy that changes between plan and deletion', () => {
     expect(effects()).toEqual(['extendStagingSiteExpiry']);
   });
 
-  test('because a download of it begins is left alone', async () => {
+  test('because a download of it starts is not touched', async () => {
     const [stale = ''] = await withCopies([0, 15]);
-    beforeLookingAgain(() => startTask('download_staging', [{ id: stale }]));
+    beforeSecondCheck(() => startTask('download_staging', [{ id: stale }]));
 
     const targets = await clean({ grace: 0 });
 
-    expect(targets[stale]?.detail).toMatch(/^The task task-\d+ \(download_staging\) is active on it/);
+    expect(targets[stale]?.detail).toMatch(
+      /^The task task-\d+ \(download_staging\) is or may be working on it/,
+    );
     expect(effects()).toEqual([]);
   });
 
-  test('because a task begins on it whose type is not shown is left alone', async () => {
+  test('because a task whose type is not shown starts on it is not touched', async () => {
     const [stale = ''] = await withCopies([0, 15]);
     world.sandbox.hide('listTasks', 'type');
-    beforeLookingAgain(() => startTask('download_staging', [{ id: stale }]));
+    beforeSecondCheck(() => startTask('download_staging', [{ id: stale }]));
 
-    expect((await clean({ grace: 0 }))[stale]?.detail).toMatch(/^The task task-\d+ .* is active on it/);
+    expect((await clean({ grace: 0 }))[stale]?.detail).toMatch(
+      /^The task task-\d+ .* is or may be working on it/,
+    );
     expect(effects()).toEqual([]);
   });
 
-  test('because a newer one is gone is kept by keep_latest', async () => {
+  test('because a newer copy is removed is kept by keep_latest', async () => {
     const [stale = '', newer = ''] = await withCopies([0, 15], [0, 1]);
-    beforeLookingAgain(() => call('deleteStagingSite', { staging_site_id: newer }));
+    beforeSecondCheck(() => call('deleteStagingSite', { staging_site_id: newer }));
 
     const targets = await clean({ grace: 0, keep_latest: 1 });
 
@@ -270,74 +270,74 @@ describe('a copy that changes between plan and deletion', () => {
 const startTask = (type: string, input: { id: string }[]) =>
   world.sandbox.startTask({ type, input, takesMs: 3_600_000 });
 
-describe('a copy that a running task is at work on', () => {
+describe('a copy that a running task is working on', () => {
   const busy = async () => {
     const targets = await clean({ grace: 0 });
-    const left = Object.values(targets).filter(({ reason }) => reason === 'not-eligible');
-    return left.map(({ id }) => id).sort();
+    const untouched = Object.values(targets).filter(({ reason }) => reason === 'not-eligible');
+    return untouched.map(({ id }) => id).sort();
   };
 
-  test('is left alone when the task names it, and only it', async () => {
+  test('is the only one that is not touched when the task names it', async () => {
     const [first = '', second = ''] = await withCopies([0, 15], [0, 16], [1, 15]);
     startTask('configure_staging_site', [{ id: first }]);
     expect(await busy()).toEqual([first]);
     expect(world.sandbox.journal.effectsOf('deleteStagingSite')).toContain(second);
   });
 
-  test('is left alone with all copies of its site when the task names the site', async () => {
+  test('is not touched, nor any other copy of its site, when the task names the site', async () => {
     const [first = '', second = ''] = await withCopies([0, 15], [0, 16], [1, 15]);
     startTask('staging', [{ id: 'site-0001' }]);
     expect(await busy()).toEqual([first, second]);
   });
 
-  test('may be any copy when the task names nothing we know, so all are left alone', async () => {
+  test('may be any copy when the task names nothing we know, so none is touched', async () => {
     const copies = await withCopies([0, 15], [0, 16], [1, 15]);
     startTask('download_staging', []);
     expect(await busy()).toEqual(copies);
     expect(effects()).toEqual([]);
   });
 
-  test('is none of these when the task makes a copy of another site', async () => {
+  test('is none of these when the task creates a copy of another site', async () => {
     await withCopies([0, 15]);
     startTask('staging', [{ id: 'site-0002' }]);
     expect(await busy()).toEqual([]);
   });
 
-  test('is told in the words of the run', async () => {
+  test('is reported in the detail with the task', async () => {
     const [first = ''] = await withCopies([0, 15]);
     const task = startTask('download_staging', [{ id: first }]);
     expect((await clean())[first]).toMatchObject({
       outcome: 'skipped',
-      detail: `The task ${task} (download_staging) is active on it, or may be: the service does not always show the copy.`,
+      detail: `The task ${task} (download_staging) is or may be working on it: the service does not always show which copy a task is for.`,
     });
   });
 });
 
-describe('what is kept', () => {
-  const leftOut = async (options: object, changes: Partial<Policy> = {}) => {
+describe('a copy that is kept', () => {
+  const excludedBy = async (options: object, changes: Partial<Policy> = {}) => {
     const preview = await world.caretaker.engine.preview(cleanup(options, changes));
     return Object.fromEntries(preview.excluded.map(({ id, why }) => [id, why]));
   };
 
-  test('is told with the condition that keeps it', async () => {
+  test('is listed in the plan with the condition that keeps it', async () => {
     const [old = '', paused = '', young = ''] = await withCopies([0, 15], [0, 8], [1, 1]);
 
-    expect(await leftOut({ keep_latest: 1 })).toEqual({
-      [paused]: 'It was made less than 14d ago (older_than)',
-      [young]: 'It was made less than 14d ago (older_than)',
+    expect(await excludedBy({ keep_latest: 1 })).toEqual({
+      [paused]: 'It was created less than 14d ago (older_than)',
+      [young]: 'It was created less than 14d ago (older_than)',
     });
-    expect(await leftOut({ older_than: '1s', keep_latest: 1 })).toEqual({
+    expect(await excludedBy({ older_than: '1s', keep_latest: 1 })).toEqual({
       [paused]: 'It is the newest copy of its live site (keep_latest)',
       [young]: 'It is the newest copy of its live site (keep_latest)',
     });
-    expect(await leftOut({ older_than: '1s', status: ['suspended'] })).toEqual({
+    expect(await excludedBy({ older_than: '1s', status: ['suspended'] })).toEqual({
       [paused]: 'It is paused (status)',
       [young]: 'It is active (status)',
     });
-    expect(await leftOut({ older_than: '1s', expires_within: '7d' })).toEqual({
+    expect(await excludedBy({ older_than: '1s', expires_within: '7d' })).toEqual({
       [young]: 'It does not expire within 7d (expires_within)',
     });
-    expect(await leftOut({ older_than: '1s', keep_latest: 2 })).toMatchObject({
+    expect(await excludedBy({ older_than: '1s', keep_latest: 2 })).toMatchObject({
       [old]: 'It is one of the 2 newest copies of its live site (keep_latest)',
     });
   });
@@ -347,14 +347,14 @@ describe('what is kept', () => {
     const { sites } = await call('listSites', { filters: { id: { eq: 'site-0002' } } });
     const where = `staging.status == "suspended" && site.url == "${sites[0]?.url}"`;
 
-    expect(await leftOut({}, { select: { filters: {}, where } })).toEqual({
+    expect(await excludedBy({}, { select: { filters: {}, where } })).toEqual({
       [first]: 'select.where does not hold',
     });
     expect(reasonsOf(await clean({}, { select: { filters: {}, where } }))).toEqual({ [second]: 'announced' });
   });
 
   test.each(['delete', 'extend', 'report'])(
-    'by a tag that is not in the account is unknown, so %s touches and tells none, and the run says so',
+    'by a tag that the account does not have is unknown, so %s touches no copy, and the run reports why',
     async (action) => {
       const [stale = ''] = await withCopies([0, 15]);
       const how = action === 'extend' ? { expires_within: '7d', days: 14 } : {};
@@ -366,12 +366,12 @@ describe('what is kept', () => {
         outcome: 'skipped',
         reason: 'not-eligible',
         detail:
-          'The account has no tag "keep-stagign" (unless_tagged), so it is unknown which copies must stay.',
+          'The account has no tag "keep-stagign" (unless_tagged), so it is unknown which copies to keep.',
       });
       expect(effects()).toEqual([]);
-      expect(await leftOut(options)).toEqual({
+      expect(await excludedBy(options)).toEqual({
         'tag keep-stagign':
-          'No tag of the account has this name or id (unless_tagged), so no copy is touched',
+          'The account has no tag with this name or id (unless_tagged), so no copy is touched',
       });
     },
   );
@@ -408,8 +408,8 @@ describe('an answer that is lost', () => {
 
 const shortly: Partial<Policy> = { timeout: { targetMs: 90_000, runMs: 28_800_000 } };
 
-describe('a copy of which nobody can tell in time', () => {
-  test('whether it was extended is unknown, and is not extended again', async () => {
+describe('when it cannot be found out in time', () => {
+  test('whether a copy was extended, it ends as unknown-effect and is not extended again', async () => {
     const [copy = ''] = await withCopies([0, 13]);
     justBefore('extendStagingSiteExpiry', () => {
       world.sandbox.failNext({ operation: 'extendStagingSiteExpiry' }, 'reset-after');
@@ -422,9 +422,9 @@ describe('a copy of which nobody can tell in time', () => {
     expect(effects()).toEqual(['extendStagingSiteExpiry']);
   });
 
-  test('whether it was announced is unavailable after all attempts, and stays', async () => {
+  test('whether a copy was announced, it ends as unavailable after all attempts and is kept', async () => {
     const [copy = ''] = await withCopies([0, 15]);
-    // Others are answered meanwhile: it is no outage.
+    // Other requests are answered, so this is not an outage.
     around(world.caretaker.link('default').client, 'call', async (send, asked) => {
       if (asked !== 'listSiteNotes') return send();
       await call('listTags', {});
@@ -441,7 +441,7 @@ describe('a copy of which nobody can tell in time', () => {
 const extension = { action: 'extend', older_than: undefined, expires_within: '3d', days: 7 };
 
 describe('extending', () => {
-  test('lets a copy live longer, once', async () => {
+  test('extends the life of a copy once', async () => {
     const [copy = '', other = ''] = await withCopies([0, 13], [1, 1]);
 
     const targets = await clean(extension);
@@ -453,7 +453,7 @@ describe('extending', () => {
     expect(world.sandbox.staging.ids()).toContain(other);
   });
 
-  test('keeps no credentials of the copy, though the service answers with them', async () => {
+  test('stores no credentials of the copy, although the answer of the service contains them', async () => {
     const [copy = ''] = await withCopies([0, 13]);
     const { staging_site } = await call('showStagingSite', { staging_site_id: copy });
     const secret = staging_site.credentials?.server?.password ?? '';
@@ -464,21 +464,21 @@ describe('extending', () => {
     expect(JSON.stringify([targets, world.log.lines])).not.toContain(secret);
   });
 
-  test('beyond what the service allows is rejected in its words', async () => {
+  test('beyond what the service allows is rejected with its message', async () => {
     const [copy = ''] = await withCopies([0, 13]);
     const targets = await clean({ ...extension, days: 29 });
     expect(targets[copy]).toMatchObject({ outcome: 'failed', reason: 'rejected' });
     expect(targets[copy]?.detail).toContain('30 days at most');
   });
 
-  test('of a copy that is gone by then is skipped', async () => {
+  test('is skipped when the copy is gone', async () => {
     const [copy = ''] = await withCopies([0, 13]);
     justBefore('extendStagingSiteExpiry', () => world.sandbox.staging.clear());
     expect((await clean(extension))[copy]).toMatchObject({ outcome: 'skipped', reason: 'gone' });
   });
 });
 
-test('a report tells of stale copies, and changes nothing', async () => {
+test('a report lists stale copies as findings, and changes nothing', async () => {
   const [stale = ''] = await withCopies([0, 15], [0, 1]);
 
   const targets = await clean({ action: 'report' });
@@ -486,7 +486,7 @@ test('a report tells of stale copies, and changes nothing', async () => {
   expect(targets[stale]).toMatchObject({
     outcome: 'succeeded',
     reason: 'done',
-    findings: [{ severity: 'warning', message: expect.stringMatching(/^Stale: made on /) }],
+    findings: [{ severity: 'warning', message: expect.stringMatching(/^Stale: created on /) }],
   });
   expect(Object.keys(targets)).toEqual([stale]);
   expect(effects()).toEqual([]);
@@ -500,7 +500,7 @@ describe('the note of a copy that was deleted', () => {
     return stale;
   };
 
-  test('may be gone by then', async () => {
+  test('may already be gone', async () => {
     const stale = await deleteAnnounced();
     const [note] = await notesOf(0);
     justBefore('updateSiteNote', () =>
@@ -510,7 +510,7 @@ describe('the note of a copy that was deleted', () => {
     expect(reasonsOf(await clean())).toEqual({ [stale]: 'done' });
   });
 
-  test('may refuse to be rewritten: the copy is deleted all the same, and the run tells of it', async () => {
+  test('may be refused by the service: the copy is still deleted, and the run reports a warning', async () => {
     const stale = await deleteAnnounced();
     justBefore('updateSiteNote', () => {
       throw new RejectedError('updateSiteNote', 422, { message: 'The site is locked.' });
@@ -522,7 +522,7 @@ describe('the note of a copy that was deleted', () => {
       outcome: 'succeeded',
       reason: 'done',
       findings: [
-        { severity: 'info', message: expect.stringMatching(/^Deleted: made on /) },
+        { severity: 'info', message: expect.stringMatching(/^Deleted: created on /) },
         { severity: 'warning', message: expect.stringContaining('The site is locked.') },
       ],
     });
@@ -530,7 +530,7 @@ describe('the note of a copy that was deleted', () => {
   });
 });
 
-describe('a copy of which too little is known', () => {
+describe('the plan', () => {
   const now = Date.parse('2026-11-21T06:00:00Z');
   const copy = {
     id: 'c',
@@ -553,12 +553,11 @@ describe('a copy of which too little is known', () => {
       copies: new Map([['c', { id: 'c', ...seen }]]),
       sites: new Map(sites.map((site) => [site.id, site])),
       latest: new Set<string>(),
-      atWork: new Map(),
+      busy: new Map(),
       tags: { missing: [], names: new Map([['7', 'gold']]) },
     };
-    const asked = stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options });
     const facts = {
-      options: asked,
+      options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),
       prepared,
       now,
       serviceNow: now,
@@ -574,40 +573,40 @@ describe('a copy of which too little is known', () => {
     ['expires_at', { expires_within: '1d' }],
     ['status', { status: ['paused'] }],
     ['status', {}],
-    // Without these two nobody could tell later whether it has changed since the plan.
+    // Without these two, a change after the plan was made could not be noticed.
     ['updated_at', {}],
     ['expires_at', {}],
     ['site_id', { grace: 0 }],
-  ])('is judged by nothing as long as its %s is not shown (%j)', (field, options) => {
+  ])('does not decide about a copy whose %s is not shown (%j)', (field, options) => {
     expect(() => evaluate({ [field]: undefined }, options)).toThrow(
       `The service does not show staging.${field}.`,
     );
   });
 
-  test('that was not there when the account was surveyed is left out', () => {
+  test('excludes a copy that was not listed yet when planning started', () => {
     expect(evaluate({})).toMatchObject({ is: 'target' });
     expect(evaluate({ id: 'new' })).toMatchObject({
       is: 'excluded',
-      why: 'It appeared while the plan was made',
+      why: 'It was not listed yet when planning started',
     });
   });
 
-  test('is left alone in a status that we do not know, and the run says so', () => {
+  test('does not include a copy with an unknown status, and reports why', () => {
     expect(evaluate({ status: 'migrating' })).toEqual({
       is: 'ineligible',
-      why: 'It is left alone while its status is migrating.',
+      why: 'Its status is migrating; only active, paused and suspended copies are touched.',
     });
     expect(evaluate({ status: 'initializing' })).toMatchObject({ is: 'ineligible' });
   });
 
-  test('is not deleted when its live site is not in the account, unless nobody is to be told', () => {
+  test('deletes no copy whose live site is not in the account, unless no announcement is needed', () => {
     const why = 'Its live site s is not in the account, so its deletion cannot be announced.';
     expect(evaluate({}, {}, [])).toEqual({ is: 'ineligible', why });
     expect(evaluate({}, { grace: 0 }, [])).toMatchObject({ is: 'target' });
     expect(evaluate({}, { grace: 0, unless_tagged: ['keep'] }, [])).toMatchObject({ is: 'ineligible' });
   });
 
-  test('is deleted only when the tags of its live site were shown, and none of them keeps it', () => {
+  test('deletes a copy only when the tags of its live site are shown and none of them keeps it', () => {
     const tagged = (tags?: { id: string; name?: string }[]) =>
       evaluate({}, { unless_tagged: ['keep'] }, [
         { id: 's', url: 'https://s.example', ...(tags && { tags }) },
@@ -616,7 +615,7 @@ describe('a copy of which too little is known', () => {
     expect(tagged([])).toMatchObject({ is: 'target' });
     expect(tagged([{ id: '8', name: 'Keep' }])).toMatchObject({ is: 'excluded' });
     expect(() => tagged()).toThrow('The service does not show site.tags.');
-    // A tag without its name is known by its id, or may be the one that keeps the copy.
+    // The name of a tag may be known by its id. Otherwise it may be the tag that keeps the copy.
     expect(tagged([{ id: '7' }])).toMatchObject({ is: 'target' });
     expect(() => tagged([{ id: '8' }])).toThrow('The service does not show site.tags.name.');
   });
@@ -640,18 +639,22 @@ describe('finding out whether an extension happened', () => {
     );
 
   test.each([
-    ['later than it was: it did', { expires_at: '2026-12-01T06:00:00.000Z' }, 'done'],
-    ['as it was, whatever its spelling: it did not', { expires_at: '2026-11-24T06:00:00.000Z' }, 'absent'],
-    ['earlier than it was: nobody knows', { expires_at: '2026-11-23T06:00:00.000Z' }, 'unknown'],
-  ])('with an expiry %s', async (_, copy, is) => {
+    ['later than before proves that it did', { expires_at: '2026-12-01T06:00:00.000Z' }, 'done'],
+    [
+      'equal to before, in another format, proves that it did not',
+      { expires_at: '2026-11-24T06:00:00.000Z' },
+      'absent',
+    ],
+    ['earlier than before proves nothing', { expires_at: '2026-11-23T06:00:00.000Z' }, 'unknown'],
+  ])('an expiry %s', async (_, copy, is) => {
     expect(await reconcile({ id: 'c', ...copy })).toMatchObject({ is });
   });
 
-  test('with an expiry that is not shown cannot be done', async () => {
+  test('an expiry that is not shown is an error', async () => {
     await expect(reconcile({ id: 'c' })).rejects.toThrow('The service does not show staging.expires_at.');
   });
 
-  test('of a copy that is gone does not matter', async () => {
+  test('a copy that is gone is skipped', async () => {
     expect(await reconcile(undefined)).toEqual({ is: 'skipped', reason: 'gone' });
   });
 });
@@ -662,8 +665,8 @@ describe('options', () => {
       .safeParse(options)
       .error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 
-  test('must say what is stale, so that an empty policy deletes nothing', () => {
-    const needed = ' needs older_than, expires_within, status or keep_latest to say what is stale';
+  test('must define what is stale, so that an empty policy deletes nothing', () => {
+    const needed = ' needs older_than, expires_within, status or keep_latest to define what is stale';
     expect(messages({})).toEqual([needed]);
     expect(messages({ action: 'delete', unless_tagged: ['keep'] })).toEqual([needed]);
     expect(messages({ keep_latest: 1 })).toBeUndefined();
@@ -671,19 +674,19 @@ describe('options', () => {
     expect(messages({ status: ['paused', 'suspended'] })).toBeUndefined();
   });
 
-  test('of an extension make sure that the next run does not extend again', () => {
-    expect(messages({ action: 'extend', older_than: '1d' })).toEqual(['days is needed by action: extend']);
+  test('of an extension must prevent that the next run extends the same copy again', () => {
+    expect(messages({ action: 'extend', older_than: '1d' })).toEqual(['days is required by action: extend']);
     expect(messages({ action: 'extend', older_than: '1d', days: 7 })?.[0]).toMatch(
-      /^expires_within is needed/,
+      /^expires_within is required/,
     );
     expect(messages({ action: 'extend', expires_within: '7d', days: 7 })?.[0]).toMatch(
-      /^days must be more days/,
+      /^days must be longer/,
     );
     expect(messages({ action: 'extend', expires_within: '7d', days: 8 })).toBeUndefined();
-    expect(messages({ older_than: '1d', days: 8 })).toEqual(['days is taken by action: extend alone']);
+    expect(messages({ older_than: '1d', days: 8 })).toEqual(['days applies only to action: extend']);
   });
 
-  test('take a marker that can be found again', () => {
+  test('accept only a marker that can be found in a note', () => {
     expect(messages({ keep_latest: 1, marker: 'x]' })).toEqual([
       'marker must have 8 to 100 characters, none of them a bracket',
     ]);
