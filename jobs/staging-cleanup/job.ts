@@ -6,7 +6,6 @@
  * task of the service is working on it, if it has changed since the plan was made, or if a field that is
  * needed for the decision is not known.
  */
-import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
 import { secondsOf } from '../../src/job/instant.ts';
@@ -17,7 +16,6 @@ import {
   type Evaluation,
   type Preparing,
 } from '../../src/job/job.ts';
-import { duration } from '../../src/job/options.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { shown } from '../../src/job/shown.ts';
 import {
@@ -36,7 +34,6 @@ import {
   copiesOf,
   describeCopy,
   fingerprintOf,
-  idleStatuses,
   isIdle,
   newestOfEach,
   type StagingTask,
@@ -47,6 +44,7 @@ import {
   whyNotStale,
 } from './copies.ts';
 import { liveSitesOf } from './live-sites.ts';
+import { Options } from './options.ts';
 import { type ClosingState, type PlannedState, State } from './state.ts';
 import { type AccountTags, firstTag, lookUpTags } from './tags.ts';
 
@@ -56,58 +54,6 @@ const GRACE_MS = 3 * DAY_MS;
 const ANNOUNCED_FOR_MS = 90 * DAY_MS;
 /** A task that was started longer ago than this counts as ended, whatever its status. */
 const TASKS_SINCE_MS = 2 * DAY_MS;
-
-const Options = z
-  .strictObject({
-    action: z
-      .enum(['report', 'delete', 'extend'])
-      .default('report')
-      .describe(
-        'What to do with stale copies: `report` reports them and changes nothing, `delete` deletes them after the grace period, `extend` extends their life. Default report.',
-      ),
-    older_than: z
-      .optional(duration(1000))
-      .describe('A condition for stale copies: created longer ago than this.'),
-    expires_within: z
-      .optional(duration())
-      .describe('A condition for stale copies: expires within this time, or has expired.'),
-    status: z
-      .optional(z.array(z.enum(idleStatuses)).min(1))
-      .describe('A condition for stale copies: has one of these statuses.'),
-    keep_latest: z
-      .optional(z.int().min(1))
-      .describe('A condition for stale copies: is not one of this many newest copies of its live site.'),
-    unless_tagged: z
-      .optional(z.array(z.string().regex(/\S/, 'must be a name or id of a tag')).min(1))
-      .describe('Copies of live sites with one of these tags, by name or id, are kept.'),
-    days: z.optional(z.int().min(1)).describe('By how many days `extend` extends the life of a copy.'),
-    grace: z
-      .optional(duration())
-      .describe(
-        'How long a deletion is announced before it is made, in a note on the live site; 0 deletes without a note. Default 3d.',
-      ),
-    marker: z
-      .string()
-      .regex(/^[^[\]\n]{8,100}$/, 'must have 8 to 100 characters, none of them a bracket')
-      .default('caretaker staging-cleanup')
-      .describe('The text by which announcements are recognized. Default `caretaker staging-cleanup`.'),
-  })
-  .superRefine(({ action, older_than, expires_within, status, keep_latest, days }, { addIssue }) => {
-    const addError = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message });
-    if ([older_than, expires_within, status, keep_latest].every((condition) => condition === undefined)) {
-      const message = 'needs older_than, expires_within, status or keep_latest to define what is stale';
-      addIssue({ code: 'custom', path: [], message });
-    }
-    if (action !== 'extend' && days !== undefined) addError('days', 'applies only to action: extend');
-    if (action !== 'extend') return;
-    if (days === undefined) addError('days', 'is required by action: extend');
-    else if (expires_within === undefined) {
-      addError('expires_within', 'is required by action: extend, or each run would extend a copy again');
-    } else if (days * DAY_MS <= expires_within) {
-      addError('days', 'must be longer than "expires_within", or each run would extend a copy again');
-    }
-  });
-type Options = z.output<typeof Options>;
 
 /** What planning reads from the account. */
 interface Survey {
