@@ -10,7 +10,10 @@ import { UsageError } from './exit.ts';
 type Known = Pick<OpenRecords, 'records' | 'clock'>;
 
 /** The process that works on the runs of an account, in words; nothing when none does. */
-export async function atWorkOn({ records, clock }: Known, account: string): Promise<string | undefined> {
+export async function findActiveProcess(
+  { records, clock }: Known,
+  account: string,
+): Promise<string | undefined> {
   const [supervisor, here] = await Promise.all([
     records.locks.holder(supervisorLease(account)),
     records.presence.running(clock.now()),
@@ -25,20 +28,23 @@ export async function atWorkOn({ records, clock }: Known, account: string): Prom
 }
 
 /** Those of these runs that have not ended and that no process works on. */
-export async function unattended(known: Known, runs: readonly Run[]): Promise<Run[]> {
+export async function withoutActiveProcess(known: Known, runs: readonly Run[]): Promise<Run[]> {
   const open = runs.filter(({ status }) => !isFinal(status));
   const accounts = [...new Set(open.map(({ account }) => account))];
-  const attended = await Promise.all(accounts.map((account) => atWorkOn(known, account)));
+  const attended = await Promise.all(accounts.map((account) => findActiveProcess(known, account)));
   const idle = new Set(accounts.filter((_, index) => attended[index] === undefined));
   return open.filter(({ account }) => idle.has(account));
 }
 
-/** The two commands for a run that has not ended; `attendant` is the process that works on it. */
-export function goOnOrCancel({ id, ending }: Pick<Run, 'id' | 'ending'>, attendant?: string): string {
+/** The two commands for a run that has not ended; `activeProcess` is the process that works on it. */
+export function formatRunCommands(
+  { id, ending }: Pick<Run, 'id' | 'ending'>,
+  activeProcess?: string,
+): string {
   if (ending) {
     return `Follow it to its end: caretaker runs continue ${id}\nEnd it at once:       caretaker runs cancel ${id} --force`;
   }
-  return `${attendant ? 'Follow it:    ' : 'Continue it:  '} caretaker runs continue ${id}\nCancel it:     caretaker runs cancel ${id}`;
+  return `${activeProcess ? 'Follow it:    ' : 'Continue it:  '} caretaker runs continue ${id}\nCancel it:     caretaker runs cancel ${id}`;
 }
 
 /**

@@ -35,73 +35,75 @@ export interface AccountHealth {
   own: number;
 }
 
-export type Blocker = { is: 'away'; since: number } | { is: 'drained'; limit: number; until: number };
+export type Blocker =
+  | { is: 'unavailable'; since: number }
+  | { is: 'exhausted'; limit: number; until: number };
 
 /** What blocks a run, if it has lasted for some seconds. */
-export function blockerOf(standing: AccountHealth): Blocker | undefined {
-  const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = standing;
+export function blockerOf(health: AccountHealth): Blocker | undefined {
+  const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = health;
   if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= REPORT_AFTER_MS)
-    return { is: 'away', since: failingSince };
+    return { is: 'unavailable', since: failingSince };
   // A run that uses up its account's requests itself is not blocked.
   if (spent && resetsAt - now > REPORT_AFTER_MS && own < limit / 2)
-    return { is: 'drained', limit, until: resetsAt };
+    return { is: 'exhausted', limit, until: resetsAt };
   return undefined;
 }
 
 /** Watches one run and prints what blocks it. */
 export class Blockers {
-  private told: Blocker | undefined;
-  private lookedAt = 0;
+  private reported: Blocker | undefined;
+  private checkedAt = 0;
   private window = { resetsAt: 0, requests: 0 };
   /** How many targets had ended, and since when no other has. */
-  private still = { ended: 0, since: 0 };
-  private toldLost = 0;
-  private toldSlow = false;
+  private idle = { ended: 0, since: 0 };
+  private reportedLost = 0;
+  private reportedSlow = false;
   private readonly watchedSince: number;
 
   constructor(
     private readonly caretaker: Caretaker,
     private readonly terminal: Terminal,
     /** A run that cannot even be planned is cancelled. */
-    private readonly callsOff: boolean,
+    private readonly cancelIfRefused: boolean,
   ) {
     this.watchedSince = caretaker.clock.now();
   }
 
   /** Checks at most once a second. */
-  async look(run: Run): Promise<void> {
+  async check(run: Run): Promise<void> {
     const { clock } = this.caretaker;
     const now = clock.now();
-    if (now - this.lookedAt < POLL_INTERVAL_MS) return;
-    this.lookedAt = now;
+    if (now - this.checkedAt < POLL_INTERVAL_MS) return;
+    this.checkedAt = now;
     const { budget, client } = this.caretaker.link(run.account);
     const { failingSince, failedAt, limit, resetsAt, availableForActions } = await budget.state();
     if (resetsAt > this.window.resetsAt + REPORT_AFTER_MS) this.window = { resetsAt, requests: run.requests };
     const own = run.requests - this.window.requests;
     const { watchedSince } = this;
     const seen = { failingSince, failedAt, watchedSince };
-    this.tell(blockerOf({ now, ...seen, limit, spent: availableForActions < 1, resetsAt, own }), now, run);
-    this.tellSlow(client.waitingSince(), now, run);
-    await this.lookForLost(run, now);
+    this.report(blockerOf({ now, ...seen, limit, spent: availableForActions < 1, resetsAt, own }), now, run);
+    this.reportSlow(client.waitingSince(), now, run);
+    await this.checkLostWork(run, now);
   }
 
   /** Where nothing has ended for a while, says how much of the work in flight the service has forgotten. */
-  private async lookForLost(run: Run, now: number): Promise<void> {
+  private async checkLostWork(run: Run, now: number): Promise<void> {
     const ended = endedCount(run.counts);
-    if (ended !== this.still.ended || this.still.since === 0) this.still = { ended, since: now };
-    if (now - this.still.since < REPORT_AFTER_MS) return;
-    this.still.since = now;
+    if (ended !== this.idle.ended || this.idle.since === 0) this.idle = { ended, since: now };
+    if (now - this.idle.since < REPORT_AFTER_MS) return;
+    this.idle.since = now;
     const following = await this.caretaker.records.targets.inState(run.id, 'following', MAX_READ);
     const lost = following.filter(({ lostAt }) => lostAt !== undefined);
-    const words = lost.length > this.toldLost ? formatLostWork(lost, now) : undefined;
-    this.toldLost = lost.length;
-    if (words) this.terminal.say(words);
+    const words = lost.length > this.reportedLost ? formatLostWork(lost, now) : undefined;
+    this.reportedLost = lost.length;
+    if (words) this.terminal.message(words);
   }
 
   /**
    * The result of `read`; prints a line when Redis does not answer. Nothing when `signal` aborts first.
    */
-  async reading<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  async read<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { clock } = this.caretaker;
     const since = clock.now();
     const answered = new AbortController();
@@ -109,40 +111,42 @@ export class Blockers {
     const answer = read().finally(() => answered.abort());
     await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, both)]);
     if (!both.aborted) {
-      this.terminal.say(
+      this.terminal.message(
         `Redis has not responded since ${timeOfDay(since)}; nothing is lost, and work continues when it responds.`,
       );
       await Promise.race([answer, untilAborted(signal)]);
-      if (!signal.aborted) this.terminal.say(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
+      if (!signal.aborted)
+        this.terminal.message(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
     }
     return signal.aborted ? undefined : answer;
   }
 
-  private tellSlow(waitingSince: number | undefined, now: number, run: Run): void {
-    if (this.toldSlow || this.told || waitingSince === undefined || now - waitingSince < SLOW_MS) return;
-    this.toldSlow = true;
+  private reportSlow(waitingSince: number | undefined, now: number, run: Run): void {
+    if (this.reportedSlow || this.reported || waitingSince === undefined || now - waitingSince < SLOW_MS)
+      return;
+    this.reportedSlow = true;
     const service = this.caretaker.settings.accounts[run.account]?.baseUrl ?? 'The service';
-    this.terminal.say(
+    this.terminal.message(
       `${service} has left a request of ${timeOfDay(waitingSince)} without an answer so far; it is given half a minute.`,
     );
   }
 
-  private tell(found: Blocker | undefined, now: number, run: Run): void {
-    const { told } = this;
-    if (found?.is === told?.is) return;
-    this.told = found;
-    if (found?.is === 'away') {
-      const goesOn = run.planComplete || !this.callsOff;
-      this.terminal.say(
+  private report(found: Blocker | undefined, now: number, run: Run): void {
+    const { reported } = this;
+    if (found?.is === reported?.is) return;
+    this.reported = found;
+    if (found?.is === 'unavailable') {
+      const goesOn = run.planComplete || !this.cancelIfRefused;
+      this.terminal.message(
         `The service has not responded since ${timeOfDay(found.since)}${goesOn ? '; nothing is lost, and work continues when it responds' : ''}.`,
       );
     } else if (found) {
-      this.terminal.say(
+      this.terminal.message(
         `The account's ${found.limit} requests a minute are used up until ${timeOfDay(found.until)}, most of them not by this run; work continues then.`,
       );
-    } else if (told?.is === 'away') {
-      this.terminal.say(`The service responds again, after ${clockTime(now - told.since)}.`);
-    } else this.terminal.say('The account has requests again.');
+    } else if (reported?.is === 'unavailable') {
+      this.terminal.message(`The service responds again, after ${clockTime(now - reported.since)}.`);
+    } else this.terminal.message('The account has requests again.');
   }
 }
 

@@ -62,9 +62,9 @@ export async function policyNamed(name: string, settings: Settings, terminal: Te
   const mistakes = loaded.findings.length;
   if (mistakes > 0) {
     const what = mistakes === 1 ? 'One error' : `${mistakes} errors`;
-    terminal.say(`${what} in other policies; "caretaker validate" shows more.`);
+    terminal.message(`${what} in other policies; "caretaker validate" shows more.`);
   }
-  sayWarnings(
+  printWarnings(
     loaded.warnings.filter((one) => one.policy === name),
     terminal,
   );
@@ -139,22 +139,22 @@ export async function withAccount<T>(
   });
 }
 
-export function sayFindings(findings: readonly Diagnostic[], terminal: Terminal): void {
+export function printFindings(findings: readonly Diagnostic[], terminal: Terminal): void {
   if (findings.length > 0)
-    terminal.say(renderFindings(findings, { color: terminal.paint, columns: terminal.sayColumns }));
+    terminal.message(renderFindings(findings, { color: terminal.paint, columns: terminal.messageColumns }));
 }
 
 /** Prints what is allowed in a policy and probably not intended. */
-export function sayWarnings(warnings: readonly Diagnostic[], terminal: Terminal): void {
+export function printWarnings(warnings: readonly Diagnostic[], terminal: Terminal): void {
   const warning = terminal.paint('yellow', 'warning');
   for (const [at, one] of warnings.entries())
-    terminal.say(
-      `${at > 0 ? '\n' : ''}${warning}: ${renderFinding(one, { color: terminal.paint, columns: terminal.sayColumns })}`,
+    terminal.message(
+      `${at > 0 ? '\n' : ''}${warning}: ${renderFinding(one, { color: terminal.paint, columns: terminal.messageColumns })}`,
     );
 }
 
 /** Prints what is in the policies folder and is not read, in case it was meant as a policy. */
-export function sayIgnored(ignored: readonly string[], terminal: Terminal): void {
+export function printIgnored(ignored: readonly string[], terminal: Terminal): void {
   if (ignored.length === 0) return;
   const named = ignored
     .slice(0, 5)
@@ -162,7 +162,7 @@ export function sayIgnored(ignored: readonly string[], terminal: Terminal): void
     .join(', ');
   const more = ignored.length > 5 ? ` and ${ignored.length - 5} more` : '';
   const verb = ignored.length === 1 ? 'is' : 'are';
-  terminal.say(
+  terminal.message(
     `${terminal.paint('yellow', 'warning')}: ${named}${more} ${verb} not read: policies are the *.yaml and *.yml files of the folder itself.`,
   );
 }

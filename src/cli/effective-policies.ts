@@ -32,7 +32,7 @@ export async function keptByDaemons(records: Pick<Records, 'presence'>, now: num
  *
  * @throws {InvalidFilesError} {UsageError} when there is none.
  */
-export async function policyInForce(
+export async function findActivePolicy(
   name: string,
   settings: Settings,
   records: Pick<Records, 'presence'> | undefined,

@@ -53,27 +53,27 @@ const codes: Record<string, number> = {
  * the code of the error, by which docs/errors.md is sorted. Wrong usage needs no code: the sentence is enough.
  */
 export function explain(error: unknown, terminal: Terminal): number {
-  const { paint, say } = terminal;
-  const sayError = (message: string, code: string) => {
+  const { paint, message } = terminal;
+  const printError = (sentence: string, code: string) => {
     const shownCode = code === 'USAGE' ? '' : ` ${paint('dim', `[${code}]`)}`;
-    const [first, ...more] = message.split('\n');
-    say([`${paint('red', 'error')}: ${first}${shownCode}`, ...more].join('\n'));
+    const [first, ...more] = sentence.split('\n');
+    message([`${paint('red', 'error')}: ${first}${shownCode}`, ...more].join('\n'));
   };
   if (error instanceof InvalidFilesError) {
-    say(renderFindings(error.findings, { color: terminal.paint, columns: terminal.sayColumns }));
+    message(renderFindings(error.findings, { color: terminal.paint, columns: terminal.messageColumns }));
     return exit.badInput;
   }
   if (error instanceof CaretakerError) {
-    sayError(error.message, error.code);
+    printError(error.message, error.code);
     return codes[error.code] ?? exit.notAllWell;
   }
   const refusal = writeRefusal(error);
   if (refusal !== undefined) {
-    sayError(`${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`, 'REDIS_REFUSES');
+    printError(`${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`, 'REDIS_REFUSES');
     return exit.unreachable;
   }
-  say(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
-  if (process.env['CARETAKER_DEBUG'] && error instanceof Error) say(error.stack ?? '');
-  else say('Set CARETAKER_DEBUG=1 to see where. This is a bug in Caretaker; please report it.');
+  message(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
+  if (process.env['CARETAKER_DEBUG'] && error instanceof Error) message(error.stack ?? '');
+  else message('Set CARETAKER_DEBUG=1 to see where. This is a bug in Caretaker; please report it.');
   return exit.notAllWell;
 }

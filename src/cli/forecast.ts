@@ -34,7 +34,7 @@ export interface Forecast {
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** A policy that fires more often than this is estimated to go on as it begins. */
-const FIRINGS_LOOKED_AT = 300;
+const MAX_FIRINGS = 300;
 
 /** A run to come. */
 export interface ForecastRun {
@@ -43,7 +43,7 @@ export interface ForecastRun {
   requests: number;
   weight: number;
   /** It takes no less than this, however much may be spent. */
-  leastMs: number;
+  minMs: number;
 }
 
 /**
@@ -57,7 +57,7 @@ export function simulate(coming: readonly ForecastRun[], perMinute: number, now:
     return { ...run, index, from, left: run.requests };
   });
   const waiting = [...open].sort((a, b) => a.at - b.at);
-  const took = coming.map(({ leastMs }) => leastMs);
+  const took = coming.map(({ minMs }) => minMs);
   let active: typeof open = [];
   // What has not ended a day after the last firing never fits.
   for (let at = now; (waiting.length > 0 || active.length > 0) && at < now + 2 * DAY_MS; at += MINUTE_MS) {
@@ -71,7 +71,7 @@ export function simulate(coming: readonly ForecastRun[], perMinute: number, now:
       run.left -= given;
       left -= given;
       weight -= run.weight;
-      took[run.index] = Math.max(run.leastMs, at + MINUTE_MS - run.from);
+      took[run.index] = Math.max(run.minMs, at + MINUTE_MS - run.from);
     }
     active = active.filter((run) => run.left > 1e-6);
   }
@@ -102,7 +102,7 @@ export async function forecast(
       at,
       requests: cost.requests ?? 0,
       weight: weights[policy.priority],
-      leastMs: cost.ms,
+      minMs: cost.ms,
     })),
   );
   const took = simulate(coming, perMinute, now);
@@ -126,11 +126,10 @@ export async function forecast(
 }
 
 function firingsWithin(policy: Policy, state: PolicyState | undefined, now: number, to: number): number[] {
-  const near = firingsAhead(policy, state, now, FIRINGS_LOOKED_AT).map(({ at }) => at);
+  const near = firingsAhead(policy, state, now, MAX_FIRINGS).map(({ at }) => at);
   const times = near.filter((at) => at < to);
   const [first, last] = [times[0], times.at(-1)];
-  if (times.length < FIRINGS_LOOKED_AT || first === undefined || last === undefined || last <= first)
-    return times;
+  if (times.length < MAX_FIRINGS || first === undefined || last === undefined || last <= first) return times;
   const apart = (last - first) / (times.length - 1);
   for (let at = last + apart; at < to; at += apart) times.push(at);
   return times;

@@ -4,7 +4,7 @@ import type { Run } from '../run/run.ts';
 import { UsageError } from './exit.ts';
 
 /** At most so many runs are searched for one that was not skipped. */
-const LOOK_BACK = 100;
+const MAX_SEARCHED = 100;
 /** So many are named when several could be meant. */
 const MAX_NAMED = 10;
 
@@ -18,7 +18,7 @@ const MAX_NAMED = 10;
 export async function runNamed({ runs }: Records, word: string): Promise<Run> {
   const [exact, newest] = await Promise.all([
     runs.get(word),
-    word === 'last' ? runs.list({ limit: LOOK_BACK }) : Promise.resolve([]),
+    word === 'last' ? runs.list({ limit: MAX_SEARCHED }) : Promise.resolve([]),
   ]);
   const meant = exact ?? newest.find(({ status }) => status !== 'skipped') ?? newest[0];
   if (meant) return meant;

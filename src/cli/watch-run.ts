@@ -1,5 +1,5 @@
 /**
- * Attending a run from the command line: this process takes part in the work, shows progress, and sees the
+ * WatchOptions a run from the command line: this process takes part in the work, shows progress, and sees the
  * end.
  *
  * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at
@@ -11,10 +11,10 @@ import { isFinal } from '../run/moves.ts';
 import type { Reasons } from '../run/reasons.ts';
 import { toReport } from '../run/report.ts';
 import type { Run, RunStatus, Target } from '../run/run.ts';
-import { atWorkOn, goOnOrCancel } from './active-process.ts';
+import { findActiveProcess, formatRunCommands } from './active-process.ts';
 import { Blockers } from './blockers.ts';
 import { exit } from './exit.ts';
-import { heedSignals } from './interruption.ts';
+import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
 import { retryAdvice } from './output/run-advice.ts';
 import {
@@ -32,18 +32,18 @@ const POLL_INTERVAL_MS = 250;
 /** Where nothing may move, a line is printed so often at most. */
 const PROGRESS_INTERVAL_MS = 10_000;
 
-export interface Attending {
+export interface WatchOptions {
   json?: boolean | undefined;
   /** Show every target at the end, not only those that did not succeed. */
   allTargets?: boolean;
   /** The records go away with this process: nothing to come back to. */
   passing?: boolean;
   /** Whether a run that cannot even begin is cancelled: the person who asked for it is told instead. */
-  callOffIfRefused: boolean;
+  cancelIfRefused: boolean;
   /**
    * The run was cancelled and only comes to its end: an account that refuses us does not keep it from that.
    */
-  calledOff?: boolean;
+  isCancelled?: boolean;
   /** Set after Ctrl-C: from then on, work in progress is only recorded. */
   opening?: string;
   /** A person named the targets: that none of them could be worked on is not what was asked for. */
@@ -61,23 +61,23 @@ export async function watchRun(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  attending: Attending,
+  options: WatchOptions,
 ): Promise<number> {
-  const interruption = heedSignals(terminal, {
-    goOn: attending.passing ? undefined : `caretaker runs continue ${run.id}`,
+  const interruption = handleSignals(terminal, {
+    goOn: options.passing ? undefined : `caretaker runs continue ${run.id}`,
     ask: () => caretaker.records.runs.get(run.id),
   });
-  if (attending.opening !== undefined) terminal.say(attending.opening);
+  if (options.opening !== undefined) terminal.message(options.opening);
   const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
   let stopped: Promise<void> | undefined;
   try {
-    const last = await watch(caretaker, run, terminal, interruption.signal, attending);
+    const last = await watch(caretaker, run, terminal, interruption.signal, options);
     stopped = working.stop();
     await stopped;
     const now = (await caretaker.records.runs.get(run.id)) ?? last;
-    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, attending);
-    if (interruption.signal.aborted) return await sayHowToGoOn(caretaker, now, terminal, attending);
-    return await standstill(caretaker, last, terminal, attending);
+    if (isFinal(now.status)) return await printEnd(caretaker, now, terminal, options);
+    if (interruption.signal.aborted) return await printHowToContinue(caretaker, now, terminal, options);
+    return await endStalled(caretaker, last, terminal, options);
   } finally {
     await (stopped ?? working.stop()).finally(interruption.over);
   }
@@ -91,34 +91,34 @@ async function watch(
   run: Run,
   terminal: Terminal,
   signal: AbortSignal,
-  { calledOff, callOffIfRefused }: Attending,
+  { isCancelled, cancelIfRefused }: WatchOptions,
 ): Promise<Run> {
   const { records, clock } = caretaker;
-  const blockers = new Blockers(caretaker, terminal, callOffIfRefused);
+  const blockers = new Blockers(caretaker, terminal, cancelIfRefused);
   let last = run;
   let saidAt = clock.now();
   let said = '';
   let told = false;
   for (;;) {
-    const now = await blockers.reading(async () => {
+    const now = await blockers.read(async () => {
       const found = await records.runs.get(run.id);
       if (!found) throw new Error(`the run ${run.id} is gone`);
-      await blockers.look(found);
+      await blockers.check(found);
       return found;
     }, signal);
     last = now ?? last;
-    if (isFinal(last.status) || (standsStill(last) && !calledOff) || signal.aborted) {
+    if (isFinal(last.status) || (isStalled(last) && !isCancelled) || signal.aborted) {
       terminal.clear();
       return last;
     }
     const spread: string | undefined = told ? undefined : formatSpread(last);
-    if (spread) terminal.say(`${last.id} ${spread}.`);
+    if (spread) terminal.message(`${last.id} ${spread}.`);
     told ||= spread !== undefined;
     if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
     else {
       const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
       if (line !== said && clock.now() - saidAt >= PROGRESS_INTERVAL_MS) {
-        terminal.say(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
+        terminal.message(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
         saidAt = clock.now();
         said = line;
       }
@@ -131,7 +131,7 @@ async function watch(
  * The account refuses us, a person has to release it, or the service was not there when the plan was to be
  * made.
  */
-const standsStill = (run: Run): boolean =>
+const isStalled = (run: Run): boolean =>
   run.status === 'blocked' ||
   run.held !== undefined ||
   (run.status === 'planning' && run.detail !== undefined);
@@ -147,22 +147,22 @@ async function printEnd(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  attending: Attending,
+  options: WatchOptions,
 ): Promise<number> {
   const targets = await targetsOf(caretaker, run);
-  if (attending.json) terminal.json(toReport(run, targets));
+  if (options.json) terminal.json(toReport(run, targets));
   else {
-    const folded = printTargets(targets, terminal, attending, caretaker.registry.reasons);
+    const folded = printTargets(targets, terminal, options, caretaker.registry.reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of endLines(run, terminal)) terminal.data(line);
-    if (folded && !attending.passing)
-      terminal.say(`What became of each target: caretaker runs show ${run.id}`);
-    if (!attending.passing)
-      for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.say(line);
+    if (folded && !options.passing)
+      terminal.message(`What became of each target: caretaker runs show ${run.id}`);
+    if (!options.passing)
+      for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
   }
-  if (attending.named && targets.every(({ reason }) => reason === 'not-eligible')) {
-    terminal.say('Nothing was done: none of the targets you named could be worked on.');
+  if (options.named && targets.every(({ reason }) => reason === 'not-eligible')) {
+    terminal.message('Nothing was done: none of the targets you named could be worked on.');
     return exit.notAllWell;
   }
   return exitOf(run.status);
@@ -172,7 +172,7 @@ async function printEnd(
 function printTargets(
   targets: readonly Target[],
   terminal: Terminal,
-  { allTargets }: Pick<Attending, 'allTargets'>,
+  { allTargets }: Pick<WatchOptions, 'allTargets'>,
   reasons: Reasons,
 ): boolean {
   const shown = targets.filter((target) => allTargets || isShown(target, reasons));
@@ -193,39 +193,39 @@ const isShown = ({ outcome, reason = '', detail, findings = [] }: Target, reason
   reasons.get(reason)?.notable === true ||
   findings.some(({ message: says }) => says === detail);
 
-async function sayHowToGoOn(
+async function printHowToContinue(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  { passing }: Attending,
+  { passing }: WatchOptions,
 ): Promise<number> {
   if (passing) {
-    terminal.say(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
+    terminal.message(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
     return exit.interrupted;
   }
-  const other = await atWorkOn(caretaker, run.account);
-  terminal.say(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
-  if (other) terminal.say(`It continues without this command: ${other} works on it.`);
+  const other = await findActiveProcess(caretaker, run.account);
+  terminal.message(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
+  if (other) terminal.message(`It continues without this command: ${other} works on it.`);
   else {
-    if (run.ending) terminal.say('It is cancelled, and no process works on it any more.');
-    terminal.say(goOnOrCancel(run));
+    if (run.ending) terminal.message('It is cancelled, and no process works on it any more.');
+    terminal.message(formatRunCommands(run));
   }
   return exit.interrupted;
 }
 
-async function standstill(
+async function endStalled(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  attending: Attending,
+  options: WatchOptions,
 ): Promise<number> {
-  terminal.say(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
-  if (run.held) terminal.say('The run waits until a person decides.');
-  else if (attending.callOffIfRefused && !run.planComplete) {
+  terminal.message(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
+  if (run.held) terminal.message('The run waits until a person decides.');
+  else if (options.cancelIfRefused && !run.planComplete) {
     await caretaker.engine.cancel(run.id);
-    terminal.say('Nothing was started; the run was cancelled.');
-  } else terminal.say(`The run waits. When the cause is fixed: caretaker runs continue ${run.id}`);
-  if (attending.json) {
+    terminal.message('Nothing was started; the run was cancelled.');
+  } else terminal.message(`The run waits. When the cause is fixed: caretaker runs continue ${run.id}`);
+  if (options.json) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
     terminal.json(toReport(now, await targetsOf(caretaker, now)));
   }

@@ -26,9 +26,9 @@ function printed(terminals: { stdout: boolean; stderr: boolean }) {
     });
   }
   try {
-    const { data, say, paint } = openTerminal();
+    const { data, message, paint } = openTerminal();
     data(paint('green', 'ok'));
-    say(paint('yellow', 'warning'));
+    message(paint('yellow', 'warning'));
   } finally {
     for (const stream of ['stdout', 'stderr'] as const) process[stream].isTTY = isTTY[stream];
   }

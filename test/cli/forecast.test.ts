@@ -8,13 +8,13 @@ const run = (changes: Partial<ForecastRun>): ForecastRun => ({
   at: NOW,
   requests: 100,
   weight: 3,
-  leastMs: 0,
+  minMs: 0,
   ...changes,
 });
 
 test('a run takes as many minutes as its requests need, and no less than it took before', () => {
   expect(simulate([run({ requests: 500 })], 100, NOW)).toEqual([5 * MINUTE]);
-  expect(simulate([run({ requests: 5, leastMs: 9 * MINUTE })], 100, NOW)).toEqual([9 * MINUTE]);
+  expect(simulate([run({ requests: 5, minMs: 9 * MINUTE })], 100, NOW)).toEqual([9 * MINUTE]);
 });
 
 test('runs at the same time share by their weight, and what a small one leaves is the others', () => {

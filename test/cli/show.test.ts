@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
-import { sameDeed } from '../../src/cli/commands/api.ts';
+import { operationByOtherVerb } from '../../src/cli/commands/api.ts';
 import { policyTable } from '../../src/cli/commands/policies.ts';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { foldSame } from '../../src/cli/output/group-rows.ts';
@@ -141,10 +141,10 @@ describe('a table in a narrow terminal', () => {
   const shown = (columns: number) =>
     table(['policy', 'job', 'schedule', 'last run'], rows, (_, text) => text, {
       columns,
-      give: [
-        { column: 1, least: 0 },
-        { column: 2, least: 0 },
-        { column: 3, least: 0 },
+      shrink: [
+        { column: 1, min: 0 },
+        { column: 2, min: 0 },
+        { column: 3, min: 0 },
       ],
     });
 
@@ -175,10 +175,10 @@ describe('an operation that does the same by another verb', () => {
     ['addSite', 'createSite'],
     ['removeTag', 'deleteTag'],
   ])('is meant by %s', (word, meant) => {
-    expect(sameDeed(word, ['listSites', 'showSite', 'createSite', 'deleteTag'])).toBe(meant);
+    expect(operationByOtherVerb(word, ['listSites', 'showSite', 'createSite', 'deleteTag'])).toBe(meant);
   });
   test('is not made up', () => {
-    expect(sameDeed('getMoon', ['showSite'])).toBeUndefined();
+    expect(operationByOtherVerb('getMoon', ['showSite'])).toBeUndefined();
   });
 });
 

@@ -39,16 +39,16 @@ const WRITTEN_OUT =
 
 describe('colours and controls of the service', () => {
   test.each([true, false])('are written out in every line, at a terminal or not (%s)', (isTTY) => {
-    const text = printed(isTTY, ({ data, say }) => {
+    const text = printed(isTTY, ({ data, message }) => {
       data(HOSTILE);
-      say(HOSTILE);
+      message(HOSTILE);
     });
     expect(text).toBe(`${WRITTEN_OUT}\n${WRITTEN_OUT}\n`);
   });
 
   test('are written out inside our own colours, which pass', () => {
-    const text = printed(true, ({ say, paint }) =>
-      say(`${paint('red', 'error')}: ${paint('bold', HOSTILE)}`),
+    const text = printed(true, ({ message, paint }) =>
+      message(`${paint('red', 'error')}: ${paint('bold', HOSTILE)}`),
     );
     expect(text).toBe(`\u001b[31merror\u001b[39m: \u001b[1m${WRITTEN_OUT}\u001b[22m\n`);
   });
@@ -101,10 +101,10 @@ describe('colours and controls of the service', () => {
 });
 
 test('the name of a secret hides what follows it, but for a string of ours', () => {
-  const text = printed(true, ({ data, say }) => {
-    say('the site answered: password=hunter2');
-    say('export CARETAKER_API_TOKEN=sandbox-token', 'ours');
-    data('"http_auth": { "username": string, "password": string }', 'ours');
+  const text = printed(true, ({ data, message }) => {
+    message('the site answered: password=hunter2');
+    message('export CARETAKER_API_TOKEN=sandbox-token', 'values-only');
+    data('"http_auth": { "username": string, "password": string }', 'values-only');
   });
   expect(text.split('\n').slice(0, 3)).toEqual([
     'the site answered: password=[hidden]',
@@ -127,7 +127,7 @@ describe('a label of 6,000 characters', () => {
   });
 
   test('is cut with an ellipsis at a terminal', () => {
-    const fit = { columns: 80, give: [{ column: 1, least: 16 }] };
+    const fit = { columns: 80, shrink: [{ column: 1, min: 16 }] };
     const lines = table(['id', 'label', 'outcome'], rows, paint, fit).split('\n');
     expect(lines[1]).toContain('x…');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
@@ -143,7 +143,7 @@ test('columns stay aligned under emoji and wide characters, also where a cell is
   ];
   const lines = table(['label', 'outcome'], rows, paint, {
     columns: 40,
-    give: [{ column: 0, least: 16 }],
+    shrink: [{ column: 0, min: 16 }],
   }).split('\n');
   const starts = lines.map((line) => widthOf(line.replace(/(outcome|succeeded|failed)$/, '')));
   expect(new Set(starts).size).toBe(1);

@@ -39,7 +39,7 @@ test('every error code of the code is on the page, once, with its exit code', ()
     .flatMap((text) =>
       [...text.matchAll(/readonly code(?:: [^=;]+)? = '([A-Z_]+)'/g)].map(([, code = '']) => code),
     );
-  const terminal: Partial<Terminal> = { paint: (_, text) => text, say: () => {} };
+  const terminal: Partial<Terminal> = { paint: (_, text) => text, message: () => {} };
   const expected = [...new Set(declared)].map((code) => [
     code,
     String(explain(new Example(code), terminal as Terminal)),

@@ -50,7 +50,7 @@ export async function api(
   if (!isOperationId(word)) throw noOperation(word);
   if (options.describe) {
     if (options.json) terminal.json(describeAsJson(word));
-    else terminal.data(describeOperation(word), 'ours');
+    else terminal.data(describeOperation(word), 'values-only');
     return exit.ok;
   }
   refuseUnfit(word, options);
@@ -63,7 +63,7 @@ export async function api(
     if (options.output !== undefined) return download(client, word, input, options.output, terminal);
     if (options.all) return printAll(client, word, input, terminal);
     const answer = await client.call(word, input as Input<typeof word>, { requestClass: 'person' });
-    if (answer === undefined) terminal.say(`${word}: done.`);
+    if (answer === undefined) terminal.message(`${word}: done.`);
     else terminal.json(answer);
     return exit.ok;
   });
@@ -71,7 +71,7 @@ export async function api(
 
 function noOperation(word: string): UsageError {
   const names = Object.keys(operations);
-  const meant = sameDeed(word, names);
+  const meant = operationByOtherVerb(word, names);
   const hint = meant === undefined ? suggestionFor(word, names) : `did you mean ${meant}?`;
   return new UsageError(
     `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
@@ -89,7 +89,7 @@ const deeds = [
 /**
  * The operation that does the same by another verb: `showSite` for `getSite`. The thing may be one or many.
  */
-export function sameDeed(word: string, names: readonly string[]): string | undefined {
+export function operationByOtherVerb(word: string, names: readonly string[]): string | undefined {
   const [, verb = '', object = ''] = /^([a-z]+)(.*)$/.exec(word) ?? [];
   const verbs = deeds.find((words) => words.some((one) => one === verb));
   const things = [object, `${object}s`, object.replace(/s$/, '')];
@@ -131,15 +131,15 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
     terminal.data(
       table(['operation', 'method', 'path', 'does'], rows, terminal.paint, {
         columns: terminal.dataColumns,
-        give: [
-          { column: 3, least: 24 },
-          { column: 2, least: 0 },
-          { column: 1, least: 0 },
-          { column: 3, least: 0 },
+        shrink: [
+          { column: 3, min: 24 },
+          { column: 2, min: 0 },
+          { column: 1, min: 0 },
+          { column: 3, min: 0 },
         ],
       }),
     );
-    terminal.say('"caretaker api <operation> --help" shows what an operation takes.');
+    terminal.message('"caretaker api <operation> --help" shows what an operation takes.');
   }
   return exit.ok;
 }
@@ -236,6 +236,6 @@ async function download(
     rmSync(output, { force: true });
     throw error;
   });
-  terminal.say(`${output}: ${size} bytes.`);
+  terminal.message(`${output}: ${size} bytes.`);
   return exit.ok;
 }

@@ -72,7 +72,7 @@ async function fireAndFollow(
   if (options.detach) await needWorker(caretaker);
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
-    terminal.say(`${name} is ${formatPause(pause)}. It is backfilled anyway, because you asked for it.`);
+    terminal.message(`${name} is ${formatPause(pause)}. It is backfilled anyway, because you asked for it.`);
   if (!options.json) show(terminal, policy, span, scheduledTimes, options);
   const made = await fireAll(caretaker, policy, scheduledTimes, options);
   const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
@@ -142,7 +142,7 @@ async function watchAll(
   let worst: number = exit.ok;
   for (const { run } of made) {
     if (!run) continue;
-    const code = await watchRun(caretaker, run, quiet, { json, callOffIfRefused: false });
+    const code = await watchRun(caretaker, run, quiet, { json, cancelIfRefused: false });
     worst = Math.max(worst, code);
     if (code === exit.interrupted || code === exit.unreachable) break;
   }
@@ -172,7 +172,7 @@ function show(
     policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
     fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${manner}.`;
-  terminal.say(
+  terminal.message(
     options.dryRun && fires > 0 ? `${what} Nothing was done; without --dry-run it would be.` : what,
   );
   return exit.ok;

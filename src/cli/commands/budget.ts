@@ -3,7 +3,7 @@ import type { BudgetUsage } from '../../budget/usage.ts';
 import { isoTime } from '../../clock.ts';
 import { CaretakerError } from '../../errors.ts';
 import { countOf } from '../../text.ts';
-import { type GlobalOptions, policiesOf, sayFindings, settingsOf, withCaretaker } from '../context.ts';
+import { type GlobalOptions, policiesOf, printFindings, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Forecast, forecast } from '../forecast.ts';
 import { clockTime } from '../output/show-run.ts';
@@ -24,10 +24,10 @@ interface AccountBudget {
 export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings } = await policiesOf(settings);
-  if (findings.length > 0) sayFindings(findings, terminal);
+  if (findings.length > 0) printFindings(findings, terminal);
   const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
   if (complete.length === 0)
-    terminal.say('No account has a base URL and a token: "caretaker doctor" shows more.');
+    terminal.message('No account has a base URL and a token: "caretaker doctor" shows more.');
   const shown = await withCaretaker(options, settings, async (caretaker) => {
     const all: AccountBudget[] = [];
     for (const { name } of complete) {
@@ -122,10 +122,10 @@ function print(
   data(
     table(['policy', 'firings', 'requests a run', 'known from', 'takes'], rows, paint, {
       columns: terminal.dataColumns,
-      give: [
-        { column: 3, least: 0 },
-        { column: 1, least: 0 },
-        { column: 4, least: 0 },
+      shrink: [
+        { column: 3, min: 0 },
+        { column: 1, min: 0 },
+        { column: 4, min: 0 },
       ],
     }),
   );

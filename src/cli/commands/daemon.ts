@@ -7,7 +7,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { type GlobalOptions, settingsOf } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
-import { goesAway } from '../interruption.ts';
+import { redisIsUnavailable } from '../interruption.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
 
@@ -15,7 +15,7 @@ import { untilSignal } from '../signals.ts';
  * After so long the process ends even if something of it does not; what was under way is picked up by the
  * next.
  */
-const STOP_MS = 28_000;
+const STOP_TIMEOUT_MS = 28_000;
 
 /** Runs until a signal; then takes no new work, records what is in progress, and ends. */
 export async function daemon(
@@ -46,9 +46,9 @@ export async function daemon(
     log.warn(`stopped ${why}; what was under way is picked up by the next daemon`);
     process.exit(exit.ok);
   };
-  const late = setTimeout(() => leave('without waiting any longer'), STOP_MS);
+  const late = setTimeout(() => leave('without waiting any longer'), STOP_TIMEOUT_MS);
   const over = new AbortController();
-  void goesAway(() => caretaker.records.presence.running(caretaker.clock.now()), over.signal).then(
+  void redisIsUnavailable(() => caretaker.records.presence.running(caretaker.clock.now()), over.signal).then(
     (isAway) => {
       if (isAway) leave('without Redis, which does not answer');
     },
@@ -71,7 +71,7 @@ function tellAddress(
   log: Log,
 ): void {
   if (process.stderr.isTTY)
-    terminal.say(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
+    terminal.message(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
   else
     log.info(
       `Dashboard: ${url} (sign in ${signInLink ? 'by a link: a button on its first page writes one to this log' : 'with the password'})`,

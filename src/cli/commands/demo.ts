@@ -12,7 +12,7 @@ import type { Reason } from '../../run/reasons.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { loadSettings } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { commandLog, type GlobalOptions, policiesOf, sayFindings } from '../context.ts';
+import { commandLog, type GlobalOptions, policiesOf, printFindings } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
@@ -43,24 +43,24 @@ const shipped = fileURLToPath(new URL('../../../../config/caretaker.yaml', impor
  * Runs every shipped policy and prints what became of each site; stays up with the dashboard at a terminal.
  */
 export async function demo(terminal: Terminal, options: GlobalOptions): Promise<number> {
-  const { paint, say } = terminal;
+  const { paint, message } = terminal;
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-'));
   const service = await startSandbox({ sites: SITES, speed: SPEED, rateLimit: REQUESTS });
-  const interruption = noteSignals();
+  const interruption = handleSignals();
   try {
-    say(
+    message(
       `The demo uses a simulated account with ${SITES} sites at ${service.url}. Its time and its request budget run ${SPEED} times as fast.`,
     );
     const settings = demoSettings(service, folder);
     const { policies, findings } = await policiesOf(settings);
-    sayFindings(findings, terminal);
+    printFindings(findings, terminal);
     if (findings.length > 0) return exit.badInput;
     const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
     try {
-      say(`Redis: ${caretaker.redis.where}, started for this.`);
+      message(`Redis: ${caretaker.redis.where}, started for this.`);
       let code: number = exit.ok;
       for (const policy of inOrder(policies)) {
-        say(`\nDemo: ${paint('bold', policy.name)}: ${policy.description ?? policy.job}`);
+        message(`\nDemo: ${paint('bold', policy.name)}: ${policy.description ?? policy.job}`);
         const run = await caretaker.engine.fire(policy, {
           trigger: 'manual',
           scheduledFor: caretaker.clock.now(),
@@ -69,21 +69,21 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
           await watchRun(caretaker, run, terminal, {
             allTargets: true,
             passing: true,
-            callOffIfRefused: true,
+            cancelIfRefused: true,
           });
         if (interruption.came()) {
-          say('The demo is over; its account was made up, and its Redis goes with it.');
+          message('The demo is over; its account was made up, and its Redis goes with it.');
           return exit.interrupted;
         }
-        const surprise = await surpriseIn(caretaker, run.id);
+        const surprise = await findUnexpected(caretaker, run.id);
         if (surprise === undefined) continue;
-        say(`${paint('red', 'error')}: Demo: ${policy.name} did not end as expected: ${surprise}`);
+        message(`${paint('red', 'error')}: Demo: ${policy.name} did not end as expected: ${surprise}`);
         code = exit.notAllWell;
       }
       if (code === exit.ok)
-        say('\nDemo: every policy ended as expected; what failed, failed as it was made to.');
+        message('\nDemo: every policy ended as expected; what failed, failed as it was made to.');
       if (!terminal.interactive || !process.stdout.isTTY) return code;
-      await stayUp(caretaker, terminal);
+      await keepRunning(caretaker, terminal);
       return code;
     } finally {
       await caretaker.close();
@@ -99,7 +99,7 @@ const inOrder = (policies: readonly Policy[]): Policy[] =>
   policies.toSorted((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
 
 /** What about the end of a run was not to be expected of the made-up account; nothing when all was. */
-async function surpriseIn({ records }: Caretaker, run: string): Promise<string | undefined> {
+async function findUnexpected({ records }: Caretaker, run: string): Promise<string | undefined> {
   const { status } = (await records.runs.get(run)) ?? {};
   if (status !== 'succeeded' && status !== 'partial') return `it is ${status}.`;
   for await (const { label, outcome, reason, detail } of records.targets.all(run)) {
@@ -112,7 +112,7 @@ async function surpriseIn({ records }: Caretaker, run: string): Promise<string |
  * Sees to it that what was started for the demo is stopped again, whenever Ctrl-C comes; the second one ends
  * at once.
  */
-function noteSignals() {
+function handleSignals() {
   let noted = false;
   const note = () => {
     if (noted) process.exit(exit.interrupted);
@@ -152,11 +152,11 @@ function demoSettings({ url, token }: { url: string; token: string }, folder: st
   };
 }
 
-async function stayUp(caretaker: Caretaker, terminal: Terminal): Promise<void> {
+async function keepRunning(caretaker: Caretaker, terminal: Terminal): Promise<void> {
   const { startDaemon } = await import('../../app/daemon.ts');
   const running = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
-  terminal.say(`\nThe dashboard: ${running.dashboard?.signInLink ?? running.dashboard?.url}`);
-  terminal.say(
+  terminal.message(`\nThe dashboard: ${running.dashboard?.signInLink ?? running.dashboard?.url}`);
+  terminal.message(
     'It shows the made-up account. It stays up, and policies fire when they are due. Ctrl-C ends it.',
   );
   await untilSignal();

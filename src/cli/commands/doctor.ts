@@ -34,10 +34,10 @@ import { exit } from '../exit.ts';
 import { type Check, checkDescription } from '../output/service-description.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-const OLDEST_REDIS = [6, 2] as const;
+const MIN_REDIS = [6, 2] as const;
 
 /** Below so much free space the records of a busy fleet may fill the disk within a day. */
-const LITTLE_SPACE = 1024 ** 3;
+const MIN_FREE_BYTES = 1024 ** 3;
 
 /** Prints a check as soon as it is done. */
 type Tell = (...checks: Check[]) => void;
@@ -123,7 +123,7 @@ async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
     const says = `${dataDir}, ${formatSpace(free)} free`;
-    if (free >= LITTLE_SPACE) return tell({ what, state: 'ok', says });
+    if (free >= MIN_FREE_BYTES) return tell({ what, state: 'ok', says });
     tell({ what, state: 'warning', says: `${says}: make room, or set data_dir to a larger disk` });
   } catch (error) {
     const { message } = new DataFolderError(dataDir, { cause: error });
@@ -262,7 +262,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
   const fact = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   const version = fact('redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const old = major < OLDEST_REDIS[0] || (major === OLDEST_REDIS[0] && minor < OLDEST_REDIS[1]);
+  const old = major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]);
   const persistent = fact('aof_enabled') === '1';
   const fsync = persistent ? await fsyncOf(store) : undefined;
   const policy = fact('maxmemory_policy');
@@ -271,7 +271,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
       ? {
           what: 'Redis',
           state: 'wrong',
-          says: `${version} at ${where} is too old: ${OLDEST_REDIS.join('.')} is needed`,
+          says: `${version} at ${where} is too old: ${MIN_REDIS.join('.')} is needed`,
         }
       : { what: 'Redis', state: 'ok', says: `${version}, ${where}` },
     persistent

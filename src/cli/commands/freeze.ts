@@ -25,8 +25,8 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     const reason = options.reason ?? before?.reason;
     const by = userInfo().username;
     await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
-    if (before) terminal.say(`Everything was ${formatFreeze(before)}; this takes its place.`);
-    terminal.say(
+    if (before) terminal.message(`Everything was ${formatFreeze(before)}; this takes its place.`);
+    terminal.message(
       `Everything is frozen until ${isoMinute(until)}: no policy starts a run until then. Runs that were started before continue; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
     );
     return exit.ok;
@@ -39,7 +39,7 @@ export async function unfreeze(terminal: Terminal, options: GlobalOptions): Prom
     const now = clock.now();
     const before = await records.freeze.at(now);
     if (before) await records.freeze.end(now);
-    terminal.say(
+    terminal.message(
       before ? `Policies fire again; everything was ${formatFreeze(before)}.` : 'Nothing was frozen.',
     );
     return exit.ok;

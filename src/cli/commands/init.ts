@@ -21,7 +21,7 @@ export class FolderUnwritableError extends CaretakerError {
 
 /** Writes `config/` into the current folder, file by file where there is none yet. */
 export async function init(terminal: Terminal): Promise<number> {
-  const { say, data } = terminal;
+  const { message, data } = terminal;
   const folder = process.cwd();
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.yaml'))
@@ -35,11 +35,11 @@ export async function init(terminal: Terminal): Promise<number> {
     if (code === undefined) throw error;
     throw new FolderUnwritableError(`${folder} cannot be written (${code}).`, { cause: error });
   }
-  say(
+  message(
     '\nNext: put CARETAKER_BASE_URL=https://.../api/v6 and CARETAKER_API_TOKEN=... into the file .env here, then',
   );
-  say('  caretaker doctor               # is everything there that is needed?');
-  say('  caretaker plan nightly-sync    # what it would work on; changes nothing');
+  message('  caretaker doctor               # is everything there that is needed?');
+  message('  caretaker plan nightly-sync    # what it would work on; changes nothing');
   return exit.ok;
 }
 

@@ -10,11 +10,11 @@ import {
   type GlobalOptions,
   hasRecords,
   policiesOf,
-  sayFindings,
+  printFindings,
   settingsOf,
   withRecords,
 } from '../context.ts';
-import { keptByDaemons, policyInForce } from '../effective-policies.ts';
+import { findActivePolicy, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -37,7 +37,7 @@ export async function next(
     const chosen =
       names.length === 0
         ? all
-        : await Promise.all(names.map((name) => policyInForce(name, settings, records, now)));
+        : await Promise.all(names.map((name) => findActivePolicy(name, settings, records, now)));
     const states = await records?.policies.many(chosen.map(({ name }) => name));
     return chosen.map((policy) => upcoming(policy, states?.get(policy.name), now, options));
   };
@@ -49,8 +49,8 @@ export async function next(
   if (options.json) terminal.json(rows.map(asJson));
   else show(terminal, rows, options);
   for (const { policy, more } of found)
-    if (more) terminal.say(`${policy.name} fires more often than shown: --limit shows more of each.`);
-  if (names.length === 0) sayFindings(loaded.findings, terminal);
+    if (more) terminal.message(`${policy.name} fires more often than shown: --limit shows more of each.`);
+  if (names.length === 0) printFindings(loaded.findings, terminal);
   return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
 }
 
@@ -79,7 +79,7 @@ const asJson = ({ policy, scheduledFor, at, skipCause }: Row) => ({
 
 function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
   if (rows.length === 0) {
-    terminal.say(`Nothing fires by itself in the next ${days === 1 ? 'day' : `${days} days`}.`);
+    terminal.message(`Nothing fires by itself in the next ${days === 1 ? 'day' : `${days} days`}.`);
     return;
   }
   const here = localTimezone();

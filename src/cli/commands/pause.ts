@@ -61,7 +61,7 @@ async function pauseOne(
 ): Promise<void> {
   const before = pauseAt(await records.policies.state(name), at);
   if (before && given === undefined && until === undefined) {
-    terminal.say(`${name} is paused already: ${formatPause(before)}. Nothing was changed.`);
+    terminal.message(`${name} is paused already: ${formatPause(before)}. Nothing was changed.`);
     return;
   }
   const reason = given ?? before?.reason;
@@ -72,14 +72,14 @@ async function pauseOne(
     ...(until === undefined ? {} : { until }),
   };
   await records.policies.pause(name, pause);
-  if (before) terminal.say(`This replaces an earlier pause: ${formatPause(before)}.`);
+  if (before) terminal.message(`This replaces an earlier pause: ${formatPause(before)}.`);
   if (disabled.has(name)) {
-    terminal.say(
+    terminal.message(
       `${name} is paused${until === undefined ? '' : ` until ${isoMinute(until)}`}. ${STAYS_DISABLED}`,
     );
     return;
   }
-  terminal.say(
+  terminal.message(
     until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
       : `${name} is paused until ${isoMinute(until)}, and fires again by itself.`,
@@ -114,11 +114,11 @@ export async function resumePolicies(
       const was = pauseAt(await records.policies.state(name), now);
       await records.policies.resume(name, now);
       if (was) resumed += 1;
-      if (was) terminal.say(formatResumed(name, was, disabled.has(name)));
-      else if (words.includes(name)) terminal.say(`${name} was not paused.`);
+      if (was) terminal.message(formatResumed(name, was, disabled.has(name)));
+      else if (words.includes(name)) terminal.message(`${name} was not paused.`);
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
-      terminal.say(`None of ${names.length === 1 ? 'it' : `these ${names.length} policies`} was paused.`);
+      terminal.message(`None of ${names.length === 1 ? 'it' : `these ${names.length} policies`} was paused.`);
   });
   return exit.ok;
 }

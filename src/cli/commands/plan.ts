@@ -122,11 +122,11 @@ function rows(headings: string[], given: string[][], { paint, dataColumns }: Ter
   const shown = table(headings, all.slice(0, ROWS), paint, {
     columns: dataColumns,
     // By its id a target is found again.
-    give: [
-      { column: 1, least: 16 },
-      { column: why, least: 24 },
-      { column: 1, least: 6 },
-      { column: why, least: 8 },
+    shrink: [
+      { column: 1, min: 16 },
+      { column: why, min: 24 },
+      { column: 1, min: 6 },
+      { column: why, min: 8 },
     ],
   });
   if (all.length > ROWS) return `${shown}\n… and ${all.length - ROWS} more (--json has all)`;

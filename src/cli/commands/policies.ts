@@ -22,14 +22,14 @@ import {
   hasRecords,
   noSuchPolicy,
   policiesOf,
-  sayFindings,
-  sayIgnored,
+  printFindings,
+  printIgnored,
   settingsOf,
   withRecords,
 } from '../context.ts';
 import { formatKept, type Kept, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
-import { formatPause, sayFrozen } from '../output/pause.ts';
+import { formatPause, printFreeze } from '../output/pause.ts';
 import { paintStatus } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
@@ -54,12 +54,12 @@ export async function listPolicies(terminal: Terminal, options: GlobalOptions): 
   const { rows, freeze } = await rowsOf(policies, settings, options);
   if (options.json) {
     terminal.json(rows.map(({ report }) => report));
-  } else if (rows.length === 0) terminal.say(`There are no policies in ${settings.policiesDir}.`);
+  } else if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
   else terminal.data(policyTable(rows, terminal));
-  sayFindings(findings, terminal);
-  sayFrozen(freeze, terminal);
-  for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.say(sentence);
-  sayIgnored(ignored, terminal);
+  printFindings(findings, terminal);
+  printFreeze(freeze, terminal);
+  for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.message(sentence);
+  printIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
 }
 
@@ -113,14 +113,14 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
   const cells = rows.map((row) => cellsOf(row, terminal));
   return table(['policy', 'job', 'schedule', 'next', 'last run'], cells, terminal.paint, {
     columns: terminal.dataColumns,
-    give: [
-      { column: 3, least: 26 },
-      { column: 1, least: 0 },
-      { column: 2, least: 0 },
-      { column: 4, least: 10 },
-      { column: 3, least: 17 },
-      { column: 4, least: 0 },
-      { column: 3, least: 0 },
+    shrink: [
+      { column: 3, min: 26 },
+      { column: 1, min: 0 },
+      { column: 2, min: 0 },
+      { column: 4, min: 10 },
+      { column: 3, min: 17 },
+      { column: 4, min: 0 },
+      { column: 3, min: 0 },
     ],
   });
 }

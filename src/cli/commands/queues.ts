@@ -22,7 +22,8 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
         is ? terminal.paint('red', 'paused') : '',
       ]);
       terminal.data(table(['queue', 'waiting', 'active', ''], cells, terminal.paint));
-      if (paused.length > 0) terminal.say('Nothing in a paused queue is worked on: caretaker queues resume');
+      if (paused.length > 0)
+        terminal.message('Nothing in a paused queue is worked on: caretaker queues resume');
     }
     return exit.ok;
   });
@@ -32,7 +33,7 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
 export async function resumeQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {
   return withQueues(options, async (queues) => {
     const resumed = await queues.resume();
-    terminal.say(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
+    terminal.message(resumed.length === 0 ? 'No queue was paused.' : `Resumed: ${resumed.join(', ')}.`);
     return exit.ok;
   });
 }

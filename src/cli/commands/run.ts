@@ -8,7 +8,7 @@ import { accountOf } from '../../settings/account.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
 import { InvalidFilesError } from '../../yaml/diagnostic.ts';
-import { atWorkOn, goOnOrCancel, needWorker } from '../active-process.ts';
+import { findActiveProcess, formatRunCommands, needWorker } from '../active-process.ts';
 import {
   type GlobalOptions,
   hasRecords,
@@ -34,7 +34,7 @@ export async function run(
   if (options.dryRun) return plan(terminal, name, options);
   const settings = settingsOf(options);
   const policy = await policyNamed(name, settings, terminal).catch(async (error: unknown) => {
-    if (error instanceof InvalidFilesError) await sayKept(name, settings, options, terminal);
+    if (error instanceof InvalidFilesError) await printKept(name, settings, options, terminal);
     throw error;
   });
   accountOf(settings, policy.account);
@@ -42,8 +42,9 @@ export async function run(
     const { records, clock, engine } = caretaker;
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
-    if (pause) terminal.say(`${name} is ${formatPause(pause)}. It is run anyway, because you asked for it.`);
-    if (options.target) await lookUp(caretaker, policy, options.target, terminal);
+    if (pause)
+      terminal.message(`${name} is ${formatPause(pause)}. It is run anyway, because you asked for it.`);
+    if (options.target) await checkTargets(caretaker, policy, options.target, terminal);
     const asked = {
       ...(options.target ? { only: options.target } : {}),
       ...(options.ignoreFreeze ? { ignoreFreeze: true as const } : {}),
@@ -54,7 +55,7 @@ export async function run(
 }
 
 /** Prints that a daemon still fires a policy whose file has errors, if one does. */
-async function sayKept(
+async function printKept(
   name: string,
   settings: Settings,
   options: GlobalOptions,
@@ -67,7 +68,7 @@ async function sayKept(
   ).catch(() => []);
   const one = kept.find((policy) => policy.name === name);
   if (one) {
-    terminal.say(
+    terminal.message(
       `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${isoMinute(one.readAt)}.`,
     );
   }
@@ -84,17 +85,17 @@ export async function goOn(
 ): Promise<number> {
   if (fired.status === 'skipped') {
     if (json) terminal.json(detach ? { run: fired.id, status: fired.status } : toReport(fired, []));
-    await sayWhatIsInTheWay(caretaker, fired, terminal);
+    await printActiveRun(caretaker, fired, terminal);
     return exit.notAllWell;
   }
-  if (!detach) return watchRun(caretaker, fired, terminal, { json, named, callOffIfRefused: true });
+  if (!detach) return watchRun(caretaker, fired, terminal, { json, named, cancelIfRefused: true });
   if (json) terminal.json({ run: fired.id, status: fired.status });
   else terminal.data(fired.id);
   return exit.ok;
 }
 
 /** At most so many names are checked before the run is made: each costs a request. */
-const FEW = 10;
+const MAX_CHECKED = 10;
 
 /**
  * Looks the named targets up before anything is made, where that costs little; says which of them the policy
@@ -102,18 +103,18 @@ const FEW = 10;
  *
  * @throws {UsageError} when it selects none of them.
  */
-async function lookUp(
+async function checkTargets(
   { engine, registry }: Caretaker,
   policy: Policy,
   named: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
-  if (named.length > FEW || registry.get(policy.job)?.prepare) return;
+  if (named.length > MAX_CHECKED || registry.get(policy.job)?.prepare) return;
   const { unselected, settled } = await engine.preview(policy, named);
   if (unselected.length === 0) return;
   const lines = settled.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
   if (unselected.length < new Set(named).size) {
-    terminal.say(
+    terminal.message(
       `${countOf(unselected.length, 'target')} of those you named will not be worked on:${lines.join('')}`,
     );
     return;
@@ -124,19 +125,19 @@ async function lookUp(
 }
 
 /** Prints which run of the policy is active, which process works on it, and what can be done. */
-async function sayWhatIsInTheWay(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
+async function printActiveRun(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
   const active = await caretaker.records.runs.active(fired.account);
   const other = active.find((run) => run.policy === fired.policy);
-  const { paint, say } = terminal;
+  const { paint, message } = terminal;
   if (!other) {
-    say(`${fired.policy} was not run: ${fired.detail ?? 'another run of it was under way.'}`);
-    say('That run has ended meanwhile: run it again.');
+    message(`${fired.policy} was not run: ${fired.detail ?? 'another run of it was under way.'}`);
+    message('That run has ended meanwhile: run it again.');
     return;
   }
-  const attendant = await atWorkOn(caretaker, other.account);
-  const who = attendant ? `${attendant} works on it` : 'no process works on it';
-  say(
+  const activeProcess = await findActiveProcess(caretaker, other.account);
+  const who = activeProcess ? `${activeProcess} works on it` : 'no process works on it';
+  message(
     `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
   );
-  say(goOnOrCancel(other, attendant));
+  message(formatRunCommands(other, activeProcess));
 }

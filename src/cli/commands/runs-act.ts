@@ -2,7 +2,7 @@
 import { isFinal } from '../../run/moves.ts';
 import { toReport } from '../../run/report.ts';
 import { countOf } from '../../text.ts';
-import { atWorkOn, needWorker } from '../active-process.ts';
+import { findActiveProcess, needWorker } from '../active-process.ts';
 import { type GlobalOptions, settingsOf, withCaretaker } from '../context.ts';
 import { exit } from '../exit.ts';
 import { endLines } from '../output/show-run.ts';
@@ -23,11 +23,11 @@ export async function cancelRun(
     const { id, account, status } = await runNamed(caretaker.records, word);
     if (options.force) return forceEnd(caretaker, id, terminal, options);
     // Asked before: once it has ended, nobody has to be at work on it.
-    const attendant = await atWorkOn(caretaker, account);
+    const activeProcess = await findActiveProcess(caretaker, account);
     await caretaker.engine.cancel(id, { tasks: !options.leaveTasks });
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
-      terminal.say(`${id} is cancelled; nothing of it was in progress.`);
+      terminal.message(`${id} is cancelled; nothing of it was in progress.`);
       return exit.ok;
     }
     const rest =
@@ -36,15 +36,15 @@ export async function cancelRun(
         : options.leaveTasks
           ? 'What is in flight is followed to its end.'
           : 'Its tasks in the service are cancelled; what else is in flight is followed to its end.';
-    terminal.say(`${id} is cancelled; nothing more is started. ${rest}`);
-    if (attendant) {
-      terminal.say(`${attendant[0]?.toUpperCase()}${attendant.slice(1)} sees to it.`);
+    terminal.message(`${id} is cancelled; nothing more is started. ${rest}`);
+    if (activeProcess) {
+      terminal.message(`${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} sees to it.`);
       return exit.ok;
     }
     const code = await watchRun(caretaker, run, terminal, {
       json: options.json,
-      callOffIfRefused: false,
-      calledOff: true,
+      cancelIfRefused: false,
+      isCancelled: true,
       opening: `No other process works on it: it is cancelled here. "caretaker runs cancel ${id} --force" does not wait.`,
     });
     const ended = await caretaker.records.runs.get(id);
@@ -66,8 +66,9 @@ async function forceEnd(
   const underWay = targets.filter(
     ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
   ).length;
-  if (underWay > 0) terminal.say(`${countOf(underWay, 'target')} may still be in progress in the service.`);
-  if (unknown > 0) terminal.say(`It is unknown whether ${countOf(unknown, 'target')} changed.`);
+  if (underWay > 0)
+    terminal.message(`${countOf(underWay, 'target')} may still be in progress in the service.`);
+  if (unknown > 0) terminal.message(`It is unknown whether ${countOf(unknown, 'target')} changed.`);
   return exit.ok;
 }
 
@@ -90,10 +91,10 @@ export async function releaseRun(terminal: Terminal, word: string, options: Glob
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account } = await runNamed(caretaker.records, word);
     await caretaker.engine.release(id);
-    const attendant = await atWorkOn(caretaker, account);
-    terminal.say(
-      attendant
-        ? `${id} is released; ${attendant} continues it.`
+    const activeProcess = await findActiveProcess(caretaker, account);
+    terminal.message(
+      activeProcess
+        ? `${id} is released; ${activeProcess} continues it.`
         : `${id} is released. No process works on it: caretaker runs continue ${id}`,
     );
     return exit.ok;
@@ -109,7 +110,7 @@ export async function continueRun(terminal: Terminal, word: string, options: Glo
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const run = await runNamed(caretaker.records, word);
     await caretaker.engine.nudge(run.id);
-    const calledOff = run.ending === 'cancelled';
-    return watchRun(caretaker, run, terminal, { json: options.json, callOffIfRefused: false, calledOff });
+    const isCancelled = run.ending === 'cancelled';
+    return watchRun(caretaker, run, terminal, { json: options.json, cancelIfRefused: false, isCancelled });
   });
 }

@@ -4,11 +4,11 @@ import { toReport, toSummary } from '../../run/report.ts';
 import { type Run, type RunStatus, runStatuses, type Target } from '../../run/run.ts';
 import { suggestionFor } from '../../suggest.ts';
 import { parseDuration } from '../../yaml/duration.ts';
-import { atWorkOn, goOnOrCancel, unattended } from '../active-process.ts';
+import { findActiveProcess, formatRunCommands, withoutActiveProcess } from '../active-process.ts';
 import { type GlobalOptions, hasRecords, policyNamed, settingsOf, withRecords } from '../context.ts';
 import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
-import { sayFrozen } from '../output/pause.ts';
+import { printFreeze } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
 import { clockTime, countsLine, endLines, factLines, paintStatus, targetTable } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
@@ -31,7 +31,9 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     if (options.policy) await policyNamed(options.policy, settings, terminal);
     if (options.json) terminal.json([]);
     else
-      terminal.say(formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }));
+      terminal.message(
+        formatNone({ policy: options.policy, status, since: sinceOf(options.since, Date.now()) }),
+      );
     return exit.ok;
   }
   return withRecords(options, settings, async (known) => {
@@ -49,14 +51,14 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       // Without a run and without a file, it is a slip of the pen.
       await policyNamed(policy, settings, terminal);
     }
-    sayFrozen(await records.freeze.at(clock.now()), terminal);
+    printFreeze(await records.freeze.at(clock.now()), terminal);
     if (options.json) terminal.json(runs.map(toSummary));
     else if (runs.length > 0) {
       terminal.data(runTable(runs, terminal));
-      sayUnattended(await unattended(known, runs), terminal);
-    } else terminal.say(formatNone({ policy, status, since }));
+      printWithoutActiveProcess(await withoutActiveProcess(known, runs), terminal);
+    } else terminal.message(formatNone({ policy, status, since }));
     if (found.length > options.limit)
-      terminal.say(
+      terminal.message(
         `There are older runs than ${runs.length === 1 ? 'this one' : `these ${runs.length}`}: --limit shows more.`,
       );
     return exit.ok;
@@ -82,23 +84,23 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
   return table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint, {
     columns: terminal.dataColumns,
     // The id says when it was for; the id itself is what other commands take.
-    give: [
-      { column: 2, least: 0 },
-      { column: 4, least: 0 },
-      { column: 3, least: 0 },
-      { column: 5, least: 8 },
-      { column: 5, least: 0 },
+    shrink: [
+      { column: 2, min: 0 },
+      { column: 4, min: 0 },
+      { column: 3, min: 0 },
+      { column: 5, min: 8 },
+      { column: 5, min: 0 },
     ],
   });
 }
 
-function sayUnattended(runs: readonly Run[], { say }: Terminal): void {
+function printWithoutActiveProcess(runs: readonly Run[], { message }: Terminal): void {
   const [only] = runs;
   if (!only) return;
-  say(
+  message(
     `No process works on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
   );
-  say(runs.length === 1 ? goOnOrCancel(only) : 'Continue one: caretaker runs continue <run>');
+  message(runs.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
@@ -119,14 +121,14 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     for (const line of factLines(run)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
     const lost = formatLostWork(targets, known.clock.now());
-    if (lost) terminal.say(lost);
-    const attendant = await atWorkOn(known, run.account);
-    if (attendant) terminal.say(`It has not ended: ${attendant} works on it.`);
+    if (lost) terminal.message(lost);
+    const activeProcess = await findActiveProcess(known, run.account);
+    if (activeProcess) terminal.message(`It has not ended: ${activeProcess} works on it.`);
     else {
-      terminal.say(
+      terminal.message(
         'It has not ended, and no process works on it: no daemon with the role worker is running.',
       );
-      terminal.say(goOnOrCancel(run));
+      terminal.message(formatRunCommands(run));
     }
     return exit.ok;
   });

@@ -62,11 +62,11 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   );
   const asked = untilSignal();
   terminal.data(`listening ${service.url}`);
-  terminal.say('To use it, in another terminal:');
+  terminal.message('To use it, in another terminal:');
   // What listens everywhere is found here as well.
   const here = service.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
-  terminal.say(`  export CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token}`, 'ours');
-  terminal.say(`What it saw: ${new URL('/__sandbox/journal', here)}   Ctrl-C ends it.`);
+  terminal.message(`  export CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token}`, 'values-only');
+  terminal.message(`What it saw: ${new URL('/__sandbox/journal', here)}   Ctrl-C ends it.`);
   await asked;
   await service.stop();
   return exit.ok;

@@ -3,7 +3,7 @@ import { loadPolicies } from '../../policy/load-policies.ts';
 import { NoConfigError } from '../../settings/load-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Diagnostic, InvalidFilesError, shortFile } from '../../yaml/diagnostic.ts';
-import { type GlobalOptions, sayFindings, sayIgnored, sayWarnings, settingsOf } from '../context.ts';
+import { type GlobalOptions, printFindings, printIgnored, printWarnings, settingsOf } from '../context.ts';
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -17,7 +17,10 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
     if (error instanceof InvalidFilesError) findings.push(...error.findings);
     // A file of policies can be judged by itself, anywhere.
     else if (!(error instanceof NoConfigError) || files.length === 0) throw error;
-    else terminal.say('No configuration is at hand, so names of accounts and notifications are not checked.');
+    else
+      terminal.message(
+        'No configuration is at hand, so names of accounts and notifications are not checked.',
+      );
   }
   // Without a usable configuration the folder of the policies is not known, but files that are named can be
   // read.
@@ -36,18 +39,18 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
       ignored: read.ignored,
     });
   else {
-    sayFindings(findings, terminal);
-    if (findings.length > 0 && read.warnings.length > 0) terminal.say('');
-    sayWarnings(read.warnings, terminal);
-    sayIgnored(read.ignored, terminal);
+    printFindings(findings, terminal);
+    if (findings.length > 0 && read.warnings.length > 0) terminal.message('');
+    printWarnings(read.warnings, terminal);
+    printIgnored(read.ignored, terminal);
   }
   if (findings.length > 0) return exit.badInput;
-  if (!options.json) sayOk(terminal, settings, read.policies.length, files);
+  if (!options.json) printOk(terminal, settings, read.policies.length, files);
   return exit.ok;
 }
 
-function sayOk(
-  { paint, say }: Terminal,
+function printOk(
+  { paint, message }: Terminal,
   settings: Settings | undefined,
   count: number,
   files: readonly string[],
@@ -57,11 +60,11 @@ function sayOk(
     // Somebody who names the configuration alone has no policies checked.
     ...(count === 0 ? [] : [`${count} ${count === 1 ? 'policy' : 'policies'}`]),
   ];
-  say(`${paint('green', 'ok')}: ${parts.join(' and ')}.`);
+  message(`${paint('green', 'ok')}: ${parts.join(' and ')}.`);
   if (count > 0) return;
   const none =
     files.length > 0
       ? 'No policy was checked: no file of policies was named.'
       : `There are no policies in ${shortFile(settings?.policiesDir ?? '.')}.`;
-  say(`${paint('yellow', 'warning')}: ${none}`);
+  message(`${paint('yellow', 'warning')}: ${none}`);
 }

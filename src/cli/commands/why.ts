@@ -1,7 +1,7 @@
 import { spansOf } from '../../schedule/wall-time.ts';
 import { explain } from '../../schedule/why.ts';
 import { type GlobalOptions, hasRecords, settingsOf, withRecords } from '../context.ts';
-import { policyInForce } from '../effective-policies.ts';
+import { findActivePolicy } from '../effective-policies.ts';
 import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
@@ -18,7 +18,7 @@ export async function why(
 ): Promise<number> {
   const settings = settingsOf(options);
   const explained = async (known?: Parameters<typeof explain>[0], now = Date.now()) => {
-    const policy = await policyInForce(name, settings, known, now);
+    const policy = await findActivePolicy(name, settings, known, now);
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     if (!spans)
       throw new UsageError(
@@ -37,6 +37,6 @@ export async function why(
   }
   for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
   if (sentences.length > MAX_LINES)
-    terminal.say(`and ${sentences.length - MAX_LINES} more; --json prints them all.`);
+    terminal.message(`and ${sentences.length - MAX_LINES} more; --json prints them all.`);
   return exit.ok;
 }

@@ -13,9 +13,9 @@ export function formatPause({ by, at, until, reason }: Pause): string {
 }
 
 /** Prints that everything is frozen, if it is: it explains why no run starts. */
-export function sayFrozen(freeze: Freeze | undefined, { paint, say }: Terminal): void {
+export function printFreeze(freeze: Freeze | undefined, { paint, message }: Terminal): void {
   if (!freeze) return;
-  say(
+  message(
     `${paint('yellow', 'No run starts')}: everything is ${formatFreeze(freeze)}. "caretaker unfreeze" ends the freeze.`,
   );
 }

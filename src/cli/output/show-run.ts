@@ -122,12 +122,12 @@ function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
     columns: terminal.dataColumns,
     // The id and the reason are needed to look a target up: neither is ever cut.
-    give: [
-      { column: 1, least: 16 },
-      { column: 4, least: 24 },
-      { column: 1, least: 6 },
-      { column: 4, least: 0 },
-      { column: 1, least: 0 },
+    shrink: [
+      { column: 1, min: 16 },
+      { column: 4, min: 24 },
+      { column: 1, min: 6 },
+      { column: 4, min: 0 },
+      { column: 1, min: 0 },
     ],
   });
 }

@@ -15,11 +15,11 @@ export interface Terminal {
    * Data: a line on standard output. In a text of `ours`, the name of a secret may stand before something
    * else.
    */
-  data(text: string, whose?: 'ours'): void;
+  data(text: string, redact?: 'values-only'): void;
   /** Data as JSON, indented for a person at a terminal. */
   json(value: unknown): void;
   /** A message, on standard error. */
-  say(text: string, whose?: 'ours'): void;
+  message(text: string, redact?: 'values-only'): void;
   /** Replaces the last line shown by `show` at a terminal; elsewhere nothing is shown. */
   show(text: string): void;
   /** Takes away what `show` left. */
@@ -32,7 +32,7 @@ export interface Terminal {
   /** How wide data may be: at a terminal that shows it, and nowhere else. */
   readonly dataColumns: number | undefined;
   /** How wide messages may be: at a terminal, and nowhere else. */
-  readonly sayColumns: number | undefined;
+  readonly messageColumns: number | undefined;
 }
 
 /** The process's own terminal. */
@@ -42,8 +42,11 @@ export function openTerminal(): Terminal {
   const colorOn = (stream: { isTTY?: boolean }) => wanted && stream.isTTY === true;
   // Painted for either stream; what goes to one that is no terminal loses its colours on the way out.
   const color = colorOn(process.stderr) || colorOn(process.stdout);
-  const forStream = (stream: { isTTY?: boolean }, text: string, whose?: 'ours') =>
-    shownWith(colorOn(stream) ? '\u001b[$1m' : '', whose === 'ours' ? withoutValues(text) : scrub(text));
+  const forStream = (stream: { isTTY?: boolean }, text: string, redact?: 'values-only') =>
+    shownWith(
+      colorOn(stream) ? '\u001b[$1m' : '',
+      redact === 'values-only' ? withoutValues(text) : scrub(text),
+    );
   let shown = false;
   const clear = () => {
     if (shown) process.stderr.write('\r\u001b[K');
@@ -55,18 +58,18 @@ export function openTerminal(): Terminal {
     color,
     columns,
     dataColumns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    sayColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
-    data(text, whose) {
+    messageColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
+    data(text, redact) {
       clear();
-      process.stdout.write(`${forStream(process.stdout, text, whose)}\n`);
+      process.stdout.write(`${forStream(process.stdout, text, redact)}\n`);
     },
     json(value) {
       clear();
       process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
     },
-    say(text, whose) {
+    message(text, redact) {
       clear();
-      process.stderr.write(`${forStream(process.stderr, text, whose)}\n`);
+      process.stderr.write(`${forStream(process.stderr, text, redact)}\n`);
     },
     show(text) {
       if (!interactive) return;
@@ -114,12 +117,12 @@ function cut(text: string, width: number): string {
 }
 
 /**
- * What a table gives up where it is too wide, in this order: a column is cut to `least`, or left out when
+ * What a table gives up where it is too wide, in this order: a column is cut to `min`, or left out when
  * that is 0.
  */
 export interface Fit {
   columns: number | undefined;
-  give: readonly { column: number; least: number }[];
+  shrink: readonly { column: number; min: number }[];
 }
 
 const GAP = 2;
@@ -168,12 +171,12 @@ const padding = (width: number, shown: string): number =>
 function fitted(wished: readonly number[], fit: Fit | undefined): number[] {
   const widths = [...wished];
   if (fit?.columns === undefined) return widths;
-  for (const { column, least } of fit.give) {
+  for (const { column, min } of fit.shrink) {
     const total = widths.reduce((sum, width) => sum + (width > 0 ? width + GAP : 0), -GAP);
     const over = total - fit.columns;
     if (over <= 0) break;
     const width = widths[column] ?? 0;
-    widths[column] = least === 0 ? 0 : Math.max(Math.min(width, least), width - over);
+    widths[column] = min === 0 ? 0 : Math.max(Math.min(width, min), width - over);
   }
   return widths;
 }
