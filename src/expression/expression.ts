@@ -14,7 +14,7 @@ import { Environment, EvaluationError, ParseError, TypeError as TypeFault } from
 import { CaretakerError, messageOf } from '../errors.ts';
 import { explain } from './errors.ts';
 import type { Field, FieldTree } from './fields.ts';
-import { addConversions } from './functions.ts';
+import { addAgo, addConversions } from './functions.ts';
 import { NotShownError } from './not-shown.ts';
 import { findRefused, nodesIn } from './rules.ts';
 import { declareVariables } from './types.ts';
@@ -74,7 +74,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
   if (source.length > MAX_LENGTH) {
     throw new ExpressionError({ message: `The ${noun} is longer than ${MAX_LENGTH} characters.` });
   }
-  const { environment, read } = languageOf(variables);
+  const { environment, read, clock } = languageOf(variables);
   const { evaluate, type } = parsed(environment, source, variables, noun);
   return {
     textsFor: (field) => textsComparedWith(field, evaluate.ast, variables),
@@ -82,6 +82,7 @@ export function compileExpression(source: string, variables: Variables, noun = '
     type: type.replace(/google\.protobuf\.(Timestamp|Duration)/g, (_, name: string) => name.toLowerCase()),
     of(items, now) {
       try {
+        clock.now = now;
         return asJson(evaluate({ ...read(items), now }));
       } catch (error) {
         if (error instanceof NotShownError) throw error;
@@ -98,6 +99,8 @@ interface Language {
   environment: Environment;
   /** Converts items of the service to the values of the variables. */
   read: ReturnType<typeof declareVariables>;
+  /** The time of the evaluation in progress, for functions that depend on it. Evaluation never waits. */
+  clock: { now: Date };
 }
 
 /** Cached, because declaring the variables takes far longer than parsing an expression. */
@@ -113,7 +116,9 @@ function languageOf(variables: Variables): Language {
   environment.registerVariable('now', 'google.protobuf.Timestamp');
   environment.registerFunction('string.re(string): bool', cachedRe());
   addConversions(environment);
-  const language = { environment, read };
+  const clock = { now: new Date(0) };
+  addAgo(environment, clock);
+  const language = { environment, read, clock };
   languages.set(subject, [...known, { variables, language }]);
   return language;
 }

@@ -1,6 +1,7 @@
 /** The functions of CEL: those that the library lacks, and suggestions for unknown names. */
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import { suggestionFor } from '../suggest.ts';
+import { ago } from './ago.ts';
 import type { Fault } from './fault.ts';
 
 interface Duration {
@@ -19,6 +20,13 @@ export function addConversions(environment: Environment): void {
   );
   environment.registerFunction('int(google.protobuf.Timestamp): int', (time: Date) =>
     BigInt(Math.floor(time.getTime() / 1000)),
+  );
+}
+
+/** `ago(time)`: how far a time is from `now`, in words. */
+export function addAgo(environment: Environment, clock: { readonly now: Date }): void {
+  environment.registerFunction('ago(google.protobuf.Timestamp): string', (time: Date) =>
+    ago(time, clock.now),
   );
 }
 
@@ -52,6 +60,8 @@ const otherNames: Record<string, string> = {
   float: 'double',
   number: 'double',
   date: 'timestamp',
+  since: 'ago',
+  age: 'ago',
 };
 
 /** The error for a call of an unknown function, with a suggestion. */

@@ -209,6 +209,11 @@ export interface Job<
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
   /** Whether a candidate becomes a target. Every one does when left out. Costs no request. */
   evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<State>;
+  /**
+   * What `select` lets through is what the job reports. So a retry applies the filters and the condition again,
+   * and a target that was asked for by name and is not selected has nothing to report: it is `done`.
+   */
+  reportsSelection?: true;
   /** Targets besides the candidates; `select` has no say in them. */
   extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**

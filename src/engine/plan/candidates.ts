@@ -170,12 +170,16 @@ async function judgingOf(planning: Planning): Promise<Omit<Evaluating<unknown, u
   return { ...facts, retry, prepared };
 }
 
+/** Whether the targets asked for are taken whatever the policy selects by now. */
+const takesAll = ({ job, only, retry }: Planning): boolean =>
+  only !== undefined && retry && !job.reportsSelection;
+
 /** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
 function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
-  const { policy, job, only, retry } = planning;
+  const { policy, job, only } = planning;
   const { where } = policy.select;
   const condition =
-    where === undefined || (only && retry) ? undefined : compileWhereOf(job, policy.select, where);
+    where === undefined || takesAll(planning) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
   const moment = new Date(evaluating.serviceNow);
   const asShown = (candidate: unknown): Evaluation<unknown> | NotShownError => {
@@ -197,8 +201,12 @@ function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
     }
     if (evaluation instanceof NotShownError)
       return plannedAs(job, named, { is: 'ineligible', why: evaluation.message });
-    if (only && evaluation.is === 'excluded')
-      return { is: 'settled', ...named, end: notEligible(`${evaluation.why}.`), unselected: true };
+    if (only && evaluation.is === 'excluded') {
+      const detail = `${evaluation.why}.`;
+      return job.reportsSelection
+        ? { is: 'settled', ...named, end: { is: 'done', reason: 'done', detail } }
+        : { is: 'settled', ...named, end: notEligible(detail), unselected: true };
+    }
     return plannedAs(job, named, evaluation);
   };
 }
@@ -257,9 +265,9 @@ export const callOptionsOf = ({ requestClass, onRequest, signal }: Planning): Ca
 });
 
 async function* listed(planning: Planning): AsyncGenerator<unknown> {
-  const { policy, job, client, only, retry } = planning;
+  const { policy, job, client, only } = planning;
   const { sort, timezone } = policy.select;
-  const filters = only && retry ? {} : policy.select.filters;
+  const filters = takesAll(planning) ? {} : policy.select.filters;
   const id = candidatesOf(job, policy.select);
   const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
   const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };

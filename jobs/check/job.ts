@@ -1,0 +1,83 @@
+/**
+ * Reports what a policy selects, and changes nothing: each candidate that filters and `where` let through is a
+ * finding. All of them are known when the plan is made, so that a check costs no request beyond its lists.
+ */
+import { z } from 'zod';
+import { ExpressionError } from '../../src/expression/expression.ts';
+import { NotShownError } from '../../src/expression/not-shown.ts';
+import { compileTemplate, type Template } from '../../src/expression/template.ts';
+import type { End } from '../../src/job/answer.ts';
+import { type CandidateList, candidateLists, labelOf } from '../../src/job/candidates.ts';
+import { fieldsOfItem } from '../../src/job/fields.ts';
+import { defineJob, type OptionFault } from '../../src/job/job.ts';
+
+const Options = z.strictObject({
+  severity: z
+    .enum(['error', 'warning', 'info'])
+    .default('warning')
+    .describe('How serious a finding is. With `error` its target counts as failed. Default warning.'),
+  message: z
+    .string()
+    .min(1)
+    .default('The policy selects it.')
+    .describe(
+      'What is reported about each finding; `{{ ... }}` holds a CEL expression over the candidate and `now`. Default: The policy selects it.',
+    ),
+});
+
+/** What an item of some list may have that matters here. */
+interface Item {
+  id?: string | null | undefined;
+  provider?: string | undefined;
+}
+
+const MAX_MESSAGE_LENGTH = 500;
+
+export const check = defineJob({
+  name: 'check',
+  summary: 'Reports what a policy selects, and changes nothing.',
+  reasons: { found: { text: 'The check found it; the message says what.' } },
+  options: Options,
+  check: ({ message }, { from }) => messageFaults(message, from),
+  candidates: 'any',
+  reportsSelection: true,
+  // It changes nothing, so that others may work on the site meanwhile.
+  target: (item: Item) => ({ id: item.id ?? item.provider ?? '', label: labelOf(item), site: null }),
+  requestsPerTarget: 0,
+  prepare: async ({ options, from }) => compileTemplate(options.message, variablesOf(from)),
+  evaluate(item: Item, { options: { severity }, prepared, from, serviceNow }) {
+    const subject = candidateLists[from];
+    const message = messageFor(prepared, { [subject]: item }, new Date(serviceNow));
+    const is: End['is'] = severity === 'error' ? 'failed' : 'done';
+    const findings = [{ severity, about: subject, message }];
+    return { is: 'settled', end: { is, reason: 'found', detail: message, findings } };
+  },
+
+  async act() {
+    throw new Error('A check knows the end of each target when the plan is made.');
+  },
+  async reconcile() {
+    return { is: 'absent' };
+  },
+});
+
+const variablesOf = (from: CandidateList) => ({ [candidateLists[from]]: fieldsOfItem(from) });
+
+function messageFaults(message: string, from: CandidateList): OptionFault[] {
+  try {
+    compileTemplate(message, variablesOf(from));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const { message: fault, suggestion, offset = 0 } = error;
+    return [{ path: ['message'], message: fault, suggestion, offset }];
+  }
+}
+
+/** A value that is missing from the message does not make the finding less certain. */
+function messageFor(template: Template, items: Record<string, unknown>, now: Date): string {
+  const text = template.of(items, now, (error) =>
+    error instanceof NotShownError ? '(not shown)' : '(no value)',
+  );
+  return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : text;
+}
