@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../../src/records/keys.ts';
 import { ownKeys } from '../../../src/records/migrations/0001-own-keys.ts';
 import { totals } from '../../../src/records/migrations/0002-totals.ts';
+import { standardNames } from '../../../src/records/migrations/0004-standard-names.ts';
 import { openRecords } from '../../../src/records/records.ts';
 import { aRun, aTarget } from '../../support/builders.ts';
 import { loadRecords, recordsOf } from '../../support/old-records.ts';
@@ -62,4 +63,42 @@ test('runs that ended before totals were kept are added once, each in its hour',
   expect(sum.targets).toMatchObject([{ reason: 'timeout', count: 600, runs: 600 }]);
   expect(sum.active).toEqual([open.id]);
   expect((await records.totals.between(NOON + HOUR, NOON + HOUR)).runs).toMatchObject([{ count: 300 }]);
+});
+
+/** All that Redis holds, as text. */
+async function everything(): Promise<string> {
+  const all = await redis.keys('*');
+  const values = await Promise.all(
+    all.map(async (key) => {
+      const type = await redis.type(key);
+      if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
+      if (type === 'zset') return JSON.stringify(await redis.zrange(key, 0, -1, 'WITHSCORES'));
+      return type === 'list' ? JSON.stringify(await redis.lrange(key, 0, -1)) : '';
+    }),
+  );
+  return [...all, ...values].join('\n').replaceAll('\\', '');
+}
+
+test('no stored field keeps its former name, also when the step was interrupted in between', async () => {
+  await loadRecords(redis, recordsOf('ce02494'));
+  await ownKeys.run(context);
+  const former = /"(step|memo|says|moment|moments|planStep)":|:attended/g;
+  expect(new Set((await everything()).match(former))).toHaveProperty('size', 7);
+  const [policy = ''] = await redis.smembers(keys.ledgers);
+  const times = await redis.zrange(keys.ledger(policy), 0, -1, 'WITHSCORES');
+
+  await Promise.all([standardNames.run(context), standardNames.run(context)]);
+  await standardNames.run(context);
+
+  expect((await everything()).match(former)).toBeNull();
+  const scores = (await redis.zrange(keys.ledger(policy), 0, -1, 'WITHSCORES')).filter(
+    (_, at) => at % 2 === 1,
+  );
+  expect(scores).toEqual(times.filter((_, at) => at % 2 === 1));
+  const entries = await redis.keys('{caretaker}:queue:actions:act.*');
+  expect(entries.length).toBeGreaterThan(0);
+  expect(JSON.parse((await redis.hget(entries[0] ?? '', 'data')) ?? '')).toMatchObject({
+    kind: 'act',
+    fence: 1,
+  });
 });
