@@ -72,7 +72,7 @@ async function everything(): Promise<string> {
     all.map(async (key) => {
       const type = await redis.type(key);
       if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
-      if (type === 'zset') return JSON.stringify(await redis.zrange(key, 0, -1, 'WITHSCORES'));
+      if (type === 'zset') return JSON.stringify(await redis.zrange(key, '0', '-1', 'WITHSCORES'));
       return type === 'list' ? JSON.stringify(await redis.lrange(key, 0, -1)) : '';
     }),
   );
@@ -85,13 +85,13 @@ test('no stored field keeps its former name, also when the step was interrupted 
   const former = /"(step|memo|says|moment|moments|planStep)":|:attended/g;
   expect(new Set((await everything()).match(former))).toHaveProperty('size', 7);
   const [policy = ''] = await redis.smembers(keys.ledgers);
-  const times = await redis.zrange(keys.ledger(policy), 0, -1, 'WITHSCORES');
+  const times = await redis.zrange(keys.ledger(policy), '0', '-1', 'WITHSCORES');
 
   await Promise.all([standardNames.run(context), standardNames.run(context)]);
   await standardNames.run(context);
 
   expect((await everything()).match(former)).toBeNull();
-  const scores = (await redis.zrange(keys.ledger(policy), 0, -1, 'WITHSCORES')).filter(
+  const scores = (await redis.zrange(keys.ledger(policy), '0', '-1', 'WITHSCORES')).filter(
     (_, at) => at % 2 === 1,
   );
   expect(scores).toEqual(times.filter((_, at) => at % 2 === 1));
