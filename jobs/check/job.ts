@@ -50,7 +50,7 @@ export const check = defineJob({
     const message = messageFor(prepared, { [subject]: item }, new Date(serviceNow));
     const is: End['is'] = severity === 'error' ? 'failed' : 'done';
     const findings = [{ severity, about: subject, message }];
-    return { is: 'settled', end: { is, reason: 'found', detail: message, findings } };
+    return { is: 'ended', end: { is, reason: 'found', detail: message, findings } };
   },
 
   async act() {

@@ -321,7 +321,7 @@ export async function adoptReport(
   for await (const task of reportTasksSince(acting, intent.at)) {
     const names = sitesOf(task);
     const mayBeOurs = names.length === 0 || names.includes(target.id);
-    if (mayBeOurs && !(await effects.isAnothers('createReport', task.id))) tasks.push(task);
+    if (mayBeOurs && !(await effects.belongsToOther('createReport', task.id))) tasks.push(task);
   }
   const running = tasks.filter(({ status }) => !ended.includes(status));
   for (const task of running)

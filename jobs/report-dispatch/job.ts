@@ -156,7 +156,7 @@ export const reportDispatch = defineJob({
     if (needs.missing.length === 0) return;
     // Every site is skipped then, and a policy that can send nothing must not look well.
     const end: End = { is: 'failed', reason: 'not-eligible', detail: needs.missing.join(' ') };
-    yield { is: 'settled', id: PREREQUISITES, label: 'what every report needs', end };
+    yield { is: 'ended', id: PREREQUISITES, label: 'what every report needs', end };
   },
 
   evaluate(site, { options, runContext, prepared, retry, now }): Evaluation<State> {
@@ -166,9 +166,9 @@ export const reportDispatch = defineJob({
     const { same, ready, kind } = deduplicated(site, { options, prepared, facts });
     const { open, missed, missedMails, untold, silent, end } = mailsSoFar(asked, same);
     const to = [...open, ...untold, ...(retry ? missed : [])];
-    if (asked.length > 0 && to.length === 0) return { is: 'settled', end };
+    if (asked.length > 0 && to.length === 0) return { is: 'ended', end };
     if (silent !== undefined && untold.length > 0 && !ready)
-      return { is: 'settled', end: untoldEnd(silent, untold) };
+      return { is: 'ended', end: untoldEnd(silent, untold) };
     const lacks = [
       ...(asked.length > 0 ? [] : [nobody(site)]),
       ...needs.missing,

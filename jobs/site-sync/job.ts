@@ -86,9 +86,9 @@ export const siteSync = defineJob({
       return { is: 'target', state: { step: 'follow', since: now, ...move } };
     }
     const end = options.mode === 'stale' ? endWithoutSync(sync, options, serviceNow) : undefined;
-    if (end?.is === 'failed' && !retry) return { is: 'settled', end };
+    if (end?.is === 'failed' && !retry) return { is: 'ended', end };
     if (end?.is === 'done') {
-      if (!move.move) return { is: 'settled', end };
+      if (!move.move) return { is: 'ended', end };
       return { is: 'target', state: { step: 'move', ...move, detail: end.detail } };
     }
     return move.move ? { is: 'target', state: { step: 'sync', ...move } } : { is: 'target' };

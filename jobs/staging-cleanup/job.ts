@@ -153,7 +153,7 @@ function evaluate({ id }: Pick<Copy, 'id'>, evaluating: Evaluating<Options, Surv
     const findings = [
       { severity: 'warning' as const, about: copy.url ?? copy.id, message: `Stale: ${facts}.` },
     ];
-    return { is: 'settled', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };
+    return { is: 'ended', end: { is: 'done', reason: 'done', detail: `Stale: ${facts}.`, findings } };
   }
   const siteId = shown(copy.site_id, 'staging.site_id');
   const state = {

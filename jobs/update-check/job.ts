@@ -131,7 +131,7 @@ export const updateCheck = defineJob({
     const going = taskIds(one.entries.filter(isGoing));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
-        is: 'settled',
+        is: 'ended',
         end: scheduleEnd(one, options, serviceNow, (site) => cores.sites.get(site)?.url ?? site),
       };
     }
@@ -160,7 +160,7 @@ export const updateCheck = defineJob({
       yield {
         id: `site:${found.site.id}`,
         label: found.site.url,
-        is: 'settled',
+        is: 'ended',
         end: siteEnd(found, options),
       };
     }

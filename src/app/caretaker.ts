@@ -67,7 +67,7 @@ export async function openCaretaker({
   const continuity = await openContinuity({ records, prepare, dataDir: settings.dataDir, clock, log });
   const onReconnect = () =>
     continuity
-      .look()
+      .check()
       .catch((error: unknown) => log.debug({ err: error }, 'Redis was lost again immediately'));
   redis.store.on('ready', onReconnect);
   const queues = openQueues(redis.store, log);

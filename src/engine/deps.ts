@@ -1,4 +1,4 @@
-/** What the engine works with; `app` puts it together. */
+/** The dependencies of the engine; `app` builds them. */
 import type { Budget } from '../budget/budget.ts';
 import type { Client } from '../client/client.ts';
 import type { Clock } from '../clock.ts';
@@ -12,7 +12,7 @@ import type { Pause } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 
-/** An account as the engine reaches it. */
+/** The client and budget of an account. */
 export interface AccountLink {
   client: Client;
   budget: Budget;
@@ -24,17 +24,20 @@ export interface EngineDeps {
   registry: Registry;
   clock: Clock;
   log: Log;
-  /** The link to an account, opened when first asked for. Throws when the account is not set up here. */
+  /**
+   * The link to an account, opened on first use. Throws when this process has no configuration for the
+   * account.
+   */
   link(account: string): AccountLink;
-  /** Whether this process knows the account, so that it can serve its runs. */
+  /** Whether this process has a configuration for the account, so that it can work on its runs. */
   serves(account: string): boolean;
-  /** Who holds leases and is present: unique for the process. */
+  /** The name under which this process holds leases and reports its presence; unique per process. */
   owner: string;
-  /** Told once, by the process that ended it, about every run that came to its end or is blocked. */
+  /** Called once for every run that ended or is blocked, by the process that ended or blocked it. */
   onRunEnded?: (run: Run, policy: Policy) => void;
-  /** Told once about every policy that was paused because its runs failed; `run` is the last of them. */
+  /** Called once for every policy that was paused because its runs failed; `run` is the last failed run. */
   onPolicyPaused?: (run: Run, policy: Policy, pause: Pause) => void;
 }
 
-/** The policy a run was started with: edits since then do not change it. */
+/** The policy that a run was started with. Later edits of the policy do not change it. */
 export const policyOf = ({ id, policyJson }: Run): Policy => parseRecord(Policy, policyJson, keys.run(id));

@@ -1,4 +1,4 @@
-/** The engine's front: fire, cancel, retry, preview a plan, and be at work. */
+/** The public interface of the engine: fire, cancel, retry, preview a plan, and work. */
 import type { Policy } from '../policy/policy.ts';
 import type { Run } from '../run/run.ts';
 import type { EngineDeps } from './deps.ts';
@@ -15,49 +15,50 @@ import {
 import { startWork, type Working } from './work.ts';
 
 export interface Engine {
-  /** Makes the run of a firing; see `fire`. */
+  /** Creates the run of a firing; see `fire`. */
   fire(policy: Policy, firing: Firing): Promise<Run>;
   /**
-   * Calls a run off: nothing new is begun, tasks that it has started in the service are cancelled there
-   * unless `tasks` is false, what else is in flight is followed to its end, every target gets an outcome.
+   * Cancels a run: nothing new is started, and every target gets an outcome. Tasks that the run started in
+   * the service are cancelled there, unless `tasks` is false. Other work in flight is followed to its end.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
   cancel(runId: string, options?: { tasks?: boolean }): Promise<void>;
   /**
-   * Ends a run at once, without waiting for what is in flight: see `forceEndRun`. Gives the run as it ended.
+   * Ends a run at once, without waiting for work in flight; see `forceEndRun`. Returns the ended run.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
   forceEnd(runId: string): Promise<Run>;
   /**
-   * Fires a new run of the same policy, as it was, over the targets that failed; over all that it selects,
-   * when a target failed that stands for them.
+   * Fires a new run of the same version of the policy over the targets that failed. When a target failed that
+   * stands for all of them (`aggregateIds` of the job), the new run covers everything that the policy
+   * selects.
    *
    * @throws {RunError} when there is no such run, it has not ended, or nothing in it failed.
    */
   retry(runId: string, options?: Pick<Firing, 'ignoreFreeze'>): Promise<Run>;
   /**
-   * Has a run that stands still tried again at once, instead of at the next probe: after its cause was
-   * fixed.
+   * Retries a blocked run, or the planning of a run, at once instead of at the next probe. For a person who
+   * fixed the cause.
    *
    * @throws {RunError} when there is no such run or it has ended.
    */
   nudge(runId: string): Promise<void>;
   /**
-   * Lets a run go on that is held because Redis was put back to an older state: what it shows as open is
-   * worked on, though it may have been done already.
+   * Continues a run that is held because Redis was put back to an older state. Its open targets are worked
+   * on, although they may have been done already.
    *
    * @throws {RunError} when there is no such run, it has ended, or it is not held.
    */
   release(runId: string): Promise<void>;
-  /** What a policy would do now, without doing it. Costs the requests of planning. */
+  /** Plans what a run of a policy would do now, without doing it. Costs the requests of planning. */
   preview(policy: Policy, only?: readonly string[]): Promise<Preview>;
-  /** Takes part in the work until stopped: plans, acts and follows, for every run on this Redis. */
+  /** Plans, acts and follows until stopped, for every run in this Redis. */
   work(concurrency: number): Working;
 }
 
-/** Puts the engine together. */
+/** Creates the engine. */
 export function createEngine(deps: EngineDeps): Engine {
   return {
     fire: (policy, firing) => fire(deps, policy, firing, cancelForNewer(deps)),

@@ -3,9 +3,9 @@ import type { AnyJob } from '../job/job.ts';
 import { coreReasonText } from '../run/reasons.ts';
 
 /**
- * An end as it is recorded. Where a job gives a reason of its own without a detail, the sentence of that
- * reason becomes the detail: whoever reads the record need not know the job. A reason that the job does not
- * declare is an error in the job.
+ * Completes an end for the record. When a job gives a reason of its own without a detail, the sentence of
+ * that reason becomes the detail, so that readers of the record do not need the job. A reason that the job
+ * does not declare is an error in the job.
  */
 export function explainEnd({ name, reasons = {} }: Pick<AnyJob, 'name' | 'reasons'>, end: End): End {
   if (coreReasonText(end.reason) !== undefined) return end;

@@ -1,6 +1,6 @@
 /**
- * What follows when a target has changed its state: the next targets are dispatched, limits are checked, a
- * run that is complete ends.
+ * The follow-up work when targets changed their state: the next targets are dispatched, limits are checked,
+ * and a complete run ends.
  */
 
 import type { Threshold } from '../policy/policy.ts';
@@ -19,8 +19,8 @@ export interface Moved {
 }
 
 /**
- * Continues the runs of an account some of whose targets have just been written, so that they need not wait
- * for the supervisor's next round. Costs the same for one target as for many.
+ * Continues the runs of an account after some of their targets were written, so that they do not wait for the
+ * supervisor's next round. Costs the same for one target as for many.
  */
 export async function afterTargets(
   deps: EngineDeps,
@@ -37,8 +37,8 @@ export async function afterTargets(
 /**
  * Dispatches as many targets of an account's runs as its budget allows. Any process may call it at any time.
  *
- * The queue never holds all targets of a run: no more are dispatched than the budget allows in the current
- * window. Gives when that window ends, and there is room again.
+ * No more are dispatched than the budget allows in the current window, so the queue never holds all targets
+ * of a run. Returns when that window ends and more can be dispatched.
  */
 export async function dispatch(deps: EngineDeps, account: string): Promise<number | undefined> {
   const { records, clock } = deps;
@@ -54,7 +54,8 @@ export async function dispatch(deps: EngineDeps, account: string): Promise<numbe
     await Promise.all(allocated.map((one) => dispatchRun(deps, one, 'all')));
     return resetsAt > clock.now() ? resetsAt : undefined;
   }
-  // During an outage nothing new is started: a target that was started finds out when the service is back.
+  // During an outage nothing new is started. A target that was started before finds out when the service is
+  // back.
   if (clock.now() < failedAt + probeAfterMs(failedAt - failingSince)) return undefined;
   for (const run of await records.runs.active(account))
     await dispatchRun(deps, { run: run.id, count: 1 }, 'started');
@@ -72,17 +73,21 @@ async function dispatchRun(
 }
 
 /**
- * A percentage counts from this many failures on: one or two failed targets of a small plan prove little.
+ * A percentage applies only from this many failures on: one or two failed targets of a small plan prove
+ * little.
  */
 const MIN_FAILURES = 3;
 
-/** How many failed targets stop a run. A percentage counts from three failures on, in the smallest plan too. */
+/** How many failed targets stop a run. */
 export const failuresThatStop = (threshold: Threshold, planned: number): number =>
   'count' in threshold
     ? threshold.count
     : Math.max(MIN_FAILURES, Math.ceil((planned * threshold.percent) / 100));
 
-/** Applies the run's `stop_after_failures`: targets in flight are finished, no others are started. */
+/**
+ * Applies the run's `stop_after_failures`: targets in flight continue to their end, and no others are
+ * started.
+ */
 export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
   if (!run || run.ending) return;
@@ -95,7 +100,7 @@ export async function stopIfTooManyFailed(deps: EngineDeps, runId: string): Prom
   await endUnstarted(deps, { ...run, ending: 'safety-limit' });
 }
 
-/** Ends a run whose every target has its outcome; exactly one caller succeeds. */
+/** Ends a run when all of its targets have their outcome. Of several callers, exactly one ends it. */
 export async function finishIfDone(deps: EngineDeps, runId: string): Promise<void> {
   const run = await deps.records.runs.get(runId);
   if (!run || isFinal(run.status) || !run.planComplete) return;
@@ -104,8 +109,8 @@ export async function finishIfDone(deps: EngineDeps, runId: string): Promise<voi
 }
 
 /**
- * Moves a run to its final status and does what follows from that once. False when another process ended it
- * first.
+ * Moves a run to its final status, then counts failures and notifies, once per run. False when another
+ * process ended the run first.
  */
 export async function concludeRun(
   deps: EngineDeps,
@@ -133,7 +138,7 @@ async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   const policy = policyOf(run);
   const allowed = policy.schedule?.pauseAfterFailures;
   if (!failed || allowed === undefined || inARow < allowed) return;
-  // A pause that a person set keeps its name and reason.
+  // A pause that a person set is not overwritten.
   if (pauseAt(await records.policies.state(run.policy), clock.now())) return;
   const reason = `${inARow} runs failed in a row`;
   const pause = { at: clock.now(), by: 'caretaker', reason };

@@ -10,21 +10,23 @@ import type { EngineDeps } from './deps.ts';
 export interface Firing {
   trigger: Trigger;
   /**
-   * The moment the firing is for, in milliseconds since 1970: the nominal one for schedules, now for people.
+   * The time that the firing is for, in milliseconds since 1970: the scheduled time, or now for a person's
+   * run.
    */
   scheduledFor: number;
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
-  /** Somebody knows of the freeze and wants this run all the same. */
+  /** A person knows about the freeze and wants this run anyway. */
   ignoreFreeze?: true;
   /**
-   * The how manieth backfill of the moment this is, from 1: two people who ask for the same one get one run.
+   * The number of this backfill of the scheduled time, from 1. Two people who request the same number get one
+   * run.
    */
   attempt?: number;
 }
 
-/** Everything is frozen: no new run is made. */
+/** Everything is frozen: no new run is created. */
 export class FrozenError extends CaretakerError {
   readonly code = 'FROZEN';
   constructor(readonly freeze: Freeze) {
@@ -35,11 +37,11 @@ export class FrozenError extends CaretakerError {
 }
 
 /**
- * Makes the run of a firing and puts it on its way. A scheduled firing that has its run already gives that
- * one; one that was left out by another process meanwhile gives a run that was never made, `skipped`.
+ * Creates the run of a firing and queues its plan. A firing that already has a run returns that run. A
+ * scheduled firing that another process has skipped meanwhile returns a `skipped` run that is not stored.
  *
- * While another run of the policy is under way, `schedule.overlap` decides: the new run is recorded as
- * `skipped`, waits `queued`, has the other one cancelled, or goes ahead.
+ * While another run of the policy is active, `schedule.overlap` decides: the new run is recorded as
+ * `skipped`, waits as `queued`, cancels the other run, or starts beside it.
  *
  * @throws {FrozenError} while everything is frozen.
  */
@@ -55,7 +57,7 @@ export async function fire(
   const freeze = firing.ignoreFreeze ? undefined : await records.freeze.at(now);
   if (freeze) throw new FrozenError(freeze);
   let run: Run = {
-    id: idOf(policy, firing),
+    id: runIdOf(policy, firing),
     policy: policy.name,
     job: policy.job,
     account: policy.account,
@@ -74,34 +76,34 @@ export async function fire(
     targetMs: policy.timeout.targetMs,
     weight: weights[policy.priority],
   };
-  let made = await records.runs.create(run, limits, {
+  let created = await records.runs.create(run, limits, {
     only: firing.only,
-    scheduledTime: recordOf(run),
-    unless: stoppedBy[overlap],
+    scheduledTime: ledgerRecordOf(run),
+    unless: conflictingRuns[overlap],
   });
-  if (made === 'overlap') {
-    const detail = await inTheWay(deps, run, overlap);
+  if (created === 'overlap') {
+    const detail = await overlapDetail(deps, run, overlap);
     run = { ...run, status: 'skipped', finishedAt: now, detail };
-    made = await records.runs.create(run, limits, { scheduledTime: recordOf(run) });
+    created = await records.runs.create(run, limits, { scheduledTime: ledgerRecordOf(run) });
   }
-  if (made === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
-  if (made === 'exists') {
-    const there = (await records.runs.get(run.id)) ?? run;
-    // Whoever made it may have died before it was on its way.
-    if (there.status !== 'queued') return there;
-    run = there;
+  if (created === 'decided') return { ...run, status: 'skipped', finishedAt: now, detail: 'It was skipped.' };
+  if (created === 'exists') {
+    const existing = (await records.runs.get(run.id)) ?? run;
+    // The process that created it may have died before it queued the plan.
+    if (existing.status !== 'queued') return existing;
+    run = existing;
   }
   log.info({ run: run.id, trigger: run.trigger, status: run.status }, 'a policy fired');
   if (run.status === 'skipped') return run;
-  const others = await othersOf(deps, run);
+  const others = await otherActiveRuns(deps, run);
   if (overlap === 'cancel-running')
     for (const running of others) if (isOlder(running, run)) await cancel(running);
-  if (turnOf(run, others, policy) !== 'wait') await deps.queues.put([{ kind: 'plan', run: run.id }]);
+  if (decideOverlap(run, others, policy) !== 'wait') await deps.queues.put([{ kind: 'plan', run: run.id }]);
   return run;
 }
 
-/** Which other runs of the policy keep a firing from becoming one. */
-const stoppedBy = {
+/** Which other runs of the policy make `create` refuse a new run, for each overlap policy. */
+const conflictingRuns = {
   skip: 'any',
   queue: 'waiting',
   'queue-all': undefined,
@@ -110,33 +112,34 @@ const stoppedBy = {
 } as const satisfies Record<Overlap, 'any' | 'waiting' | undefined>;
 
 /** The runs of the same policy that have not ended, oldest first. */
-const othersOf = async ({ records }: EngineDeps, { id, account, policy }: Run): Promise<Run[]> =>
+const otherActiveRuns = async ({ records }: EngineDeps, { id, account, policy }: Run): Promise<Run[]> =>
   (await records.runs.active(account)).filter((run) => run.policy === policy && run.id !== id);
 
-async function inTheWay(deps: EngineDeps, run: Run, overlap: Overlap): Promise<string> {
-  const others = await othersOf(deps, run);
+async function overlapDetail(deps: EngineDeps, run: Run, overlap: Overlap): Promise<string> {
+  const others = await otherActiveRuns(deps, run);
   if (overlap === 'skip')
-    return `The run ${others[0]?.id ?? 'before it'} was still under way (schedule.overlap: skip).`;
+    return `The run ${others[0]?.id ?? 'before it'} was still active (schedule.overlap: skip).`;
   const waits = others.findLast(({ status }) => status === 'queued')?.id ?? 'before it';
-  return `The run ${waits} was already waiting for its turn, and one may wait (schedule.overlap: queue).`;
+  return `The run ${waits} was already queued, and only one run may be queued (schedule.overlap: queue).`;
 }
 
 /** The ledger's record of the scheduled time; manual runs have none. */
-function recordOf(run: Run): ScheduledTime | undefined {
+function ledgerRecordOf(run: Run): ScheduledTime | undefined {
   if (run.trigger === 'manual' || run.trigger === 'retry') return undefined;
   const record = { scheduledFor: run.scheduledFor, at: run.createdAt, run: run.id };
   if (run.status !== 'skipped') return { ...record, is: 'ran' };
   return { ...record, is: 'skipped', why: 'overlap', ...(run.detail ? { note: run.detail } : {}) };
 }
 
-/** What a queued run is to do now. */
-export type Turn = 'start' | 'wait' | 'skip';
+/** What a queued run does next. */
+export type OverlapDecision = 'start' | 'wait' | 'skip';
 
 /**
- * Whose turn it is, given the account's active runs: unless runs may overlap, one at a time. Those that wait
- * go by age; one that has begun is ahead of them all, even of an older one whose maker was held up.
+ * Decides whether a queued run may start, given the account's active runs. Unless runs may overlap, one run
+ * is active at a time, and queued runs start in order of age. A run that has started comes first, even before
+ * an older one whose process was slow to queue it.
  */
-export function turnOf(run: Run, active: readonly Run[], policy: Policy): Turn {
+export function decideOverlap(run: Run, active: readonly Run[], policy: Policy): OverlapDecision {
   const overlap = policy.schedule?.overlap ?? 'skip';
   if (overlap === 'allow') return 'start';
   const others = active.filter((other) => other.policy === run.policy && other.id !== run.id);
@@ -147,17 +150,17 @@ export function turnOf(run: Run, active: readonly Run[], policy: Policy): Turn {
 const isOlder = (a: Run, b: Run): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
-/** Policy and moment; what people fire by hand may be several in a minute and gets a few letters more. */
-function idOf(policy: Policy, { trigger, scheduledFor, attempt = 1 }: Firing): string {
-  const moment = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
-  return `${policy.name}.${moment}${endings[trigger](attempt)}`;
+/** Policy and scheduled time. A person may start several runs in a minute, so these get a random suffix. */
+function runIdOf(policy: Policy, { trigger, scheduledFor, attempt = 1 }: Firing): string {
+  const time = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  return `${policy.name}.${time}${idSuffixes[trigger](attempt)}`;
 }
 
-const byHand = () => `-${randomBytes(2).toString('hex')}`;
-const endings: Record<Trigger, (attempt: number) => string> = {
+const randomSuffix = () => `-${randomBytes(2).toString('hex')}`;
+const idSuffixes: Record<Trigger, (attempt: number) => string> = {
   schedule: () => '',
   'catch-up': () => '',
   backfill: (attempt) => (attempt > 1 ? `-backfill${attempt}` : '-backfill'),
-  manual: byHand,
-  retry: byHand,
+  manual: randomSuffix,
+  retry: randomSuffix,
 };

@@ -1,4 +1,4 @@
-/** The service as jobs read it, over an account's client; and what a run is for, as jobs are told. */
+/** The interface to the service that jobs are given, and what jobs learn about their run and earlier runs. */
 import type { CallOptions } from '../client/call-options.ts';
 import type { Client } from '../client/client.ts';
 import { allItems } from '../client/pages.ts';
@@ -11,11 +11,11 @@ import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** Sends one operation, by its name. */
+/** Sends one operation. */
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
 
-/** What a job is given to read with. Every operation goes through `call`. */
-export function readingOf(client: Client, options: CallOptions, call: Call): JobApi {
+/** Creates the interface that a job is given. Every operation goes through `call`. */
+export function createJobApi(client: Client, options: CallOptions, call: Call): JobApi {
   const api = new Proxy({} as Api, {
     get: (_, operation) => (input: never, note?: string) => call(operation as OperationId, input, note),
   });
@@ -28,20 +28,20 @@ export function readingOf(client: Client, options: CallOptions, call: Call): Job
   };
 }
 
-/** A call that reads, and refuses whatever would change something: planning and following have no effects. */
-export const readOnly =
+/** A call that refuses operations with an effect: planning and following change nothing. */
+export const readOnlyCall =
   (client: Client, options: CallOptions): Call =>
   (operation, input) => {
     if (operationOf(operation).effect === undefined) return client.call(operation, input, options);
-    throw new Error(`Only act may change something, and ${operation} would.`);
+    throw new Error(`Only "act" may change something; ${operation} has an effect.`);
   };
 
-/** How many runs of a policy are looked through for whole ones. */
+/** How many runs of a policy are searched for whole runs. */
 const LOOK_BACK = 50;
 
 /**
- * The runs of a policy that were over all it selects, and were planned to the end, newest first; only those
- * before `before`, when it is given.
+ * The whole runs of a policy, newest first: those that covered everything the policy selects and whose plan
+ * was completed. With `before`, only runs that are older than it.
  */
 export async function* wholeRuns(
   { records }: Pick<EngineDeps, 'records'>,
@@ -55,7 +55,7 @@ export async function* wholeRuns(
   }
 }
 
-/** When the last whole run of a policy began to plan. */
+/** When planning of the policy's last whole run started. */
 export async function previousAt(
   deps: Pick<EngineDeps, 'records'>,
   policy: string,
@@ -66,8 +66,8 @@ export async function previousAt(
 }
 
 /**
- * What became of the targets of a policy's last whole runs in the same account, newest run first. A retry
- * sees the time that the run saw which it does again: that run is none of the earlier ones.
+ * The outcomes of the targets of a policy's last whole runs in the same account, newest run first. A retry
+ * sees the same earlier runs as the run that it retries, so the retried run is not among them.
  */
 export async function* earlierTargets(
   deps: Pick<EngineDeps, 'records'>,
@@ -83,7 +83,7 @@ export async function* earlierTargets(
   }
 }
 
-/** The run that a retry does again, a retry of a retry the very first; any other run is itself. */
+/** The run that a retry repeats: for a retry of a retry, the first one. Any other run is returned itself. */
 async function retried(
   { records }: Pick<EngineDeps, 'records'>,
   run: Run | undefined,
@@ -92,7 +92,7 @@ async function retried(
   return of ? retried({ records }, of) : run;
 }
 
-/** What a run of a policy is for. */
+/** The run context that jobs are given. */
 export const runContextOf = (policy: Policy, at: number): RunContext => ({
   policy: policy.name,
   at,

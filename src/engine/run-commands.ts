@@ -1,4 +1,4 @@
-/** What is done to a run by its id: cancel, force its end, retry, and let it go on. */
+/** The commands on a run by its id: cancel, force-end, retry, nudge and release. */
 import { CaretakerError } from '../errors.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
@@ -8,12 +8,12 @@ import { probeAccount } from './supervise/block.ts';
 import { cancelRun } from './supervise/cancel.ts';
 import { forceEndRun } from './supervise/force-end.ts';
 
-/** A run that was asked for is not there (any more), or not in a state in which this can be done to it. */
+/** The run does not exist (any more), or the command is not possible in its status. */
 export class RunError extends CaretakerError {
   readonly code = 'RUN';
 }
 
-/** How a run ends that a newer one replaces. */
+/** Cancels a run that a newer one replaces. */
 export const cancelForNewer = (deps: EngineDeps) => (run: Run) =>
   cancelRun(deps, run, 'A newer run took its place.');
 
@@ -53,7 +53,7 @@ export async function retryById(
   return fire(deps, policyOf(run), firing, cancelForNewer(deps));
 }
 
-/** Tries a run that stands still again at once. */
+/** Probes the account of a blocked run, or queues the plan of a run without one, at once. */
 export async function nudgeById(deps: EngineDeps, runId: string): Promise<void> {
   const run = await openRun(deps, runId);
   if (run.held) return;
@@ -91,7 +91,7 @@ async function failedTargets({ records }: EngineDeps, runId: string): Promise<st
   return failed;
 }
 
-/** Those that failed; everything that the policy selects, when one failed that stands for them. */
+/** The failed targets. Everything that the policy selects, when one of them stands for all targets. */
 function targetsToRetry(
   { registry }: EngineDeps,
   { job }: Run,

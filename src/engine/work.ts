@@ -1,19 +1,22 @@
-/** The part that this process takes in the work: plans, actions, and the supervision of accounts. */
+/** The work of this process: plans, actions and the supervision of accounts. */
 import { Actor } from './act/actor.ts';
 import type { EngineDeps } from './deps.ts';
 import { Planner } from './plan/planner.ts';
 import { Supervisor } from './supervise/supervisor.ts';
 
-/** How long a process that stops waits for the answers to what it has sent. */
+/** How long a stopping process waits for answers to its requests. */
 const STOP_TIMEOUT_MS = 7_000;
 
-/** Work under way in this process. */
+/** The running work of this process. */
 export interface Working {
-  /** When it was last seen to go on, in milliseconds since 1970: some seconds ago while Redis answers. */
+  /**
+   * When the supervisor last completed a tick, in milliseconds since 1970: at most some seconds ago while
+   * Redis answers.
+   */
   beatAt(): number | undefined;
   /**
-   * Takes nothing new, and records what is under way. A service that does not answer is waited for a few
-   * seconds: what was asked of it by then is found out by whoever goes on.
+   * Takes no new entries, and records the work in progress. Waits some seconds at most for answers of the
+   * service. Requests without an answer by then are reconciled by the next worker.
    */
   stop(): Promise<void>;
 }
@@ -37,12 +40,12 @@ export function startWork(deps: EngineDeps, concurrency: number): Working {
   return {
     beatAt: () => supervisor.lastTickAt,
     async stop() {
-      const over = new AbortController();
-      const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, over.signal).then(() => actor.leave());
+      const stopped = new AbortController();
+      const timeout = deps.clock.sleep(STOP_TIMEOUT_MS, stopped.signal).then(() => actor.stopWaiting());
       await Promise.all([planner.stop(), supervisor.stop(), queues.stop()]);
-      over.abort();
+      stopped.abort();
       await timeout;
-      await actor.rest();
+      await actor.whenIdle();
     },
   };
 }

@@ -103,7 +103,7 @@ export type Evaluation<State> =
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
   /** Recorded with this outcome, without costing a request: planning has seen all there is to see. */
-  | { is: 'settled'; end: End }
+  | { is: 'ended'; end: End }
   /** Not part of the plan. */
   | { is: 'excluded'; why: string };
 
@@ -117,7 +117,7 @@ export interface Effects {
   /** Makes what the operation brought about, by its id, this target's. False when it is another's. */
   claim(operation: OperationId, id: string): Promise<boolean>;
   /** Whether it is another target's. */
-  isAnothers(operation: OperationId, id: string): Promise<boolean>;
+  belongsToOther(operation: OperationId, id: string): Promise<boolean>;
 }
 
 /** Who holds a key of `Once`. */

@@ -70,7 +70,7 @@ export class EffectStore {
   }
 
   /** Whether an effect has an owner other than this target. */
-  async isAnothers(
+  async belongsToOther(
     account: string,
     effect: Effect,
     owner: EffectOwner,

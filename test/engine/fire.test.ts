@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { turnOf } from '../../src/engine/fire.ts';
+import { decideOverlap } from '../../src/engine/fire.ts';
 import { aPolicy, aRun, aSchedule } from '../support/builders.ts';
 
 test.each([
@@ -9,6 +9,6 @@ test.each([
 ])('of two queued runs that go one after the other %s', (_, one, other) => {
   const policy = aPolicy({ schedule: aSchedule({ overlap: 'queue' }) });
   const [first, second] = [aRun({ policy: 'p', ...one }), aRun({ policy: 'p', ...other })];
-  const turns = [first, second].map((run) => turnOf(run, [second, first], policy));
+  const turns = [first, second].map((run) => decideOverlap(run, [second, first], policy));
   expect(turns).toEqual(['start', 'wait']);
 });

@@ -151,7 +151,7 @@ describe.each(lists)('over %s', (from) => {
       string,
       unknown
     > & { meta?: { pagination?: { totalItems?: number } } };
-    const seen = preview.targets.length + preview.settled.length + preview.excluded.length;
+    const seen = preview.targets.length + preview.ended.length + preview.excluded.length;
     expect(seen).toBe(meta?.pagination?.totalItems ?? (items as unknown[]).length);
     expect(seen).toBeGreaterThan(0);
   });

@@ -233,12 +233,12 @@ describe('an effect', () => {
 
   test('belongs to the target that claimed it first, and to no other', async () => {
     const { effects } = records;
-    expect(await effects.isAnothers('agency', note, second, NOON, NOON)).toBe(false);
+    expect(await effects.belongsToOther('agency', note, second, NOON, NOON)).toBe(false);
     expect(await effects.claim('agency', note, first, NOON, NOON)).toBe(true);
     expect(await effects.claim('agency', note, first, NOON, NOON)).toBe(true);
     expect(await effects.claim('agency', note, second, NOON, NOON)).toBe(false);
-    expect(await effects.isAnothers('agency', note, second, NOON, NOON)).toBe(true);
-    expect(await effects.isAnothers('agency', note, first, NOON, NOON)).toBe(false);
+    expect(await effects.belongsToOther('agency', note, second, NOON, NOON)).toBe(true);
+    expect(await effects.belongsToOther('agency', note, first, NOON, NOON)).toBe(false);
   });
 
   test('has its owner also on the days after, and in its own account alone', async () => {

@@ -250,7 +250,7 @@ describe('what an operator does to a run', () => {
     expect(told.sort()).toEqual([
       ['site-0001', 'done', undefined],
       ['site-0002', 'not-eligible', 'select.where does not hold.'],
-      ['site-9999', 'not-eligible', 'It is not in the account, or not among what the policy selects.'],
+      ['site-9999', 'not-eligible', 'It is not in the account, or the policy does not select it.'],
     ]);
   });
 

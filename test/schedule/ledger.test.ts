@@ -301,7 +301,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     expect(await asked(never, '14:00', NOON)).toEqual([
       'sweep is not due then: "0 0 31 2 *" (UTC) names no such time. It names no other either.',
     ]);
-    const note = 'The run sweep.old was still under way (schedule.overlap: skip).';
+    const note = 'The run sweep.old was still active (schedule.overlap: skip).';
     const skipped = {
       scheduledFor: NOON + HOUR,
       is: 'skipped' as const,
@@ -311,7 +311,7 @@ describe('why a policy fired or did not is told in a sentence', () => {
     };
     await records.ledger.record('sweep', [skipped], { to: NOON + HOUR, schedule: 'UTC 0 * * * *' });
     expect(await asked(policy, '13:00', NOON + 2 * HOUR)).toEqual([
-      'sweep Sat 2026-11-21 13:00 UTC: was skipped. The run sweep.old was still under way (schedule.overlap: skip).',
+      'sweep Sat 2026-11-21 13:00 UTC: was skipped. The run sweep.old was still active (schedule.overlap: skip).',
     ]);
     expect(await explain(undefined, policy, spans, NOON)).toMatchObject({
       scheduled_times: [{ is: 'upcoming' }],

@@ -5,7 +5,7 @@
 import { onTestFinished } from 'vitest';
 import type { Budget } from '../../src/budget/budget.ts';
 import { openClient } from '../../src/client/client.ts';
-import { readingOf } from '../../src/engine/job-api.ts';
+import { createJobApi } from '../../src/engine/job-api.ts';
 import type { Effects } from '../../src/job/job.ts';
 import type { Looking } from '../../src/job/reconcile/own-effect.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -36,7 +36,7 @@ function ownership(): { effects: Effects; giveAway(...ids: string[]): void } {
   return {
     effects: {
       claim: async (_operation, id) => !others.has(id),
-      isAnothers: async (_operation, id) => others.has(id),
+      belongsToOther: async (_operation, id) => others.has(id),
     },
     giveAway: (...ids) => {
       for (const id of ids) others.add(id);
@@ -60,6 +60,6 @@ export async function openAccount(): Promise<OpenAccount> {
     pass: (ms) => clock.advance(ms),
     now: () => clock.now(),
     sandbox,
-    looking: { ...readingOf(client, options, (id, input) => client.call(id, input, options)), effects },
+    looking: { ...createJobApi(client, options, (id, input) => client.call(id, input, options)), effects },
   };
 }

@@ -32,7 +32,7 @@ function asJson({
   policy,
   job,
   targets,
-  settled,
+  ended,
   excluded: leftOut,
   spreadMs,
   warnings,
@@ -43,7 +43,7 @@ function asJson({
     policy,
     job,
     targets,
-    settled,
+    settled: ended,
     excluded: leftOut,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
     warnings,
@@ -61,7 +61,7 @@ function asJson({
 }
 
 function print(
-  { policy, job, targets, settled, excluded: leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
+  { policy, job, targets, ended, excluded: leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
@@ -80,12 +80,12 @@ function print(
     data(
       `\nA scheduled run starts them evenly over ${formatDuration(spreadMs)}: one every ${formatInterval(spreadMs / targets.length)}.`,
     );
-  if (settled.length > 0) {
-    data(`\n${settled.length} would be recorded without a request:`);
+  if (ended.length > 0) {
+    data(`\n${ended.length} would be recorded without a request:`);
     data(
       rows(
         ['target', 'label', 'outcome', 'reason', 'why'],
-        settled.map(({ id, label, outcome, reason, why }) => [id, label, outcome, reason, why]),
+        ended.map(({ id, label, outcome, reason, why }) => [id, label, outcome, reason, why]),
         terminal,
       ),
     );

@@ -110,9 +110,9 @@ async function checkTargets(
   terminal: Terminal,
 ): Promise<void> {
   if (named.length > MAX_CHECKED || registry.get(policy.job)?.prepare) return;
-  const { unselected, settled } = await engine.preview(policy, named);
+  const { unselected, ended } = await engine.preview(policy, named);
   if (unselected.length === 0) return;
-  const lines = settled.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
+  const lines = ended.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
   if (unselected.length < new Set(named).size) {
     terminal.message(
       `${countOf(unselected.length, 'target')} of those you named will not be worked on:${lines.join('')}`,

@@ -1,10 +1,10 @@
 /**
- * One step on one target: claim it, reconcile what an earlier step left open, let the job act, write what
- * follows.
+ * Executes one step on one target: claims the target, reconciles an intent that an earlier step left without
+ * a result, runs the job and writes the decision.
  *
- * The order is the promise of DESIGN section 5. The intent is written, provably ours, before the request is
- * sent; the result is written after the answer; and a step that finds an intent without a result looks before
- * it acts.
+ * The order gives the guarantee of DESIGN section 5. The intent is written, under a valid fence, before the
+ * request is sent. The result is written after the answer. A step that finds an intent without a result
+ * reconciles before it acts.
  */
 
 import { BudgetSpentError } from '../../budget/budget.ts';
@@ -30,35 +30,37 @@ import type { Effect } from '../../records/effect-store.ts';
 import type { KeyHolder } from '../../records/once-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
-import { readingOf, runContextOf } from '../job-api.ts';
+import { createJobApi, runContextOf } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
-import { type Decision, decide, type Found } from './decide.ts';
+import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
 
 /**
- * A request leaves so soon after its intent was noted, or not at all: a process that was held up sends
- * nothing late.
+ * A request must be sent within this time after its intent was recorded, or not at all. So a process that was
+ * suspended does not send it late.
  */
 const SEND_TIMEOUT_MS = 5_000;
 /**
- * How long after an intent its request may still arrive at the service: only then does its absence prove
- * anything. It left within `SEND_TIMEOUT_MS`, connecting and sending take seconds more, the rest is for
- * clocks and networks.
+ * How long after an intent its request may still arrive at the service. Only after that time does a missing
+ * effect prove that the request never arrived. The request was sent within `SEND_TIMEOUT_MS`; connecting and
+ * sending take some seconds; the rest is a margin for clocks and networks.
  */
 const IN_TRANSIT_MS = 45_000;
-/** How often a worker shows that it is still at work on its target. */
+/** How often a worker renews the claim on its target. */
 const RENEW_INTERVAL_MS = 5_000;
 
-/** The target was handed to somebody else meanwhile: nothing may be sent or written for it any more. */
+/**
+ * The target was released to another worker meanwhile: this one may send and write nothing for it any more.
+ */
 class FencedError extends CaretakerError {
   readonly code = 'FENCED';
   constructor() {
-    super('The target was handed to another worker meanwhile.');
+    super('The target was released to another worker meanwhile.');
   }
 }
 
-/** The run was cancelled while the step was on its way: it begins nothing any more. */
+/** The run was cancelled during the step, which must start nothing new. */
 class RunCancelledError extends CaretakerError {
   readonly code = 'RUN_CANCELLED';
   constructor() {
@@ -66,35 +68,35 @@ class RunCancelledError extends CaretakerError {
   }
 }
 
-/** What of a run never changes, and is therefore read once for all of its targets. */
+/** The fields of a run that never change. They are read once for all of its targets. */
 export interface ActingRun extends Pick<Run, 'id' | 'account' | 'job' | 'scheduledFor'> {
   readonly policy: Policy;
 }
 
 /**
- * Works on one entry; gives the target as it was left. Gives nothing, quietly, when the entry is outdated,
- * and when the target was taken from us. Costs what the job says, plus a reconcile's reads. When `leaving`
- * aborts, no answer is waited for any longer: what was asked for is found out by whoever goes on with the
- * target.
+ * Handles one entry and returns the target as it was written. Returns undefined when the entry is outdated,
+ * or when this worker lost the target. Costs the requests of the job, plus the reads of a reconcile. When
+ * `stopping` aborts, the step no longer waits for answers; the next worker on the target reconciles the
+ * request.
  */
 export async function act(
   deps: EngineDeps,
   run: ActingRun,
   { target: id, fence: dispatched }: Pick<Extract<Entry, { kind: 'act' }>, 'target' | 'fence'>,
-  leaving: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<Target | undefined> {
-  // Unclaimed, the entry comes again: when the account lets us in, or at a process that knows account and
-  // job.
+  // The target stays unclaimed, so its entry is queued again. It can then reach a process that knows the
+  // account and the job.
   const job = deps.registry.get(run.job);
   if (!deps.serves(run.account) || !job) return undefined;
   const claimed = await deps.records.targets.claim(run, { id, fence: dispatched }, deps.clock.now());
   if (!claimed) return undefined;
 
-  const step = new Step(deps, run, job, claimed.target, claimed.ending, leaving);
+  const step = new Step(deps, run, job, claimed.target, claimed.ending, stopping);
   const done = new AbortController();
   const renewing = step.keepClaim(done.signal);
   try {
-    const decision = await step.take();
+    const decision = await step.execute();
     return decision && (await step.write(decision));
   } finally {
     done.abort('done');
@@ -104,80 +106,81 @@ export async function act(
 
 class Step {
   private readonly spent = new Spending();
-  /** Whether nobody got an answer when the last call was made. */
+  /** Whether the service was answering no request when the last call was made. */
   private duringOutage = false;
-  /** What this step has brought about, as the service answered. */
-  private brought: readonly Effect[] = [];
+  /** The effects of this step, according to the service's answers. */
+  private effectsMade: readonly Effect[] = [];
 
   constructor(
     private readonly deps: EngineDeps,
     private readonly run: ActingRun,
     private readonly job: AnyJob,
-    /** As claimed; an intent noted on the way is added. */
+    /** As claimed, plus the intent that this step records. */
     private target: TargetIn<'acting'>,
     /** Why the run was cancelled, if it was when the target was claimed. */
     private readonly ending: Run['ending'],
-    private readonly leaving: AbortSignal,
+    private readonly stopping: AbortSignal,
   ) {}
 
-  /**
-   * Renews the claim until `done`, so that a step that takes long is not mistaken for one whose worker died.
-   */
+  /** Renews the claim until `done`, so that a long step is not mistaken for a step of a dead worker. */
   async keepClaim(done: AbortSignal): Promise<void> {
     const { clock, records, log } = this.deps;
     while (!done.aborted) {
       await clock.sleep(RENEW_INTERVAL_MS, done);
       if (done.aborted) return;
-      const { id, fence: step } = this.target;
+      const { id, fence } = this.target;
       await records.targets
-        .renew(this.run.id, { id, fence: step }, clock.now())
+        .renew(this.run.id, { id, fence }, clock.now())
         .catch((error: unknown) =>
-          log.warn({ run: this.run.id, target: id, err: error }, 'a claim could not be renewed'),
+          log.warn(
+            { run: this.run.id, target: id, err: error },
+            'the claim on a target could not be renewed',
+          ),
         );
     }
   }
 
-  /** What follows from this step, or nothing when the target was taken from us. */
-  async take(): Promise<Decision | undefined> {
-    const found = await this.find().catch((error: unknown): Found => ({ error }));
+  /** The decision that follows from this step, or undefined when this worker lost the target. */
+  async execute(): Promise<Decision | undefined> {
+    const found = await this.resolve().catch((error: unknown): StepResult => ({ error }));
     if ('error' in found && found.error instanceof FencedError) return undefined;
     if ('error' in found && found.error instanceof RunCancelledError) return this.whenCancelled();
-    if ('error' in found && this.wasLeft(found.error)) return this.decide({ is: 'left' });
+    if ('error' in found && this.wasInterrupted(found.error)) return this.decide({ is: 'interrupted' });
     return this.decide(found);
   }
 
-  /** Whether there is no answer because this process leaves. */
-  private wasLeft(error: unknown): boolean {
-    const { aborted, reason } = this.leaving;
+  /** Whether the answer is missing because this process is stopping. */
+  private wasInterrupted(error: unknown): boolean {
+    const { aborted, reason } = this.stopping;
     return aborted && (error === reason || error instanceof UnavailableError);
   }
 
-  /** What was found out about a run that was cancelled while this step was under way. */
+  /** The decision for a run that was cancelled during this step. */
   private async whenCancelled(): Promise<Decision> {
     const run = await this.deps.records.runs.get(this.run.id);
     return this.decide({ is: 'run-cancelled', ending: run?.ending ?? 'cancelled' });
   }
 
-  private async decide(found: Found): Promise<Decision> {
-    const usesAttempt = !('error' in found && (await this.isOutage(found.error)));
+  private async decide(found: StepResult): Promise<Decision> {
+    const countsAsAttempt = !('error' in found && (await this.isOutage(found.error)));
     return decide(this.target, found, {
       now: this.deps.clock.now(),
       retry: this.run.policy.retry,
-      usesAttempt,
+      countsAsAttempt,
     });
   }
 
   /**
-   * Whether a request got no usable answer because nobody gets one. Its own moment does not tell at the edges
-   * of an outage, where others were answered just before it or just after. So the service is asked something
-   * else, unless it was away already when the request was sent.
+   * Whether a request failed because of an outage of the service. At the edges of an outage the time of the
+   * request does not decide this: other requests were answered just before or just after. So another request
+   * is sent to the service, unless the outage had already begun when the first one was sent.
    */
   private async isOutage(error: unknown): Promise<boolean> {
     if (!(error instanceof UnavailableError && error.sent)) return false;
-    return this.duringOutage || !(await this.client.answers(this.spent.count, this.leaving));
+    return this.duringOutage || !(await this.client.answers(this.spent.count, this.stopping));
   }
 
-  private async find(): Promise<Found> {
+  private async resolve(): Promise<StepResult> {
     if (this.target.taskCancel) return this.cancelTask();
     if (this.target.intent) {
       const answer = await this.reconcile();
@@ -186,17 +189,17 @@ class Step {
     if (this.ending) return { is: 'run-cancelled', ending: this.ending };
     if (this.target.attempts >= this.run.policy.retry.attempts) {
       const { attempts, detail } = this.target;
-      const last = detail === undefined ? '' : ` The last time: ${detail}`;
-      return { is: 'failed', reason: 'unavailable', detail: `It failed ${attempts} times.${last}` };
+      const last = detail === undefined ? '' : ` Last error: ${detail}`;
+      return { is: 'failed', reason: 'unavailable', detail: `All ${attempts} attempts failed.${last}` };
     }
     return encodeAnswer(this.job, await this.job.act(this.acting()));
   }
 
   /**
-   * Cancels the task that is followed, because the run was cancelled. Harmless to repeat: an answer that was
-   * lost is not looked for. A task that has ended meanwhile is followed to that end.
+   * Cancels the followed task, because the run was cancelled. This is harmless to repeat, so a lost answer is
+   * not reconciled. A task that has ended meanwhile is followed to that end.
    */
-  private async cancelTask(): Promise<Found> {
+  private async cancelTask(): Promise<StepResult> {
     const { watch } = this.target;
     this.dropIntent();
     try {
@@ -207,18 +210,18 @@ class Step {
     return { is: 'task-cancel-requested' };
   }
 
-  /** What became of an effect whose answer was lost; nothing when it provably did not happen. */
-  private async reconcile(): Promise<Found | undefined> {
+  /** What became of an effect whose answer was lost; undefined when it provably did not happen. */
+  private async reconcile(): Promise<StepResult | undefined> {
     const { intent } = this.target;
     if (!intent) return undefined;
     const found = await this.job.reconcile(this.acting(), intent);
     if (found.is === 'unknown') return { ...found, is: 'failed', reason: 'unknown-effect' };
     if (found.is !== 'absent') return encodeAnswer(this.job, found);
     const trustedAt = intent.at + IN_TRANSIT_MS;
-    // Absent so far: wait, without using up anything, until the lost request can no longer be on its way.
+    // Absent so far. Wait, without counting an attempt, until the lost request can no longer arrive.
     if (this.deps.clock.now() < trustedAt) return { is: 'too-early', at: trustedAt };
     if (intent.confirmed && isOnce(intent.operation as OperationId)) {
-      const detail = `The service reported that ${intent.operation} was done, and the account does not show it.`;
+      const detail = `The service reported that ${intent.operation} was done, but the account does not show it.`;
       return { is: 'failed', reason: 'unknown-effect', detail };
     }
     this.dropIntent();
@@ -226,7 +229,7 @@ class Step {
   }
 
   private jobApi() {
-    return readingOf(this.client, this.options(), (operation, input, note) =>
+    return createJobApi(this.client, this.options(), (operation, input, note) =>
       this.call(operation, input, note),
     );
   }
@@ -252,11 +255,11 @@ class Step {
     const { records, clock } = this.deps;
     const { id: run, account } = this.run;
     const { id: target, intent } = this.target;
-    const own = (what: 'claim' | 'isAnothers') => (operation: OperationId, id: string) => {
+    const own = (what: 'claim' | 'belongsToOther') => (operation: OperationId, id: string) => {
       const now = clock.now();
       return records.effects[what](account, { operation, id }, { run, target }, now, intent?.at ?? now);
     };
-    return { claim: own('claim'), isAnothers: own('isAnothers') };
+    return { claim: own('claim'), belongsToOther: own('belongsToOther') };
   }
 
   private once(): Once {
@@ -266,7 +269,7 @@ class Step {
     const asHolder = async (held: KeyHolder): Promise<Holder> => {
       if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
       const holder = await records.targets.get(held.run, held.target);
-      // A run that was removed with its targets ended long ago.
+      // A run that was removed, with its targets, ended long ago.
       const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
       return { ...held, isOurs: false, ...(endedAt === undefined ? {} : { endedAt }) };
     };
@@ -288,9 +291,9 @@ class Step {
     return {
       requestClass: this.target.intent ? 'control' : 'action',
       whenSpent: 'leave',
-      signal: this.leaving,
+      signal: this.stopping,
       onRequest: (operation, { duringOutage = false }) => {
-        // A read is sent again when it fails: what it met the first time is not its own doing.
+        // A read is retried when it fails. Only its first try shows whether the outage had begun before it.
         if (isFirst) this.duringOutage = duringOutage;
         isFirst = false;
         this.spent.count(operation);
@@ -307,15 +310,15 @@ class Step {
     const effect = operationOf(id).effect !== undefined;
     const options = this.options();
     if (!effect) return client.call(id, input, options);
-    if (this.target.intent) throw new Error(`A job may have one effect a step; ${id} would be its second.`);
+    if (this.target.intent) throw new Error(`A job may have one effect per step; ${id} would be its second.`);
     try {
-      // Noted when the budget has let the request go: nothing that can take long lies between intent and
-      // request. A request that was turned away by a 429 is noted again when it goes again.
+      // The intent is recorded after the budget has granted the request, so that nothing slow lies between
+      // intent and request. A request that got a 429 records its intent again when it is sent again.
       const answer = await client.call(id, input, {
         ...options,
         beforeSend: () => this.noteIntent(id, note),
       });
-      this.brought = effectIdsIn(id, answer, input).map((effect) => ({ operation: id, id: effect }));
+      this.effectsMade = effectIdsIn(id, answer, input).map((effect) => ({ operation: id, id: effect }));
       return answer;
     } catch (error) {
       if (provesAbsence(error)) this.dropIntent();
@@ -323,7 +326,7 @@ class Step {
     }
   }
 
-  /** Gives the moment by which the request must have left. */
+  /** Records the intent. Returns the time by which the request must be sent. */
   private async noteIntent(operation: OperationId, note: string | undefined): Promise<number> {
     const { records, clock } = this.deps;
     const at = clock.now();
@@ -334,41 +337,38 @@ class Step {
       ...(serviceAt ? { serviceAt } : {}),
       ...(note === undefined ? {} : { note }),
     };
-    const { id, fence: step } = this.target;
-    const raised = await records.targets.noteIntent(this.run.id, { id, fence: step }, intent);
-    if (raised === 'fenced') throw new FencedError();
-    if (raised === 'run-cancelled') throw new RunCancelledError();
-    this.target = { ...this.target, intent, fence: raised };
+    const { id, fence } = this.target;
+    const newFence = await records.targets.noteIntent(this.run.id, { id, fence }, intent);
+    if (newFence === 'fenced') throw new FencedError();
+    if (newFence === 'run-cancelled') throw new RunCancelledError();
+    this.target = { ...this.target, intent, fence: newFence };
     return intent.at + SEND_TIMEOUT_MS;
   }
 
   private dropIntent(): void {
-    const { intent: _over, ...target } = this.target;
+    const { intent: _dropped, ...target } = this.target;
     this.target = target;
   }
 
-  /** Writes what was decided; gives the target as it then is, or nothing when it was taken from us. */
+  /** Writes the decision. Returns the target as written, or undefined when this worker lost it. */
   async write(decision: Decision): Promise<Target | undefined> {
     const { records, clock, log } = this.deps;
     const facts = { run: this.run.id, target: this.target.id };
-    if (decision.unforeseen !== undefined)
-      log.error({ ...facts, err: decision.unforeseen }, 'a job failed unforeseen');
+    if (decision.unexpected !== undefined)
+      log.error({ ...facts, err: decision.unexpected }, 'a job failed unexpectedly');
     const target = this.withWatchFacts(decision.target);
-    const settled = await records.targets.move(this.run, target, {
+    const moved = await records.targets.move(this.run, target, {
       from: ['acting'],
       spent: this.spent.take(),
-      effects: this.brought,
+      effects: this.effectsMade,
       at: clock.now(),
       ...(decision.dueAt === undefined ? {} : { dueAt: decision.dueAt }),
     });
     if (decision.refused) await blockAccount(this.deps, this.run.account, decision.refused);
-    return settled ? target : undefined;
+    return moved ? target : undefined;
   }
 
-  /**
-   * Notes with work that begins to be followed what its kind calls it, and when that was by the service's
-   * clock.
-   */
+  /** Adds to a new watch the label that its kind gives it, and its start by the service's clock. */
   private withWatchFacts(target: Target): Target {
     const { watch } = target;
     if (target.state !== 'following' || !watch || watch.label !== undefined) return target;
@@ -382,8 +382,10 @@ class Step {
   }
 }
 
-/** The errors that show that the effect of a call did not happen; any other leaves it open. */
-const refusals = [
+/**
+ * The errors that prove that the effect of a call did not happen. After any other error it may have happened.
+ */
+const errorsProvingAbsence = [
   RejectedError,
   ConflictError,
   GoneError,
@@ -392,4 +394,5 @@ const refusals = [
   InvalidInputError,
 ];
 const provesAbsence = (error: unknown): boolean =>
-  refusals.some((refusal) => error instanceof refusal) || (error instanceof UnavailableError && !error.sent);
+  errorsProvingAbsence.some((refusal) => error instanceof refusal) ||
+  (error instanceof UnavailableError && !error.sent);

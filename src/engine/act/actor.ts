@@ -1,10 +1,10 @@
 /**
- * This process at work on entries: what many targets have in common is done once for them.
+ * Handles the entries of this process. Does once what many targets have in common.
  *
- * What of a run never changes is read once. What follows when targets have moved on is done beside the slots,
- * one round after the other, each for all that have moved since the one before: a slot goes on to the next
- * entry at once, and with fifty of them busy a round is done for many. Whatever is lost on the way, the
- * supervisor makes up for.
+ * The fixed fields of a run are read once. The follow-up work for changed targets is done outside the queue's
+ * slots, in one round after the other. Each round covers all targets that changed since the round before. So
+ * a slot takes its next entry at once, and with fifty busy slots one round serves many targets. If a round is
+ * lost, the supervisor does its work.
  */
 import { setMaxListeners } from 'node:events';
 import type { Entry } from '../../queue/queues.ts';
@@ -12,64 +12,67 @@ import { type EngineDeps, policyOf } from '../deps.ts';
 import { afterTargets, type Moved } from '../finish-run.ts';
 import { type ActingRun, act } from './act.ts';
 
-/** Runs of which entries are worked on at the same time; of more, some are read again. */
-const MAX_KNOWN = 100;
+/** How many runs are cached. With more runs at a time, some are read again. */
+const MAX_CACHED_RUNS = 100;
 
 export class Actor {
-  private readonly known = new Map<string, ActingRun>();
-  /** What has moved and is not looked after yet, by account. */
+  private readonly runs = new Map<string, ActingRun>();
+  /** Targets that changed and still wait for a round, by account. */
   private readonly moved = new Map<string, Moved[]>();
   private readonly rounds = new Map<string, Promise<void>>();
 
-  private readonly leaving = new AbortController();
+  private readonly stopping = new AbortController();
 
   constructor(private readonly deps: EngineDeps) {
-    // Every request listens to it.
-    setMaxListeners(0, this.leaving.signal);
+    // Every request adds a listener.
+    setMaxListeners(0, this.stopping.signal);
   }
 
-  /** Waits no longer for any answer; what was asked for is found out by whoever goes on with the targets. */
-  leave(): void {
-    this.leaving.abort();
+  /** Stops waiting for answers. The next worker on each target reconciles its request. */
+  stopWaiting(): void {
+    this.stopping.abort();
   }
 
-  /** Works on one entry; see `act`. */
+  /** Handles one entry; see `act`. */
   async act(entry: Extract<Entry, { kind: 'act' }>): Promise<void> {
     const run = await this.runOf(entry.run);
-    const target = run && (await act(this.deps, run, entry, this.leaving.signal));
+    const target = run && (await act(this.deps, run, entry, this.stopping.signal));
     if (!target) return;
     const { account } = run;
     const moved = this.moved.get(account);
     if (moved) moved.push({ run, target });
     else this.moved.set(account, [{ run, target }]);
-    if (!this.rounds.has(account)) this.rounds.set(account, this.lookAfter(account));
+    if (!this.rounds.has(account)) this.rounds.set(account, this.continueRuns(account));
   }
 
-  /** Resolves when all that has moved is looked after. */
-  async rest(): Promise<void> {
+  /** Resolves when no round is running or due. */
+  async whenIdle(): Promise<void> {
     await Promise.all(this.rounds.values());
   }
 
-  private async lookAfter(account: string): Promise<void> {
+  private async continueRuns(account: string): Promise<void> {
     for (let moved = this.moved.get(account); moved; moved = this.moved.get(account)) {
       this.moved.delete(account);
       await afterTargets(this.deps, account, moved).catch((error: unknown) =>
-        this.deps.log.warn({ account, err: error }, 'what follows from actions is left to the supervisor'),
+        this.deps.log.warn(
+          { account, err: error },
+          'the runs of changed targets could not be continued; the supervisor continues them',
+        ),
       );
     }
     this.rounds.delete(account);
   }
 
   private async runOf(id: string): Promise<ActingRun | undefined> {
-    const known = this.known.get(id);
-    if (known) return known;
+    const cached = this.runs.get(id);
+    if (cached) return cached;
     const run = await this.deps.records.runs.get(id);
     if (!run) return undefined;
-    const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= MAX_KNOWN) this.known.delete(oldest);
+    const [oldest] = this.runs.keys();
+    if (oldest !== undefined && this.runs.size >= MAX_CACHED_RUNS) this.runs.delete(oldest);
     const { account, job, scheduledFor } = run;
     const acting = { id, account, job, scheduledFor, policy: policyOf(run) };
-    this.known.set(id, acting);
+    this.runs.set(id, acting);
     return acting;
   }
 }

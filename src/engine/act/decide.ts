@@ -1,6 +1,6 @@
 /**
- * What follows from what one step on one target found out. Pure: the whole of DESIGN section 5's table for a
- * target is here, and nothing here waits, asks or writes.
+ * Decides what follows from the result of one step on one target. The whole table of DESIGN section 5 for a
+ * target is here. These functions are pure: they do not wait, send or write.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';
 import {
@@ -22,50 +22,59 @@ import type { Reason } from '../../run/reasons.ts';
 import type { EndingReason, Finding, Held, Outcome, Target, TargetIn, Watch } from '../../run/run.ts';
 import { scrub } from '../../secrets.ts';
 
-/** What a step came to: an answer of the job, a reason of the engine to do nothing for now, or an error. */
-export type Found =
+/** The result of a step: an answer of the job, a reason of the engine to do nothing for now, or an error. */
+export type StepResult =
   | Answer<string>
-  /** Come back at `at`: it is too early to tell whether a lost request arrived. */
+  /** It is too early to tell whether a lost request arrived. Try again at `at`. */
   | { is: 'too-early'; at: number }
-  /** This process leaves, and did not wait for the answer: whoever is next finds out. */
-  | { is: 'left' }
+  /** This process is stopping and did not wait for the answer. The next worker reconciles. */
+  | { is: 'interrupted' }
   /** The run was cancelled while the target waited. */
   | { is: 'run-cancelled'; ending: EndingReason }
-  /** Its task was asked to end, because the run was cancelled: what becomes of it is followed. */
+  /**
+   * The cancellation of its task was requested, because the run was cancelled. The task is followed to its
+   * end.
+   */
   | { is: 'task-cancel-requested' }
   | { error: unknown };
 
 /** What is to be written. */
 export interface Decision {
   target: Target;
-  /** For a waiting target: when it may be handed out again. */
+  /** For a waiting target: when it may be released again. */
   dueAt?: number;
-  /** The account refuses us: its runs are to be blocked. */
+  /** The account refuses access: its runs must be blocked. */
   refused?: AccountRefusedError;
-  /** Something nobody foresaw: the log should hold it whole. */
-  unforeseen?: unknown;
+  /** An unexpected error, which is logged in full. */
+  unexpected?: unknown;
 }
 
 export interface Circumstances {
   now: number;
   retry: Policy['retry'];
-  /** Whether a request without a usable answer is the target's own trouble, and not that of an outage. */
-  usesAttempt: boolean;
+  /**
+   * Whether a request without a usable answer counts as an attempt of the target. In an outage it does not.
+   */
+  countsAsAttempt: boolean;
 }
 
 /**
- * What is nobody's failure is tried again sooner than what may fail again: however long an outage was, work
- * goes on soon after.
+ * The delays after an outage are shorter than those after a failure of the target, so that work continues
+ * soon after an outage of any length.
  */
 const OUTAGE_DELAY_MS = 5_000;
 const OUTAGE_MAX_MS = 60_000;
 
 /** Decides what becomes of a claimed target. */
-export function decide(target: TargetIn<'acting'>, found: Found, circumstances: Circumstances): Decision {
+export function decide(
+  target: TargetIn<'acting'>,
+  found: StepResult,
+  circumstances: Circumstances,
+): Decision {
   if ('error' in found) return decideError(target, found.error, circumstances);
   switch (found.is) {
     case 'following':
-      return { target: followed(target, found.watch, found.next) };
+      return { target: following(target, found.watch, found.next) };
     case 'next':
       return { target: next(target, found.state), dueAt: circumstances.now };
     case 'waiting': {
@@ -74,7 +83,7 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
     }
     case 'too-early':
       return { target: waiting(target, { detail: target.detail }), dueAt: found.at };
-    case 'left':
+    case 'interrupted':
       return { target: waiting(target, { detail: target.detail }), dueAt: circumstances.now };
     case 'run-cancelled':
       return { target: cancelled(target, found.ending, circumstances.now) };
@@ -86,10 +95,14 @@ export function decide(target: TargetIn<'acting'>, found: Found, circumstances: 
 }
 
 /**
- * A target whose work now runs in the service: the intent has its result, the watch says what to look for.
+ * A target whose work now runs in the service. Its intent has a result, and its watch says what to look for.
  */
-function followed(target: TargetIn<'acting'>, watch: Watch, next: string | undefined): TargetIn<'following'> {
-  const { taskCancel: _none, ...rest } = answered(target);
+function following(
+  target: TargetIn<'acting'>,
+  watch: Watch,
+  next: string | undefined,
+): TargetIn<'following'> {
+  const { taskCancel: _taskCancel, ...rest } = withoutStepFields(target);
   return {
     ...rest,
     state: 'following',
@@ -98,28 +111,33 @@ function followed(target: TargetIn<'acting'>, watch: Watch, next: string | undef
   };
 }
 
-/** A target whose task has been asked to end: what becomes of it is followed. */
+/** A target whose task is being cancelled. The task is followed to its end. */
 function taskCancelRequested(target: TargetIn<'acting'>, now: number): Target {
-  const { watch, ...rest } = answered(target);
+  const { watch, ...rest } = withoutStepFields(target);
   if (!watch) return cancelled(target, 'cancelled', now);
   return { ...rest, state: 'following', watch, taskCancel: 'requested' };
 }
 
-/** A target whose step is over and has left a state for the next. */
+/** A target whose step is done and left a state for the next step. */
 const next = (target: TargetIn<'acting'>, jobState: string): TargetIn<'waiting'> => ({
-  ...answered(target),
+  ...withoutStepFields(target),
   state: 'waiting',
   partlyDone: true,
   jobState,
 });
 
-/** A target whose followed work has ended, however it did: the job goes on with it. */
+/** A target whose followed work has ended, with any result: the job continues with its next step. */
 export function continued(target: TargetIn<'following'>, { is, reason, detail }: End): TargetIn<'waiting'> {
-  const { watch: _over, continues: _now, taskCancel: _off, ...rest } = answered(target);
+  const {
+    watch: _watch,
+    continues: _continues,
+    taskCancel: _taskCancel,
+    ...rest
+  } = withoutStepFields(target);
   return { ...rest, state: 'waiting', ended: { is, reason, ...(detail === undefined ? {} : { detail }) } };
 }
 
-/** A target of a cancelled run that is still at work in the service: its task is to be cancelled too. */
+/** A target of a cancelled run whose task still runs in the service: the task must be cancelled too. */
 export const cancelling = (target: TargetIn<'following'>): TargetIn<'waiting'> => ({
   ...target,
   state: 'waiting',
@@ -130,40 +148,43 @@ export const cancelling = (target: TargetIn<'following'>): TargetIn<'waiting'> =
 export const taskCancelled = (target: Target, now: number): TargetIn<'ended'> =>
   ended(target, 'cancelled', 'run-cancelled', 'Its task in the service was cancelled.', now);
 
-/** A target without what only its last step was concerned with. */
-function answered<T extends TargetIn<'acting'> | TargetIn<'following'>>(target: T) {
+/** A target without the fields that belong to its last step only. */
+function withoutStepFields<T extends TargetIn<'acting'> | TargetIn<'following'>>(target: T) {
   const { state, intent, reason, detail, claimed, ended, lostAt, ...rest } = target as T & TargetIn<'acting'>;
   return { ...rest, waits: 0 };
 }
 
-/** A target with its outcome, by an answer or a verdict that is an end. */
+/** A target with the outcome that an answer or a verdict gives it. */
 export function concluded(target: Target, end: End, now: number): TargetIn<'ended'> {
   const outcome = end.is === 'done' ? 'succeeded' : end.is;
   const { findings = [] } = end;
-  const concluding = ended(target, outcome, end.reason, end.detail, now);
-  return findings.length === 0 ? concluding : { ...concluding, findings: bounded(findings) };
+  const result = ended(target, outcome, end.reason, end.detail, now);
+  return findings.length === 0 ? result : { ...result, findings: bounded(findings) };
 }
 
-/** So many findings of one target are kept, and so much of each: records are kept for months. */
+/** How many findings of a target are kept, and how many characters of each. Records are kept for months. */
 const MAX_FINDINGS = 100;
 const MAX_FINDING = 300;
 
 function bounded(findings: readonly Finding[]): Finding[] {
   const kept = findings.slice(0, MAX_FINDINGS).map((finding) => {
-    // Before it is cut: half a secret is not recognised as one.
-    const says = scrub(finding.message);
+    // Redacted before it is cut: half a secret is not recognised.
+    const message = scrub(finding.message);
     return {
       ...finding,
-      says: says.length > MAX_FINDING ? `${says.slice(0, MAX_FINDING)}…` : says,
+      message: message.length > MAX_FINDING ? `${message.slice(0, MAX_FINDING)}…` : message,
     };
   });
   const more = findings.length - kept.length;
   return more === 0
     ? kept
-    : [...kept, { severity: 'info', about: 'more', message: `${more} more are not kept.` }];
+    : [...kept, { severity: 'info', about: 'more', message: `${more} more findings were not kept.` }];
 }
 
-/** A target with its outcome. What was only needed on the way is dropped: the record is kept for months. */
+/**
+ * A target with its outcome. Fields that are needed only before the end are dropped, because the record is
+ * kept for months.
+ */
 export function ended(
   target: Target,
   outcome: Outcome,
@@ -171,9 +192,9 @@ export function ended(
   detail: string | undefined,
   now: number,
 ): TargetIn<'ended'> {
-  const { id, label, site, fence: step, attempts, waits, startedAt, taskId } = target;
+  const { id, label, site, fence, attempts, waits, startedAt, taskId } = target;
   return {
-    ...{ id, label, fence: step, attempts, waits },
+    ...{ id, label, fence, attempts, waits },
     ...(site === undefined ? {} : { site }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(taskId === undefined ? {} : { taskId }),
@@ -185,12 +206,13 @@ export function ended(
   };
 }
 
-/** What followed work was at when its time was up. */
+/** The detail of a target whose followed work had not ended at its time limit. */
 export const stillUnderWay = ({ label = 'The work in the service' }: Watch): string =>
   `${label} was still under way.`;
 
 /**
- * A target whose time is up. An intent without a result means that nobody knows whether the effect happened.
+ * A target whose time limit passed. With an intent that has no result, it is unknown whether the effect
+ * happened.
  */
 export function timedOut(target: Target, now: number): TargetIn<'ended'> {
   if (target.intent) {
@@ -198,33 +220,33 @@ export function timedOut(target: Target, now: number): TargetIn<'ended'> {
     const detail = target.detail === undefined ? lost : `${lost} ${target.detail}`;
     return ended(target, 'failed', 'unknown-effect', detail, now);
   }
-  // Also while it is tried again: nothing was sent since that would have left an intent.
+  // This also holds while it is being retried: any request sent since would have left an intent.
   if (target.reason === 'conflict') {
     return ended(target, 'failed', 'conflict', target.detail, now);
   }
   const { state, watch } = target;
-  // What followed work has to say is that the service knows nothing of it any more.
+  // The detail of followed work, if any, says that the service no longer knows the work.
   const detail = target.detail ?? (state === 'following' && watch ? stillUnderWay(watch) : undefined);
   return ended(target, 'failed', 'timeout', detail, now);
 }
 
 /**
- * A target that ends while its run is held: what was done to it since the state that Redis was put back to is
- * not known.
+ * A target that ends while its run is held. It is unknown what was done to it after the state that Redis was
+ * put back to.
  */
-export const inDoubt = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
+export const unknownAfterRollback = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
   ended(
     target,
     'failed',
     'unknown-effect',
-    `Redis was put back to its state of ${isoMinute(since)}: whether the target was changed after that is not known.`,
+    `Redis was put back to its state of ${isoMinute(since)}: it is not known whether the target was changed after that.`,
     now,
   );
 
-/** A target that will not be worked on (any further) because its run was cancelled. */
+/** A target on which no (more) work is done because its run was cancelled. */
 export function cancelled(target: Target, ending: EndingReason, now: number): TargetIn<'ended'> {
   const reason = ending === 'cancelled' ? 'run-cancelled' : 'safety-limit';
-  const detail = target.partlyDone ? 'Some of its steps had been done.' : undefined;
+  const detail = target.partlyDone ? 'Some of its steps had already been done.' : undefined;
   return ended(target, 'cancelled', reason, detail, now);
 }
 
@@ -242,37 +264,37 @@ function decideError(claimed: TargetIn<'acting'>, error: unknown, circumstances:
     return wait(target, circumstances, { reason: 'conflict', detail: error.problem.message });
   }
   if (error instanceof GoneError) return { target: ended(target, 'skipped', 'gone', undefined, now) };
-  if (error instanceof NotShownError) return { target: undecided(target, error, now) };
+  if (error instanceof NotShownError) return { target: endedAsNotShown(target, error, now) };
   if (error instanceof UnavailableError && !error.sent) return outage(target, error, now);
   if (error instanceof UnavailableError || error instanceof ContractError) {
     return unavailable(target, error, circumstances);
   }
-  // An answer that is final. With an intent still open, it was the reconcile that could not be carried out.
+  // A final answer. With an intent still open, it was the reconcile that failed.
   if (error instanceof RejectedError || error instanceof InvalidInputError) {
     const detail = error instanceof RejectedError ? error.problem.message : error.message;
     return { target: ended(target, 'failed', target.intent ? 'unknown-effect' : 'rejected', detail, now) };
   }
-  // Nobody foresaw this. What may have happened is looked into before anything is said of it.
-  if (target.intent) return { ...unavailable(target, error, circumstances), unforeseen: error };
-  return { target: ended(target, 'failed', 'internal', messageOf(error), now), unforeseen: error };
+  // An unexpected error. With an intent open, the effect is reconciled before the target gets an outcome.
+  if (target.intent) return { ...unavailable(target, error, circumstances), unexpected: error };
+  return { target: ended(target, 'failed', 'internal', messageOf(error), now), unexpected: error };
 }
 
 /**
- * Nothing is done on something that was not shown; with an intent still open, nobody can tell what became of
- * it.
+ * A decision needs a field that the service did not show, so nothing is done. With an intent still open, it
+ * is unknown what became of the effect.
  */
-const undecided = (target: Target, { message }: NotShownError, now: number): TargetIn<'ended'> =>
+const endedAsNotShown = (target: Target, { message }: NotShownError, now: number): TargetIn<'ended'> =>
   target.intent
     ? ended(target, 'failed', 'unknown-effect', message, now)
     : ended(target, 'skipped', 'not-eligible', message, now);
 
 /**
  * The request may have arrived. The intent stays, so that the next step reconciles before anything is sent
- * again. An outage is nobody's, and uses up no attempt.
+ * again. A failure during an outage counts as no attempt.
  */
 function unavailable(target: TargetIn<'acting'>, error: unknown, circumstances: Circumstances): Decision {
-  const { now, retry, usesAttempt } = circumstances;
-  if (!usesAttempt) return outage(target, error, now);
+  const { now, retry, countsAsAttempt } = circumstances;
+  if (!countsAsAttempt) return outage(target, error, now);
   const attempts = target.attempts + 1;
   if (attempts >= retry.attempts && !target.intent) {
     return { target: ended({ ...target, attempts }, 'failed', 'unavailable', messageOf(error), now) };
@@ -280,7 +302,10 @@ function unavailable(target: TargetIn<'acting'>, error: unknown, circumstances: 
   return wait({ ...target, attempts }, circumstances, { detail: messageOf(error) });
 }
 
-/** In an outage one target at a time asks whether it is over, so that many may be due. */
+/**
+ * Waits without counting an attempt. Many targets may be due at the same time: during an outage `dispatch`
+ * releases only one per run, to find out whether the outage is over.
+ */
 function outage(target: TargetIn<'acting'>, error: unknown, now: number): Decision {
   const delay = Math.min(OUTAGE_DELAY_MS * 2 ** target.waits, OUTAGE_MAX_MS);
   return {

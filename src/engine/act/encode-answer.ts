@@ -3,7 +3,10 @@ import type { AnyJob } from '../../job/job.ts';
 import { explainEnd } from '../explain-end.ts';
 import { jobStateOf } from '../plan/candidates.ts';
 
-/** An answer as it is recorded: its state as JSON, its end with the sentence of its reason. */
+/**
+ * Converts an answer to the form in which it is recorded: its state as JSON, its end with the sentence of its
+ * reason.
+ */
 export function encodeAnswer(job: AnyJob, answer: Answer): Answer<string> {
   if (answer.is === 'next') return { is: 'next', state: jobStateOf(job, answer.state).jobState ?? 'null' };
   if (answer.is === 'done' || answer.is === 'skipped' || answer.is === 'failed')

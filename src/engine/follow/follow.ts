@@ -1,9 +1,8 @@
 /**
- * The follower: learns what became of everything in flight for an account, by list calls for all of it
- * together.
+ * The follower finds out what became of all work in flight in an account, by list calls that cover all of it.
  *
- * One process follows an account at a time (the supervisor holds the lease). What it knows besides the
- * records is only when it looked last; a successor starts with a sweep and loses nothing.
+ * One process follows an account at a time: the supervisor holds the lease. Outside the records the follower
+ * only keeps when it last looked. A successor starts with a sweep and loses nothing.
  */
 
 import { BudgetSpentError } from '../../budget/budget.ts';
@@ -20,77 +19,76 @@ import type { Lost, Verdict } from '../../job/watch/watch.ts';
 import type { Run, Watch } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { explainEnd } from '../explain-end.ts';
-
 import { afterTargets } from '../finish-run.ts';
-import { readingOf, readOnly } from '../job-api.ts';
+import { createJobApi, readOnlyCall } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import {
   type Evaluated,
-  endBy,
-  endOf,
+  endFrom,
   type Followed,
   isLate,
   isLost,
+  keyOfFollowed,
   lacksDetail,
-  mostConcerned,
-  nameOf,
   partition,
+  runWithMostInFlight,
+  targetAfterEnd,
 } from './followed.ts';
 import { affordablePolls, isPollDue, nextSweepAfterMs, probeAfterMs } from './pace.ts';
 
-/** What took longer than this was not looked at in time, or is an exception. */
-const MAX_LEARNT_MS = 30 * 60_000;
-/** Sweeps overlap by so much: what is shown a little late is not missed. */
+/** Longer durations are cut to this: such work was not looked at in time, or is an exception. */
+const MAX_LEARNED_MS = 30 * 60_000;
+/** How much sweeps overlap, so that work that the service lists late is not missed. */
 const OVERLAP_MS = 10_000;
-/** More of one run cannot be in flight than its concurrency; this bounds what is read. */
-const IN_FLIGHT = 1_000;
+/** Bounds how much is read for a run. A run has at most `limits.concurrency` targets in flight. */
+const MAX_IN_FLIGHT_PER_RUN = 1_000;
 
-/** The last sweep of a kind that came to its end. */
-interface Covered {
-  /** When it began. */
+/** The last complete sweep of a kind. */
+interface LastSweep {
+  /** When it started. */
   at: number;
   names: ReadonlySet<string>;
-  /** Up to when it showed everything, by the service's clock. */
-  seenTo: number;
+  /** The service's time up to which it has shown everything. */
+  shownUntil: number;
 }
 
 /** Follows one account's work for as long as its process holds the lease. */
 export class Follower {
   private readonly nextSweepAt = new Map<string, number>();
-  /** How often each target was looked at alone, and when it was last. */
+  /** How often each target was polled, and when it was polled last. */
   private readonly polls = new Map<string, { at: number; count: number }>();
-  /** When requests were sent for looks, in the last minute. */
+  /** When requests for polls were sent, in the last minute. */
   private pollRequests: number[] = [];
-  private readonly covered = new Map<string, Covered>();
-  /** Requests sent and not yet counted on a run. */
+  private readonly lastSweeps = new Map<string, LastSweep>();
+  /** Requests that are not yet counted for a run. */
   private readonly uncounted = new Spending();
 
   constructor(
     private readonly deps: EngineDeps,
     private readonly account: string,
-    /** Aborts when this process stops: what is asked then, the next one asks again. */
+    /** Aborts when this process stops. The next supervisor repeats interrupted requests. */
     private readonly stopping: AbortSignal,
   ) {}
 
-  /** When the last sweep of a kind that came to its end began; long ago when there was none. */
+  /** When the last complete sweep of a kind started; minus infinity when there was none. */
   sweptAt(kind: string): number {
-    return this.covered.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
+    return this.lastSweeps.get(kind)?.at ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** When the next sweep of each kind is due; in the past for a kind of which nothing is in flight. */
+  /** When the next sweep of each kind is due; in the past for a kind with nothing in flight. */
   get sweepsAt(): readonly number[] {
     return [...this.nextSweepAt.values()];
   }
 
-  /** Sweeps the kinds that are due. The client's errors end the round; the next one tries again. */
+  /** Sweeps the kinds that are due. An error of the client ends the round; the next round tries again. */
   async round(runs: readonly Run[]): Promise<void> {
     const now = this.deps.clock.now();
     const due = [...this.deps.registry.watches.keys()].filter(
       (kind) => now >= (this.nextSweepAt.get(kind) ?? 0),
     );
     if (due.length === 0) return;
-    const inFlight = await this.gather(runs);
+    const inFlight = await this.readInFlight(runs);
     this.forget(inFlight);
     for (const kind of due) {
       const followed = inFlight.filter(({ watch }) => watch.kind === kind);
@@ -101,11 +99,11 @@ export class Follower {
   private async roundOf(kind: string, followed: readonly Followed[]): Promise<void> {
     const { clock, records } = this.deps;
     const now = clock.now();
-    const usual = await records.accounts.usualMs(this.account, kind);
+    const usualMs = await records.accounts.usualMs(this.account, kind);
     const { limit } = await this.deps.link(this.account).budget.state();
     const agesMs = followed.map(({ watch }) => now - watch.since);
     // Set before the requests: a round that fails is not repeated at once.
-    this.nextSweepAt.set(kind, now + nextSweepAfterMs({ usualMs: usual, agesMs, requestsPerMinute: limit }));
+    this.nextSweepAt.set(kind, now + nextSweepAfterMs({ usualMs, agesMs, requestsPerMinute: limit }));
     const options: CallOptions = {
       requestClass: 'follow',
       whenSpent: 'leave',
@@ -116,65 +114,69 @@ export class Follower {
       const open = await this.sweep(kind, followed, options);
       const [late, rest] = partition(open, ({ one }) => isLate(one, now));
       await this.conclude(late.map(({ one }) => ({ one, verdict: { is: 'running' } })));
-      await this.poll(rest, usual, options);
+      await this.poll(rest, usualMs, options);
     } catch (error) {
       await this.handleRoundError(error, kind);
     } finally {
-      await records.runs.countRequests(mostConcerned(followed), this.uncounted.take());
+      await records.runs.countRequests(runWithMostInFlight(followed), this.uncounted.take());
     }
   }
 
-  /** Goes through the list; gives what it did not settle, and whether it was seen there. */
+  /**
+   * Writes the ends that the list shows. Returns the other work, and whether the list shows it as unclear.
+   */
   private async sweep(
     kind: string,
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<{ one: Followed; unclear: boolean }[]> {
     const { client } = this.deps.link(this.account);
-    const { sweep, keyOf, keyOfItem, evaluate: judge, movedAt } = watchKindOf(this.deps.registry, kind);
-    const waiting = new Map<string, Followed[]>();
-    for (const one of followed)
-      waiting.set(keyOf(one.watch), [...(waiting.get(keyOf(one.watch)) ?? []), one]);
+    const { sweep, keyOf, keyOfItem, evaluate, movedAt } = watchKindOf(this.deps.registry, kind);
+    const byKey = new Map<string, Followed[]>();
+    for (const one of followed) byKey.set(keyOf(one.watch), [...(byKey.get(keyOf(one.watch)) ?? []), one]);
     const at = this.deps.clock.now();
     const watches = followed.map(({ watch }) => watch);
     const query = sweep.query(watches, await this.sweepFrom(kind, followed, options));
-    const judged: Evaluated[] = [];
+    const evaluated: Evaluated[] = [];
     const unclear: { one: Followed; unclear: boolean }[] = [];
     const pages = allItems(
       sweep.operation,
       (page) => client.call(sweep.operation, { ...query, ...page } as Input<'listSites'>, options),
       1,
     );
-    let newest = this.covered.get(kind)?.seenTo ?? Number.NEGATIVE_INFINITY;
+    let newest = this.lastSweeps.get(kind)?.shownUntil ?? Number.NEGATIVE_INFINITY;
     let isRead = true;
     try {
       for await (const item of this.readable(pages, () => (isRead = false))) {
-        const moved = timeOf(movedAt?.(item));
-        if (moved && moved.earliest > newest) newest = moved.earliest;
+        const changedAt = timeOf(movedAt?.(item));
+        if (changedAt && changedAt.earliest > newest) newest = changedAt.earliest;
         const key = keyOfItem(item);
-        for (const one of waiting.get(key) ?? []) {
-          const verdict = judge(one.watch, item, await this.begun(one.watch, options));
+        for (const one of byKey.get(key) ?? []) {
+          const verdict = evaluate(one.watch, item, await this.startOf(one.watch, options));
           if (verdict.is === 'unclear') unclear.push({ one, unclear: true });
-          else judged.push({ one, verdict });
+          else evaluated.push({ one, verdict });
         }
-        waiting.delete(key);
-        if (waiting.size === 0) break;
+        byKey.delete(key);
+        if (byKey.size === 0) break;
       }
     } finally {
-      // Also what the pages before a failure showed.
-      const [untold, told] = partition(judged, ({ verdict }) => lacksDetail(verdict));
-      await this.conclude(told);
-      await this.conclude(await this.explained(untold, options));
+      // Also the ends on the pages before an error.
+      const [unexplained, complete] = partition(evaluated, ({ verdict }) => lacksDetail(verdict));
+      await this.conclude(complete);
+      await this.conclude(await this.explainAll(unexplained, options));
     }
-    // A timestamp from the future would hide from the next sweeps what ends until then.
+    // A timestamp in the future must not count: the next sweeps would miss what ends until then.
     const { earliest, latest } = await client.serviceTime(at, options);
-    const seenTo = movedAt ? Math.min(newest, latest) : earliest;
-    if (isRead) this.covered.set(kind, { at, names: new Set(followed.map(nameOf)), seenTo });
-    const unseen = [...waiting.values()].flat().map((one) => ({ one, unclear: false }));
+    const shownUntil = movedAt ? Math.min(newest, latest) : earliest;
+    if (isRead) this.lastSweeps.set(kind, { at, names: new Set(followed.map(keyOfFollowed)), shownUntil });
+    const unseen = [...byKey.values()].flat().map((one) => ({ one, unclear: false }));
     return [...unclear, ...unseen];
   }
 
-  /** The items up to the first page that cannot be read. What it would have shown is looked at alone. */
+  /**
+   * The items up to the first page that cannot be read. The work that the page would have shown is polled
+   * instead.
+   */
   private async *readable<T>(items: AsyncIterable<T>, onUnreadable: () => void): AsyncGenerator<T> {
     try {
       yield* items;
@@ -186,35 +188,35 @@ export class Follower {
   }
 
   /**
-   * The service's moment up to which earlier sweeps have shown everything for these watches; nothing when
-   * there is a watch among them that the last one did not cover although its work had begun by then.
+   * The service's time up to which earlier sweeps have shown everything for these watches. Undefined when the
+   * last sweep did not cover one of them although its work had already begun.
    */
-  private seenTo(kind: string, followed: readonly Followed[]): number | undefined {
-    const covered = this.covered.get(kind);
+  private shownUntil(kind: string, followed: readonly Followed[]): number | undefined {
+    const last = this.lastSweeps.get(kind);
     const missed = (one: Followed) =>
-      covered && !covered.names.has(nameOf(one)) && one.watch.since < covered.at;
-    return covered && !followed.some(missed) && Number.isFinite(covered.seenTo) ? covered.seenTo : undefined;
+      last && !last.names.has(keyOfFollowed(one)) && one.watch.since < last.at;
+    return last && !followed.some(missed) && Number.isFinite(last.shownUntil) ? last.shownUntil : undefined;
   }
 
-  /** The service's time since which a sweep must show everything for these watches. */
+  /** The service's time from which a sweep must show everything for these watches. */
   private async sweepFrom(
     kind: string,
     followed: readonly Followed[],
     options: CallOptions,
   ): Promise<string> {
-    const begun = await Promise.all(followed.map(({ watch }) => this.begun(watch, options)));
-    const earliest = Math.min(...begun.map((bounds) => bounds.earliest));
-    return isoTime(Math.max(earliest, this.seenTo(kind, followed) ?? earliest) - OVERLAP_MS);
+    const starts = await Promise.all(followed.map(({ watch }) => this.startOf(watch, options)));
+    const earliest = Math.min(...starts.map((bounds) => bounds.earliest));
+    return isoTime(Math.max(earliest, this.shownUntil(kind, followed) ?? earliest) - OVERLAP_MS);
   }
 
   /** When followed work began, by the service's clock. */
-  private async begun({ since, serviceSince }: Watch, options: CallOptions): Promise<TimeBounds> {
+  private async startOf({ since, serviceSince }: Watch, options: CallOptions): Promise<TimeBounds> {
     return serviceSince ?? this.deps.link(this.account).client.serviceTime(since, options);
   }
 
   private async poll(
     open: readonly { one: Followed; unclear: boolean }[],
-    usual: number | undefined,
+    usualMs: number | undefined,
     options: CallOptions,
   ): Promise<void> {
     const now = this.deps.clock.now();
@@ -224,17 +226,18 @@ export class Follower {
       const lostForMs = lostAt === undefined ? undefined : now - lostAt;
       return isPollDue(
         { ageMs: now - one.watch.since, polls, polledAgoMs: now - at, unclear, lostForMs },
-        usual,
+        usualMs,
       );
     });
     if (due.length === 0) return;
-    // What seems lost first, since it holds a place for nothing; then what has waited longest.
+    // Work that seems lost comes first: it holds a place for nothing. Then comes what was not polled for
+    // longest.
     const ranked = due
       .map(({ one }) => ({ one, ...this.pollsOf(one) }))
       .sort((a, b) => Number(isLost(b.one)) - Number(isLost(a.one)) || a.at - b.at);
     const { api, affordable } = await this.pollApi(open, options);
     for (const { one, count } of ranked.slice(0, affordable)) {
-      this.polls.set(nameOf(one), { at: now, count: count + 1 });
+      this.polls.set(keyOfFollowed(one), { at: now, count: count + 1 });
       const found = await this.requestStatus(api, one, options);
       if (found.is !== 'lost') await this.conclude([{ one, verdict: found }]);
       else if (isLost(one))
@@ -243,7 +246,7 @@ export class Follower {
     }
   }
 
-  /** Writes down that the service knows nothing of the followed work, or that it does again. */
+  /** Records that the service no longer knows the followed work, or, with `undefined`, that it does again. */
   private async markLost(
     { run, target, watch }: Followed,
     found: { lostAt: number; detail: string } | undefined,
@@ -255,17 +258,17 @@ export class Follower {
   }
 
   /**
-   * Bad ends with what the service says of them alone, as far as looks can be afforded. Where the words
-   * cannot be had, how it ended is known all the same.
+   * Adds the service's explanation to ends that failed, as far as the budget for polls allows. Without the
+   * explanation the end is still known.
    */
-  private async explained(untold: readonly Evaluated[], options: CallOptions): Promise<Evaluated[]> {
-    if (untold.length === 0) return [];
-    const { api, affordable } = await this.pollApi(untold, options);
+  private async explainAll(unexplained: readonly Evaluated[], options: CallOptions): Promise<Evaluated[]> {
+    if (unexplained.length === 0) return [];
+    const { api, affordable } = await this.pollApi(unexplained, options);
     const explained: Evaluated[] = [];
-    for (const { one, verdict } of untold.slice(0, affordable)) {
+    for (const { one, verdict } of unexplained.slice(0, affordable)) {
       explained.push({ one, verdict: await this.explain(api, one, verdict) });
     }
-    return [...explained, ...untold.slice(affordable)];
+    return [...explained, ...unexplained.slice(affordable)];
   }
 
   private async explain(api: Api, { watch }: Followed, verdict: Verdict): Promise<Verdict> {
@@ -275,15 +278,12 @@ export class Follower {
       return await explain(api, watch, verdict);
     } catch (error) {
       if (!(error instanceof CaretakerError)) throw error;
-      this.deps.log.warn(
-        { account: this.account },
-        `it stays unknown why a task ended badly: ${error.message}`,
-      );
+      this.deps.log.warn({ account: this.account }, `could not find out why a task failed: ${error.message}`);
       return verdict;
     }
   }
 
-  /** The service as looks see it, and how many of them can be afforded now for what is open. */
+  /** The interface for polls, and how many polls are affordable now for the open work. */
   private async pollApi(
     open: readonly { one: Followed }[],
     options: CallOptions,
@@ -298,7 +298,7 @@ export class Follower {
         this.pollRequests.push(this.deps.clock.now());
       },
     };
-    const { api } = readingOf(client, counted, readOnly(client, counted));
+    const { api } = createJobApi(client, counted, readOnlyCall(client, counted));
     const { limit, remaining } = await budget.state();
     const spentLastMinute = this.pollRequests.length;
     const someLost = open.some(({ one }) => isLost(one));
@@ -306,12 +306,12 @@ export class Follower {
   }
 
   private pollsOf(one: Followed): { at: number; count: number } {
-    return this.polls.get(nameOf(one)) ?? { at: 0, count: 0 };
+    return this.polls.get(keyOfFollowed(one)) ?? { at: 0, count: 0 };
   }
 
   private async requestStatus(api: Api, { watch }: Followed, options: CallOptions): Promise<Verdict | Lost> {
     try {
-      const since = await this.begun(watch, options);
+      const since = await this.startOf(watch, options);
       return await watchKindOf(this.deps.registry, watch.kind).poll(api, watch, since);
     } catch (error) {
       if (error instanceof GoneError) return { is: 'skipped', reason: 'gone' };
@@ -320,22 +320,22 @@ export class Follower {
     }
   }
 
-  /** Writes the ends among the verdicts, all at once, and does what follows from them. */
-  private async conclude(judged: readonly Evaluated[]): Promise<void> {
+  /** Writes the ends among the verdicts together, and continues their runs. */
+  private async conclude(evaluated: readonly Evaluated[]): Promise<void> {
     const { clock, records } = this.deps;
     const at = clock.now();
-    const ends = judged.flatMap(({ one, verdict }) => {
-      const found = endBy(one, verdict, at);
+    const ends = evaluated.flatMap(({ one, verdict }) => {
+      const found = endFrom(one, verdict, at);
       const job = this.deps.registry.get(one.run.job);
       const end = found && job ? explainEnd(job, found) : found;
-      return end ? [{ one, end, target: endOf(one.target, end, at) }] : [];
+      return end ? [{ one, end, target: targetAfterEnd(one.target, end, at) }] : [];
     });
-    const goesOn = judged.filter(({ one, verdict }) => isLost(one) && !endBy(one, verdict, at));
-    await Promise.all(goesOn.map(({ one }) => this.markLost(one, undefined)));
+    const foundAgain = evaluated.filter(({ one, verdict }) => isLost(one) && !endFrom(one, verdict, at));
+    await Promise.all(foundAgain.map(({ one }) => this.markLost(one, undefined)));
     if (ends.length === 0) return;
     const written = await Promise.all(
       ends.map(({ one: { run }, target }) =>
-        // Counted with the first target that ends, so that a run which ends by it has its whole cost.
+        // Counted with the first target that ends, so that the cost of a run that ends with it is complete.
         records.targets.move(run, target, {
           from: ['following'],
           spent: this.uncounted.take(),
@@ -349,32 +349,29 @@ export class Follower {
       moved.flatMap(({ one, end }) => (end.is === 'done' && !one.watch.adopted ? [one] : [])),
       at,
     );
-    const follows = moved.map(({ one: { run }, target }) => ({ run, target }));
-    if (follows.length > 0) await afterTargets(this.deps, this.account, follows);
+    const toContinue = moved.map(({ one: { run }, target }) => ({ run, target }));
+    if (toContinue.length > 0) await afterTargets(this.deps, this.account, toContinue);
   }
 
-  /**
-   * Learns how long such work takes, from what of one kind has ended well: at some time since the sweep
-   * before.
-   */
+  /** Learns how long work of one kind takes from work that succeeded, at some time since the sweep before. */
   private async learnFrom(ended: readonly Followed[], at: number): Promise<void> {
     const [first] = ended;
     if (!first) return;
     const { kind } = first.watch;
-    const covered = this.covered.get(kind);
+    const lastSweep = this.lastSweeps.get(kind);
     const took = ended.map((one) => {
-      const sinceSweep = covered?.names.has(nameOf(one)) ? at - covered.at : 0;
-      return Math.min(at - one.watch.since - sinceSweep / 2, MAX_LEARNT_MS);
+      const sinceSweep = lastSweep?.names.has(keyOfFollowed(one)) ? at - lastSweep.at : 0;
+      return Math.min(at - one.watch.since - sinceSweep / 2, MAX_LEARNED_MS);
     });
     const average = took.reduce((sum, ms) => sum + ms, 0) / took.length;
     await this.deps.records.accounts.learnDuration(this.account, kind, average, took.length);
   }
 
-  private async gather(runs: readonly Run[]): Promise<Followed[]> {
+  private async readInFlight(runs: readonly Run[]): Promise<Followed[]> {
     const { targets } = this.deps.records;
     const found = await Promise.all(
       runs.map(async (run) => {
-        const following = await targets.inState(run.id, 'following', IN_FLIGHT);
+        const following = await targets.inState(run.id, 'following', MAX_IN_FLIGHT_PER_RUN);
         return following.flatMap((target) => (target.watch ? [{ run, target, watch: target.watch }] : []));
       }),
     );
@@ -382,18 +379,21 @@ export class Follower {
   }
 
   private forget(inFlight: readonly Followed[]): void {
-    const names = new Set(inFlight.map(nameOf));
+    const names = new Set(inFlight.map(keyOfFollowed));
     for (const name of this.polls.keys()) if (!names.has(name)) this.polls.delete(name);
   }
 
-  /** What ends a round without being anybody's failure. */
+  /**
+   * Handles the errors that may end a round: a spent budget, a stopping process, a refusing account or an
+   * outage. Throws any other.
+   */
   private async handleRoundError(error: unknown, kind: string): Promise<void> {
     if (error instanceof BudgetSpentError || this.stopping.aborted) return;
     if (error instanceof AccountRefusedError) return blockAccount(this.deps, this.account, error);
     if (!(error instanceof UnavailableError)) throw error;
     const { failingSince, failedAt = 0 } = await this.deps.link(this.account).budget.state();
-    const askAgainAt = failedAt + probeAfterMs(failedAt - (failingSince ?? failedAt));
-    this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, askAgainAt));
+    const nextProbeAt = failedAt + probeAfterMs(failedAt - (failingSince ?? failedAt));
+    this.nextSweepAt.set(kind, Math.max(this.nextSweepAt.get(kind) ?? 0, nextProbeAt));
     this.deps.log.warn({ account: this.account }, `following waits: ${messageOf(error)}`);
   }
 }

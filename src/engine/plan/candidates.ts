@@ -1,10 +1,10 @@
 /**
- * Planning without effects: what a policy would work on, and why everything else is left out.
+ * Planning without effects: what a policy would work on, and why everything else is excluded.
  *
- * Filters and sort go to the service; `where` and the job's own eligibility are judged here, candidate by
- * candidate, so that a plan of any size passes through memory a page at a time. What the list does not show
- * of a candidate decides nothing: its single view is asked, and when that is silent too, the candidate is
- * recorded as skipped.
+ * Filters and sort are sent to the service. `where` and the job's `evaluate` are applied here to one
+ * candidate after the other, so that a plan of any size needs the memory of one page. When a decision needs a
+ * field that the list does not show, the single view of the candidate is requested. When that does not show
+ * the field either, the candidate is recorded as skipped.
  */
 import type { CallOptions } from '../../client/call-options.ts';
 import type { Client } from '../../client/client.ts';
@@ -23,17 +23,20 @@ import type { Policy } from '../../policy/policy.ts';
 import { compileWhereOf } from '../../policy/where.ts';
 import { redact, scrub } from '../../secrets.ts';
 import { explainEnd } from '../explain-end.ts';
-import { readingOf, readOnly, runContextOf } from '../job-api.ts';
+import { createJobApi, readOnlyCall, runContextOf } from '../job-api.ts';
 
-/** One candidate and what the plan makes of it: a target, one whose outcome is known already, or none. */
+/**
+ * What the plan makes of a candidate: a target to work on, a target that has its outcome already, or an
+ * excluded candidate.
+ */
 export type Planned =
   | { is: 'target'; id: string; label: string; site?: string; jobState?: string }
   | {
-      is: 'settled';
+      is: 'ended';
       id: string;
       label: string;
       end: End;
-      /** It was asked for by name, and is not among what the policy selects. */
+      /** It was requested by its id, and the policy does not select it. */
       unselected?: true;
     }
   | { is: 'excluded'; id: string; label: string; why: string };
@@ -42,150 +45,156 @@ export interface Planning {
   policy: Policy;
   job: AnyJob;
   client: Client;
-  /** Somebody asked to do again what failed in an earlier run. */
+  /** The run retries the failed targets of an earlier run. */
   retry: boolean;
   /**
-   * Only these targets, when given: for a retry whatever the policy selects by now, else among what it
-   * selects.
+   * The ids of the only targets to plan, if given. A retry ignores what the policy selects now; any other run
+   * plans only those of them that the policy selects.
    */
   only?: readonly string[] | undefined;
   now: number;
-  /** The moment the run is for. */
+  /** The scheduled time of the run. */
   at: number;
-  /** When the policy's last whole run began to plan. */
+  /** When planning of the policy's last whole run started. */
   previousAt?: number | undefined;
-  /** What became of the targets of its last whole runs. */
+  /** The outcomes of the targets of its last whole runs. */
   earlier: () => AsyncGenerator<EarlierTarget>;
   once: Pick<Once, 'results'>;
-  /** Whether a person waits for it or a run does. */
+  /** Whether a person or a run waits for the plan. */
   requestClass: 'person' | 'action';
   onRequest: (operation: OperationId) => void;
-  /** Told of each item that the list gives, before it is judged. */
+  /** Called with each item of the list, before it is evaluated. */
   onCandidate?: (candidate: unknown) => void;
   signal?: AbortSignal;
 }
 
-/** What a job keeps of a target is no place for a site's whole record. */
+/** Bounds the state that a job keeps for a target. It is not meant to hold a site's whole record. */
 const MAX_JOB_STATE_BYTES = 8_192;
-/**
- * Up to so many targets asked for by name are looked up one by one; more are picked out of the whole list.
- */
-const FEW = 10;
-/** So many candidates of a plan are asked for alone because the list does not show what decides on them. */
+/** Up to this many requested ids are looked up one by one. More are picked from the whole list. */
+const MAX_LOOKUPS_BY_ID = 10;
+/** How many single views a plan requests for candidates whose list does not show a field that decides. */
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * Goes through the candidates in the order asked for, until `select.limit` targets are found.
+ * Yields what the plan makes of each candidate, in the order of the list, until it has `select.limit`
+ * targets.
  *
- * Costs one request per 100 candidates that the filters let through, or one per target asked for by name;
- * what the job prepares with costs; and one for each of the first 100 candidates of which the list does not
- * show what decides on them.
+ * Costs one request per 100 candidates that match the filters, or one per requested id; the requests of the
+ * job's `prepare`; and one for each of the first 100 candidates whose list does not show a field that
+ * decides.
  *
  * @throws the client's errors; and `ExpressionError` when `where` cannot be evaluated on a candidate.
  */
 export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
   const { policy, job, only } = planning;
   const limit = only ? undefined : policy.select.limit;
-  const wanted = only && new Set(only);
-  const evaluating = await judgingOf(planning);
+  const remaining = only && new Set(only);
+  const evaluating = await prepareEvaluating(planning);
   const serviceNow = async () =>
     middleOf(await planning.client.serviceTime(planning.now, callOptionsOf(planning)));
-  // Asked when the first page is there, which has shown the service's time: it costs no request then.
-  let judge: ReturnType<typeof judgeOf> | undefined;
-  const nameOf = namerOf(planning);
-  let found = 0;
-  for await (const candidate of listed(planning)) {
+  // Created after the first page, whose answer shows the service's time, so that asking for it costs no
+  // request.
+  let evaluate: ReturnType<typeof createEvaluator> | undefined;
+  const identify = createIdentify(planning);
+  let targets = 0;
+  for await (const candidate of listCandidates(planning)) {
     planning.onCandidate?.(candidate);
-    const named = nameOf(candidate);
-    if (wanted && !wanted.delete(named.id)) continue;
-    judge ??= judgeOf(planning, { ...evaluating, serviceNow: await serviceNow() });
-    const planned = withoutSecrets(await judge(candidate, named));
+    const named = identify(candidate);
+    if (remaining && !remaining.delete(named.id)) continue;
+    evaluate ??= createEvaluator(planning, { ...evaluating, serviceNow: await serviceNow() });
+    const planned = withoutSecrets(await evaluate(candidate, named));
     yield planned;
-    if (planned.is === 'target') found += 1;
-    if (found === limit) break;
-    if (wanted?.size === 0) return;
+    if (planned.is === 'target') targets += 1;
+    if (targets === limit) break;
+    if (remaining?.size === 0) return;
   }
-  for (const planned of besides(job, { ...evaluating, serviceNow: await serviceNow() }))
-    if (!wanted || wanted.delete(planned.id)) yield withoutSecrets(planned);
-  // Whoever asks for a target by name is told what became of it, even when there is no such thing.
-  for (const id of wanted ?? []) {
+  for (const planned of extraTargetsOf(job, { ...evaluating, serviceNow: await serviceNow() }))
+    if (!remaining || remaining.delete(planned.id)) yield withoutSecrets(planned);
+  // Every requested id is reported, also one that does not exist.
+  for (const id of remaining ?? []) {
     const why = job.extraTargets
-      ? 'It is not in the account, the policy does not select it, or there is nothing to report about it.'
-      : 'It is not in the account, or not among what the policy selects.';
-    yield { is: 'settled', id, label: id, end: notEligible(why), unselected: true };
+      ? 'It is not in the account, the policy does not select it, or the job has nothing to report about it.'
+      : 'It is not in the account, or the policy does not select it.';
+    yield { is: 'ended', id, label: id, end: notEligible(why), unselected: true };
   }
 }
 
 /**
- * Labels are the sites' own addresses as often as not, and what a job says of a candidate may repeat what an
- * error says.
+ * Redacts labels and messages. A label is often the address of a site, and a job's message may repeat the
+ * text of an error.
  */
 function withoutSecrets(planned: Planned): Planned {
   const label = scrub(planned.label);
-  if (planned.is === 'settled') return { ...planned, label, end: redact(planned.end) as End };
+  if (planned.is === 'ended') return { ...planned, label, end: redact(planned.end) as End };
   if (planned.is === 'excluded') return { ...planned, label, why: scrub(planned.why) };
   return { ...planned, label };
 }
 
-function* besides(job: AnyJob, evaluating: Evaluating<unknown, unknown>): Generator<Planned> {
+function* extraTargetsOf(job: AnyJob, evaluating: Evaluating<unknown, unknown>): Generator<Planned> {
   for (const { id, label, site, ...evaluation } of job.extraTargets?.(evaluating) ?? []) {
-    yield plannedAs(job, planable({ id, label, ...(site === undefined ? {} : { site }) }, false), evaluation);
+    yield toPlanned(
+      job,
+      identityOf({ id, label, ...(site === undefined ? {} : { site }) }, false),
+      evaluation,
+    );
   }
 }
 
-/** A target's id, label, and the site that nobody else may be at work on meanwhile. */
-interface Planable {
+/** The id and label of a target, and the site that no other run may work on at the same time. */
+interface Identity {
   id: string;
   label: string;
   site?: string;
 }
 
-/** Names candidates as their job does; what is a site is its own. */
-function namerOf({ policy, job }: Planning): (candidate: unknown) => Planable {
+/** Identifies candidates as their job does. A candidate that is a site needs no `site` from the job. */
+function createIdentify({ policy, job }: Planning): (candidate: unknown) => Identity {
   const areSites = candidatesOf(job, policy.select) === 'listSites';
-  return (candidate) => planable(job.target(candidate as never), areSites);
+  return (candidate) => identityOf(job.target(candidate as never), areSites);
 }
 
-function planable({ id, label, site }: Named, isSite: boolean): Planable {
+function identityOf({ id, label, site }: Named, isSite: boolean): Identity {
   const held = site === undefined && isSite ? id : site;
   return { id, label, ...(typeof held === 'string' ? { site: held } : {}) };
 }
 
-/** What the job goes by when it evaluates candidates: what it prepares is made here. */
-async function judgingOf(planning: Planning): Promise<Omit<Evaluating<unknown, unknown>, 'serviceNow'>> {
+/** Runs the job's `prepare`, and collects what its `evaluate` is given. */
+async function prepareEvaluating(
+  planning: Planning,
+): Promise<Omit<Evaluating<unknown, unknown>, 'serviceNow'>> {
   const { policy, job, client, now, at, previousAt, earlier } = planning;
   const from = candidatesOf(job, policy.select);
-  const facts = { options: policy.options, from, runContext: runContextOf(policy, at), now };
+  const shared = { options: policy.options, from, runContext: runContextOf(policy, at), now };
   const { retry } = planning;
-  if (!job.prepare) return { ...facts, retry, prepared: undefined };
+  if (!job.prepare) return { ...shared, retry, prepared: undefined };
   const options = callOptionsOf(planning);
-  const reading = readingOf(client, options, readOnly(client, options));
+  const reading = createJobApi(client, options, readOnlyCall(client, options));
   const prepared: unknown = await job.prepare({
     ...reading,
-    ...facts,
+    ...shared,
     earlier,
     once: planning.once,
     ...(previousAt === undefined ? {} : { previousAt }),
   });
-  return { ...facts, retry, prepared };
+  return { ...shared, retry, prepared };
 }
 
-/** Whether the targets asked for are taken whatever the policy selects by now. */
+/** Whether the requested targets are planned whatever the policy selects now. */
 const takesAll = ({ job, only, retry }: Planning): boolean =>
   only !== undefined && retry && !job.reportsSelection;
 
-/** What the plan makes of a candidate. One that was asked for by name is never silently left out. */
-function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
+/** Creates the function that evaluates one candidate. A requested id is never excluded without an outcome. */
+function createEvaluator(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
   const { policy, job, only } = planning;
   const { where } = policy.select;
   const condition =
     where === undefined || takesAll(planning) ? undefined : compileWhereOf(job, policy.select, where);
   const subject = candidateLists[candidatesOf(job, policy.select)];
-  const moment = new Date(evaluating.serviceNow);
-  const asShown = (candidate: unknown): Evaluation<unknown> | NotShownError => {
+  const evaluatedAt = new Date(evaluating.serviceNow);
+  const evaluateShown = (candidate: unknown): Evaluation<unknown> | NotShownError => {
     try {
       const related = condition && job.relate?.(candidate as never, evaluating.prepared);
-      const holds = condition?.test({ ...related, [subject]: candidate }, moment) ?? true;
+      const holds = condition?.test({ ...related, [subject]: candidate }, evaluatedAt) ?? true;
       if (!holds) return { is: 'excluded', why: 'select.where does not hold' };
       return job.evaluate?.(candidate as never, evaluating) ?? { is: 'target' };
     } catch (error) {
@@ -193,29 +202,29 @@ function judgeOf(planning: Planning, evaluating: Evaluating<unknown, unknown>) {
       throw error;
     }
   };
-  const complete = completerOf(planning);
-  return async (candidate: unknown, named: Planable): Promise<Planned> => {
-    let evaluation = asShown(candidate);
+  const complete = createCompleter(planning);
+  return async (candidate: unknown, named: Identity): Promise<Planned> => {
+    let evaluation = evaluateShown(candidate);
     if (evaluation instanceof NotShownError && evaluation.field.startsWith(`${subject}.`)) {
-      evaluation = asShown(await complete(candidate));
+      evaluation = evaluateShown(await complete(candidate));
     }
     if (evaluation instanceof NotShownError)
-      return plannedAs(job, named, { is: 'ineligible', why: evaluation.message });
+      return toPlanned(job, named, { is: 'ineligible', why: evaluation.message });
     if (only && evaluation.is === 'excluded') {
       const detail = `${evaluation.why}.`;
       return job.reportsSelection
-        ? { is: 'settled', ...named, end: { is: 'done', reason: 'done', detail } }
-        : { is: 'settled', ...named, end: notEligible(detail), unselected: true };
+        ? { is: 'ended', ...named, end: { is: 'done', reason: 'done', detail } }
+        : { is: 'ended', ...named, end: notEligible(detail), unselected: true };
     }
-    return plannedAs(job, named, evaluation);
+    return toPlanned(job, named, evaluation);
   };
 }
 
 /**
- * Completes candidates of which the list does not show everything from their single views. One request each,
- * up to a limit.
+ * Creates the function that completes a candidate from its single view. One request per candidate, up to a
+ * limit.
  */
-function completerOf(planning: Planning) {
+function createCompleter(planning: Planning) {
   const list = candidatesOf(planning.job, planning.policy.select);
   const view = singleViewOf(list);
   let left = MAX_SINGLE_VIEWS;
@@ -234,9 +243,9 @@ function completerOf(planning: Planning) {
   };
 }
 
-function plannedAs(job: AnyJob, named: Planable, evaluation: Evaluation<unknown>): Planned {
-  if (evaluation.is === 'ineligible') return { is: 'settled', ...named, end: notEligible(evaluation.why) };
-  if (evaluation.is === 'settled') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
+function toPlanned(job: AnyJob, named: Identity, evaluation: Evaluation<unknown>): Planned {
+  if (evaluation.is === 'ineligible') return { is: 'ended', ...named, end: notEligible(evaluation.why) };
+  if (evaluation.is === 'ended') return { ...evaluation, ...named, end: explainEnd(job, evaluation.end) };
   if (evaluation.is !== 'target') return { ...evaluation, ...named };
   return { is: 'target', ...named, ...jobStateOf(job, evaluation.state) };
 }
@@ -246,47 +255,50 @@ const notEligible = (detail: string): End => ({ is: 'skipped', reason: 'not-elig
 /**
  * A job's state as it is recorded.
  *
- * @throws {Error} when it is larger than may be, or not what the job declared: a mistake in the job.
+ * @throws {Error} when it is too large or does not match the schema that the job declares: an error in the
+ * job.
  */
 export function jobStateOf(job: AnyJob, jobState: unknown): { jobState?: string } {
   if (jobState === undefined) return {};
-  if (!job.state) throw new Error(`The job ${job.name} declares no state, but gave one.`);
+  if (!job.state) throw new Error(`The job ${job.name} gave a state, but does not declare one.`);
   const text = JSON.stringify(job.state.parse(jobState));
   if (text.length > MAX_JOB_STATE_BYTES)
-    throw new Error(`The state that the job ${job.name} is larger than 8 KB.`);
+    throw new Error(`The job ${job.name} gave a state larger than 8 KB.`);
   return { jobState: text };
 }
 
-/** How planning calls the service. */
+/** The call options of all requests of a plan. */
 export const callOptionsOf = ({ requestClass, onRequest, signal }: Planning): CallOptions => ({
   requestClass,
   onRequest,
   ...(signal ? { signal } : {}),
 });
 
-async function* listed(planning: Planning): AsyncGenerator<unknown> {
+async function* listCandidates(planning: Planning): AsyncGenerator<unknown> {
   const { policy, job, client, only } = planning;
   const { sort, timezone } = policy.select;
   const filters = takesAll(planning) ? {} : policy.select.filters;
   const id = candidatesOf(job, policy.select);
   const call = (query: object) => client.call(id, query as Input<typeof id>, callOptionsOf(planning));
-  const asked = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
+  const sortQuery = { ...(sort ? { sort } : {}), ...(timezone ? { timezone } : {}) };
   const byId = operationOf(id).list?.filters['id']?.operators.includes('eq') === true;
-  // A policy that filters by id itself selects no other.
-  if (only && only.length <= FEW && byId && !filters['id']) {
+  // A policy that filters by id keeps its own filter.
+  if (only && only.length <= MAX_LOOKUPS_BY_ID && byId && !filters['id']) {
     for (const one of only) {
-      yield* allItems(id, (page) => call({ ...asked, ...page, filters: { ...filters, id: { eq: one } } }));
+      yield* allItems(id, (page) =>
+        call({ ...sortQuery, ...page, filters: { ...filters, id: { eq: one } } }),
+      );
     }
     return;
   }
-  // Some lists take no filters, not even none.
-  const filtered = Object.keys(filters).length > 0 ? { ...asked, filters } : asked;
+  // Some lists do not accept `filters` at all, not even an empty object.
+  const filtered = Object.keys(filters).length > 0 ? { ...sortQuery, filters } : sortQuery;
   yield* allItems(id, (page) => call({ ...filtered, ...page }));
 }
 
 /**
- * How many items the job's list has in all, whatever the policy's filters: what `limits.max_percent` is a
- * share of. Costs one request as a rule.
+ * How many items the job's list has without the policy's filters: the total for `limits.max_percent`. Usually
+ * costs one request.
  */
 export function countAll(planning: Planning): Promise<number> {
   const id = candidatesOf(planning.job, planning.policy.select);

@@ -1,6 +1,6 @@
 /**
- * What a run costs in requests and time: from what past runs of its policy came to, else as a job's author
- * reckons.
+ * What a run costs in requests and time: estimated from past runs of its policy, or else from the number that
+ * the job declares.
  */
 import type { BudgetUsage } from '../../budget/usage.ts';
 import { countItems } from '../../client/pages.ts';
@@ -12,25 +12,25 @@ import type { Run } from '../../run/run.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { wholeRuns } from '../job-api.ts';
 
-/** What the last whole runs of a policy came to, on average. */
+/** The average cost of the last whole runs of a policy. */
 export interface PastCost {
   runs: number;
   /** Requests of a whole run, planning included. */
   requests: number;
   /** How long a whole run took. */
   ms: number;
-  /** Requests besides planning, and time, for each target that was worked on; nothing when there was none. */
+  /** Requests (without planning) and time per target that was worked on; undefined when there was none. */
   perTarget?: { requests: number; ms: number };
 }
 
-const RUNS = 5;
+const MAX_PAST_RUNS = 5;
 /**
- * What sweeps come to in practice, while nothing is known: pages in proportion to what ends, and some for the
- * first and last ends.
+ * The typical number of sweep requests, for a policy without past runs: pages in proportion to the targets,
+ * and some extra sweeps for the first and last ends.
  */
-const followingOf = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
+const estimateFollowing = (targets: number) => Math.ceil(Math.min(10, targets * 0.1) + targets * 0.02);
 
-/** Costs no request. Nothing when no run of the policy in this account came to its end. */
+/** Costs no request. Undefined when no run of the policy in this account has ended. */
 export async function pastCost(
   deps: Pick<EngineDeps, 'records'>,
   policy: Policy,
@@ -38,9 +38,9 @@ export async function pastCost(
   const runs: Run[] = [];
   for await (const run of wholeRuns(deps, policy.name, undefined)) {
     const cut = run.status === 'cancelled' || run.status === 'stopped';
-    // A run of the policy as it was before it was changed says nothing of it as it is now.
+    // Runs of an earlier version of the policy do not predict its cost.
     if (!cut && run.account === policy.account && run.policyHash === policy.hash) runs.push(run);
-    if (runs.length === RUNS) break;
+    if (runs.length === MAX_PAST_RUNS) break;
   }
   if (runs.length === 0) return undefined;
   const sum = (of: (run: Run) => number) => runs.reduce((total, run) => total + of(run), 0);
@@ -56,7 +56,7 @@ export async function pastCost(
 }
 
 /**
- * How many targets a run has at most: what the policy's filters let through. Costs one request as a rule.
+ * How many targets a run has at most: the items that match the policy's filters. Usually costs one request.
  *
  * @throws the client's errors.
  */
@@ -86,7 +86,7 @@ export function costOf(
   if (!past?.perTarget) {
     return {
       acting: Math.ceil(targets * perTarget),
-      following: followingOf(targets),
+      following: estimateFollowing(targets),
     };
   }
   const all = Math.round(targets * past.perTarget.requests);
@@ -94,8 +94,8 @@ export function costOf(
   return { acting, following: all - acting };
 }
 
-/** How many requests a minute a run of the policy gets, beside other clients and the runs under way. */
-export function shareOf(policy: Policy, usage: BudgetUsage, active: readonly Run[]): number {
+/** How many requests per minute a run of the policy gets beside other clients and the active runs. */
+export function requestsPerMinuteFor(policy: Policy, usage: BudgetUsage, active: readonly Run[]): number {
   const { limit, reserved, othersPerMinute = 0 } = usage;
   const beside = active
     .filter(({ status, policy: name }) => status === 'running' && name !== policy.name)
@@ -107,6 +107,9 @@ export function shareOf(policy: Policy, usage: BudgetUsage, active: readonly Run
 
 const MINUTE_MS = 60_000;
 
-/** How long so many requests take at that rate: a window's are let go at its beginning. */
-export const timeFor = (requests: number, perMinute: number): number =>
+/**
+ * How long this many requests take at that rate. All requests of a window are sent at its beginning, so the
+ * last window adds nothing.
+ */
+export const durationOf = (requests: number, perMinute: number): number =>
   Math.floor(requests / perMinute) * MINUTE_MS;

@@ -1,8 +1,8 @@
 /**
- * Makes and stores the plan of a run, then lets it go.
+ * Makes and stores the plan of a run, then starts the run.
  *
- * A plan changes nothing in the account. It is stored page by page under a step of its own, so that when
- * planning is cut off, or runs twice at once, one attempt's plan counts and the other can add nothing to it.
+ * A plan changes nothing in the account. It is stored page by page under its own fence. When planning is
+ * interrupted, or runs twice at once, only the latest attempt can add to the plan.
  */
 
 import { AccountRefusedError, UnavailableError } from '../../client/errors.ts';
@@ -16,7 +16,7 @@ import type { Run, Target } from '../../run/run.ts';
 import { concluded } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { concludeRun, dispatch, finishIfDone } from '../finish-run.ts';
-import { turnOf } from '../fire.ts';
+import { decideOverlap } from '../fire.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { Spending } from '../spending.ts';
 import { admitAccount, blockAccount } from '../supervise/block.ts';
@@ -24,22 +24,22 @@ import { endUnstarted } from '../supervise/end-unstarted.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import { Selection } from './selection.ts';
 
-/** What the plan keeps of a target besides its name. */
-const kept = ({ site, jobState }: { site?: string; jobState?: string }) => ({
+/** The fields that the plan stores for a target besides its id and label. */
+const storedFields = ({ site, jobState }: { site?: string; jobState?: string }) => ({
   ...(site === undefined ? {} : { site }),
   ...(jobState === undefined ? {} : { jobState }),
 });
 
 const PAGE = 100;
 
-const overlapped = { detail: 'Another run of the policy was under way (schedule.overlap: skip).' };
+const skippedDetail = { detail: 'Another run of the policy was active (schedule.overlap: skip).' };
 
-/** So often a plan is made again when it fails in a way that nobody foresaw. */
-const UNFORESEEN_TRIES = 3;
+/** How often planning may fail with an unexpected error before the run fails. */
+const MAX_UNEXPECTED_FAILURES = 3;
 
 /**
- * Plans a run that is queued or was cut off while planning, when its turn has come; quietly does nothing for
- * any other. When `stopping` aborts, the plan is left to whoever makes it next.
+ * Plans a run that is queued and may start, or whose planning was interrupted. Does nothing for any other
+ * run. When `stopping` aborts, another process makes the plan later.
  */
 export async function planRun(
   deps: EngineDeps,
@@ -50,69 +50,69 @@ export async function planRun(
   const run = await records.runs.get(entry.run);
   if (!run || run.ending || run.held || !deps.serves(run.account)) return;
   const job = deps.registry.get(run.job);
-  // Perhaps a newer process knows it: that one makes the plan. The supervisor tells when nobody does.
-  if (!job || !(await begins(deps, run))) return;
+  // A newer process may know the job and make the plan. The supervisor fails the run when none does.
+  if (!job || !(await startPlanning(deps, run))) return;
   const planFence = await records.targets.beginPlan(run.id);
   if (planFence === 0) return;
   try {
     const only = await records.runs.only(run.id);
     const previous = job.prepare ? await previousAt(deps, run.policy, run) : undefined;
     const planning = { ...run, status: 'planning' as const };
-    await new PlanMaking(deps, planning, job, planFence, { only, previous }, stopping).make();
+    await new PlanBuilder(deps, planning, job, planFence, { only, previous }, stopping).build();
   } catch (error) {
     if (!stopping.aborted) await failed(deps, run, planFence, error);
   }
 }
 
-/** Whether the run is to be planned now: it is being planned already, or its turn has come. */
-async function begins(deps: EngineDeps, run: Run): Promise<boolean> {
+/** Moves a queued run that may start to `planning`. True when the run is to be planned now. */
+async function startPlanning(deps: EngineDeps, run: Run): Promise<boolean> {
   const { records, clock } = deps;
   if (run.status === 'planning') return true;
   if (run.status !== 'queued') return false;
   const policy = policyOf(run);
-  // Asked again here: two firings at the same instant may each have taken themselves for the only one.
-  const turn = turnOf(run, await records.runs.active(run.account), policy);
+  // Decided again here: two firings at the same time may each have seen no other run.
+  const turn = decideOverlap(run, await records.runs.active(run.account), policy);
   if (turn === 'start') {
     const at = clock.now();
     return records.runs.move(run, 'planning', { at, deadline: at + policy.timeout.runMs });
   }
-  if (turn === 'skip') await concludeRun(deps, run, 'skipped', overlapped);
+  if (turn === 'skip') await concludeRun(deps, run, 'skipped', skippedDetail);
   return false;
 }
 
-/**
- * What follows when a plan could not be made: it is made again when that may help, else the run has failed.
- */
+/** Handles an error while planning: planning is retried when that may help, else the run fails. */
 async function failed(deps: EngineDeps, run: Run, planFence: number, error: unknown): Promise<void> {
   const { records, log } = deps;
   if (error instanceof AccountRefusedError) return blockAccount(deps, run.account, error);
   if (error instanceof UnavailableError) {
-    // The service is away: the run stays as it is and says why, and planning is tried again by the
-    // supervisor.
+    // The service is unavailable. The run keeps its status and shows why; the supervisor retries planning.
     await records.runs.note(run.id, messageOf(error));
     log.warn({ run: run.id }, messageOf(error));
     return;
   }
-  const unforeseen = !(error instanceof CaretakerError);
-  if (unforeseen) log.error({ run: run.id, err: error }, 'a plan failed unforeseen');
-  const isAgain = unforeseen || error instanceof ContractError;
-  const attempts = unforeseen ? UNFORESEEN_TRIES : policyOf(run).retry.attempts;
-  if (isAgain && (await records.targets.countPlanFailure(run.id)) < attempts) {
-    if (!unforeseen) log.warn({ run: run.id }, `planning is tried again: ${messageOf(error)}`);
+  const unexpected = !(error instanceof CaretakerError);
+  if (unexpected) log.error({ run: run.id, err: error }, 'a plan failed unexpectedly');
+  const mayRetry = unexpected || error instanceof ContractError;
+  const attempts = unexpected ? MAX_UNEXPECTED_FAILURES : policyOf(run).retry.attempts;
+  if (mayRetry && (await records.targets.countPlanFailure(run.id)) < attempts) {
+    if (!unexpected) log.warn({ run: run.id }, `planning is retried: ${messageOf(error)}`);
     return records.runs.note(run.id, messageOf(error));
   }
   await concludeRun(deps, run, 'failed', { detail: `Planning failed: ${messageOf(error)}`, planFence });
 }
 
-/** Over how long a run starts its targets; whoever fires one by hand waits for it. */
+/**
+ * The duration over which a run starts its targets. A person waits for a manual run, so it starts them at
+ * once.
+ */
 const spreadOf = ({ schedule }: Policy, { trigger }: Run): number | undefined =>
   trigger === 'manual' || trigger === 'retry' ? undefined : schedule?.spreadMs;
 
-class PlanMaking {
+class PlanBuilder {
   private readonly spent = new Spending();
   private targets: Target[] = [];
   private excluded: Excluded[] = [];
-  private found = 0;
+  private targetCount = 0;
   private readonly planning: Planning;
   private readonly selection: Selection;
 
@@ -120,7 +120,7 @@ class PlanMaking {
     private readonly deps: EngineDeps,
     private readonly run: Run,
     job: AnyJob,
-    /** Proves that this attempt is the latest. */
+    /** Proves that this planning attempt is the latest. */
     private readonly fence: number,
     { only, previous }: { only: readonly string[]; previous: number | undefined },
     stopping: AbortSignal,
@@ -144,7 +144,7 @@ class PlanMaking {
     };
   }
 
-  async make(): Promise<void> {
+  async build(): Promise<void> {
     const { records } = this.deps;
     const { limits } = this.planning.policy;
     let tooMany: string | undefined;
@@ -157,53 +157,53 @@ class PlanMaking {
         }
         if (this.targets.length >= PAGE && !(await this.store())) return;
       }
-      tooMany ??= await this.overShare();
+      tooMany ??= await this.exceededPercent();
       if (tooMany === undefined) warnings = await this.selection.warnings(this.planning);
     } finally {
       const spent = this.spent.take();
       await records.runs.countRequests(this.run.id, spent);
       const requests = Object.values(spent).reduce((sum, count) => sum + count, 0);
-      await records.runs.notePlan(this.run.id, { requests, targets: this.found });
+      await records.runs.notePlan(this.run.id, { requests, targets: this.targetCount });
     }
     if (!(await this.store())) return;
     if (tooMany !== undefined) await this.stop(tooMany);
-    else await this.letGo(warnings);
+    else await this.start(warnings);
   }
 
-  /** Takes a candidate into the plan; gives how many targets are to be worked on so far. */
+  /** Adds a candidate to the plan. Returns the number of targets to work on so far. */
   private note(planned: Planned): number {
     const { id, label } = planned;
     if (planned.is === 'excluded') this.excluded.push({ id, label, why: planned.why });
     else {
       const target: Target = { id, label, state: 'pending', fence: 0, attempts: 0, waits: 0 };
-      if (planned.is === 'target') this.found += 1;
+      if (planned.is === 'target') this.targetCount += 1;
       this.targets.push(
         planned.is === 'target'
-          ? { ...target, ...kept(planned) }
+          ? { ...target, ...storedFields(planned) }
           : concluded(target, planned.end, this.planning.now),
       );
     }
-    return this.found;
+    return this.targetCount;
   }
 
   private async store(): Promise<boolean> {
-    const [targets, leftOut] = [this.targets, this.excluded];
+    const [targets, excluded] = [this.targets, this.excluded];
     [this.targets, this.excluded] = [[], []];
     const ours = await this.deps.records.targets.add(this.run.id, this.fence, targets);
-    if (ours) await this.deps.records.targets.addExcluded(this.run.id, this.fence, leftOut);
+    if (ours) await this.deps.records.targets.addExcluded(this.run.id, this.fence, excluded);
     return ours;
   }
 
   /**
-   * The sentence about `limits.max_percent`, when the plan is over it. Costs a request only when there is a
-   * limit.
+   * The message about `limits.max_percent`, when the plan exceeds it. Costs a request only when that limit is
+   * set.
    */
-  private async overShare(): Promise<string | undefined> {
+  private async exceededPercent(): Promise<string | undefined> {
     const { maxPercent } = this.planning.policy.limits;
     if (maxPercent >= 100) return undefined;
     const all = await countAll(this.planning);
-    if (this.found * 100 <= maxPercent * all) return undefined;
-    return `The plan has ${this.found} of ${all} targets, more than ${maxPercent}% (limits.max_percent).`;
+    if (this.targetCount * 100 <= maxPercent * all) return undefined;
+    return `The plan has ${this.targetCount} of ${all} targets, more than ${maxPercent}% (limits.max_percent).`;
   }
 
   private async stop(detail: string): Promise<void> {
@@ -214,7 +214,7 @@ class PlanMaking {
     await concludeRun(this.deps, this.run, 'stopped', { detail, planFence });
   }
 
-  private async letGo(warnings: readonly string[]): Promise<void> {
+  private async start(warnings: readonly string[]): Promise<void> {
     const { records, clock, log } = this.deps;
     const detail = warnings.join(' ');
     if (detail !== '') {
@@ -226,12 +226,12 @@ class PlanMaking {
     if (ms !== undefined) await records.targets.spread(this.run.id, this.fence, { from: at, ms });
     const change = { at, planComplete: true, planFence: this.fence } as const;
     if (!(await records.runs.move(this.run, 'running', change))) return;
-    // The plan is made, and its targets may be under way: what goes wrong from here on is no failure of the
+    // The plan is complete and its targets may already be acted on. An error from here on does not fail the
     // plan.
     await this.begin().catch((error: unknown) =>
       this.deps.log.warn(
         { run: this.run.id, err: error },
-        'what follows from a plan is left to the supervisor',
+        'the targets of a new plan could not be released; the supervisor releases them',
       ),
     );
   }

@@ -1,6 +1,7 @@
 /**
- * What a selection names that the account does not have, and that it finds nothing at all: said with the
- * plan, since a filter with an unknown id is answered with an empty list, as if all were well.
+ * Warns with the plan about names in a selection that the account does not have, and about an empty
+ * selection. The service answers a filter with an unknown id with an empty list, so such an error shows
+ * nowhere else.
  */
 import { GoneError } from '../../client/errors.ts';
 import { allItems } from '../../client/pages.ts';
@@ -31,7 +32,7 @@ export class Selection {
     this.unseenTags = tagsMentioned(select, job);
   }
 
-  /** Takes note of a candidate that the list gave. */
+  /** Notes a candidate that the list returned. */
   readonly see = (candidate: unknown): void => {
     this.candidates += 1;
     if (this.unseenTags.length === 0) return;
@@ -41,8 +42,8 @@ export class Selection {
   };
 
   /**
-   * A sentence for everything that is probably not as it was meant. Costs nothing as a rule: a request where
-   * no candidate was found for a client or site, and one per 100 tags where a tag of the filter was seen on
+   * A message for each probable error in the selection. Usually costs nothing. Costs one request per client
+   * or site of the filters when there is no candidate, and one per 100 tags when a tag of the selection is on
    * no candidate.
    */
   async warnings(planning: Planning): Promise<string[]> {
@@ -55,8 +56,8 @@ export class Selection {
     const list = candidatesOf(planning.job, planning.policy.select);
     const none =
       Object.keys(this.filters).length > 0
-        ? `No candidate: ${list} has no item that matches select.filters.`
-        : `No candidate: ${list} is empty.`;
+        ? `No candidates: ${list} has no item that matches select.filters.`
+        : `No candidates: ${list} is empty.`;
     return [none, ...unknown];
   }
 }
@@ -107,11 +108,11 @@ function nearest(text: string, tags: Tags): string {
   return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
-/** The clients and sites that a filter asks for and that are not there. */
+/** The clients and sites that a filter names and the account does not have. */
 async function unknownOwners(planning: Planning, filters: Filters): Promise<string[]> {
   const { client } = planning;
   const options = callOptionsOf(planning);
-  const isThere: Record<string, (id: string) => Promise<boolean>> = {
+  const existsByField: Record<string, (id: string) => Promise<boolean>> = {
     client_id: async (id) => {
       try {
         await client.call('showClient', { client_id: id }, options);
@@ -127,7 +128,7 @@ async function unknownOwners(planning: Planning, filters: Filters): Promise<stri
     },
   };
   const sentences: string[] = [];
-  for (const [field, exists] of Object.entries(isThere)) {
+  for (const [field, exists] of Object.entries(existsByField)) {
     for (const id of valuesOf(filters[field] ?? {})) {
       const what = field === 'client_id' ? 'client' : 'site';
       if (!(await exists(id)))

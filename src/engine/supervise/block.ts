@@ -1,16 +1,17 @@
 /**
- * An account that refuses us (401, 403): all its runs stand still, nothing is used up, one probe a minute.
+ * An account that refuses access (401, 403): all its runs wait, no attempt is counted, and one probe a minute
+ * is sent.
  */
 import { AccountRefusedError } from '../../client/errors.ts';
 import { CaretakerError } from '../../errors.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 
-/** How often a blocked account is asked whether it lets us in again. */
+/** How often a blocked account is probed. */
 export const PROBE_INTERVAL_MS = 60_000;
-/** The first probe comes sooner: it may have been a single process with a wrong token that was refused. */
+/** The first probe comes sooner: perhaps only one process has a wrong token. */
 export const FIRST_PROBE_DELAY_MS = 5_000;
 
-/** Marks the account and moves its runs to `blocked`, telling about each once. */
+/** Marks the account and moves its runs to `blocked`. Notifies once per run. */
 export async function blockAccount(
   deps: EngineDeps,
   account: string,
@@ -28,7 +29,8 @@ export async function blockAccount(
 }
 
 /**
- * Asks once whether the account lets us in again, and lets its runs go on when it does. Costs one request.
+ * Probes once whether the account accepts requests again, and continues its runs if it does. Costs one
+ * request.
  */
 export async function probeAccount(deps: EngineDeps, account: string, signal?: AbortSignal): Promise<void> {
   const { client } = deps.link(account);
@@ -40,24 +42,26 @@ export async function probeAccount(deps: EngineDeps, account: string, signal?: A
     );
   } catch (error) {
     if (error instanceof AccountRefusedError) return;
-    // Anything else says nothing about the account; the next probe asks again.
+    // No other error shows whether the account gives access; the next probe tries again.
     if (error instanceof CaretakerError || signal?.aborted) return;
     throw error;
   }
   await admitAccount(deps, account);
 }
 
-/** Lets the runs of an account go on, because it has let us in. Changes nothing where none is blocked. */
+/**
+ * Continues the blocked runs of an account, because it accepted a request. Without blocked runs it only
+ * removes the mark.
+ */
 export async function admitAccount(deps: EngineDeps, account: string): Promise<void> {
   const { records, clock, log } = deps;
   for (const run of await records.runs.active(account)) {
     if (run.status !== 'blocked') continue;
     await records.runs.clearDetail(run.id);
-    // A run that was blocked while planning has planned nothing it could rely on: it plans again.
+    // A run that was blocked while planning has no usable plan: it is planned again.
     await records.runs.move(run, run.planComplete ? 'running' : 'planning', { at: clock.now() });
     log.info({ run: run.id, account }, 'the account accepts requests again, the run continues');
   }
-  // Last, so that whoever dies in between leaves the mark by which the next one knows that there is something
-  // to do.
+  // Last: if this process dies before, the mark remains, and the next supervisor continues the runs.
   await records.accounts.unblock(account);
 }

@@ -1,5 +1,6 @@
 /**
- * Calling a run off: nothing new is begun, what is in flight comes to its end, every target gets an outcome.
+ * Cancels a run: nothing new is started, work in flight continues to its end, and every target gets an
+ * outcome.
  */
 import { isFinal } from '../../run/moves.ts';
 import type { Run } from '../../run/run.ts';
@@ -12,8 +13,9 @@ import { endUnstarted, expedite } from './end-unstarted.ts';
 const PAGE = 200;
 
 /**
- * Cancels a run that has not ended, and, with `tasks`, what it has started in the service and that can be
- * cancelled there. The mark comes first: whoever dies in between, the supervisor carries it out.
+ * Cancels a run that has not ended. With `tasks`, also cancels its tasks in the service where that is
+ * possible. The mark is written first: if this process dies after that, the supervisor completes the
+ * cancellation.
  */
 export async function cancelRun(
   deps: EngineDeps,
@@ -26,19 +28,20 @@ export async function cancelRun(
   await expedite(deps, run);
 }
 
-/** Does what follows from a run's `ending`, as often as it takes. */
+/** Carries out a run's `ending`. Safe to repeat; the supervisor repeats it until the run has ended. */
 export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> {
   const { records } = deps;
   if (!run.ending) return;
   if (!run.planComplete) {
-    // Whoever is planning it can add nothing any more, and an unfinished plan promises nothing.
+    // The new fence keeps a planner from adding targets. An unfinished plan has no targets that need an
+    // outcome.
     const planFence = await records.targets.beginPlan(run.id);
     const status = run.ending === 'cancelled' ? 'cancelled' : 'stopped';
     if (planFence > 0) {
       await concludeRun(deps, run, status, { planFence });
       return;
     }
-    // Its plan was completed meanwhile: targets may be under way.
+    // Its plan was completed meanwhile: targets may be in progress.
     const now = await records.runs.get(run.id);
     if (!now || isFinal(now.status)) return;
   }
@@ -49,7 +52,7 @@ export async function carryOutEnding(deps: EngineDeps, run: Run): Promise<void> 
 }
 
 /**
- * Has a worker cancel each task that the run has started. One that somebody else had started is left to them.
+ * Releases each target whose task the run started, so that a worker cancels the task. Adopted tasks continue.
  */
 async function cancelTasks(deps: EngineDeps, run: Run): Promise<void> {
   const { records, clock } = deps;

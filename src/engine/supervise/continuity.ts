@@ -1,10 +1,10 @@
 /**
- * Notices that Redis was put back to an older state, or emptied, while this process runs or before it was
+ * Detects that Redis was put back to an older state, or emptied, while this process runs or before it was
  * started.
  *
- * The number of `records/generation-store.ts` is remembered by the process, and written into the data folder
- * within a second of being raised. When Redis shows a smaller one, every run that has not ended there is
- * held, and what was due meanwhile is left out: it may have been done already.
+ * The process remembers the number of `records/generation-store.ts`, and writes it into the data folder
+ * within a second after it was raised. When Redis has a smaller number, every run that has not ended there is
+ * held, and scheduled runs that were due meanwhile are skipped: their work may have been done already.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,21 +15,21 @@ import type { Records } from '../../records/records.ts';
 import { holdRuns } from './hold.ts';
 
 export interface Continuity {
-  /** Looks now. Resolves when what it shows has been dealt with. */
-  look(): Promise<void>;
-  /** Stops looking; writes down what is remembered. */
+  /** Checks now. Resolves when the result has been handled. */
+  check(): Promise<void>;
+  /** Stops checking; writes the remembered number to the file. */
   close(): Promise<void>;
 }
 
-/** So often the number is raised; and written down when it was raised by anything. */
+/** How often the number is raised; and how often it is written to the file, if any process raised it. */
 const RAISE_INTERVAL_MS = 5_000;
 const WRITE_INTERVAL_MS = 1_000;
-/** What was due so long before the older state was written may have been recorded only after it. */
+/** Runs that were due this long before the older state was written may have been recorded only after it. */
 const MARGIN_MS = 60_000;
-/** The file remembers so many Redises that the data folder was used with. */
+/** How many Redis servers the file remembers. */
 const MAX_REMEMBERED = 10;
 
-/** Looks once, and from then on every few seconds. */
+/** Checks once, and then every few seconds. */
 export async function openContinuity({
   records,
   prepare,
@@ -39,8 +39,7 @@ export async function openContinuity({
 }: {
   records: Records;
   /**
-   * Sees to it that the records have the version of this release: what an older state holds may be of an
-   * older one.
+   * Migrates the records to the version of this release: an older state may hold records of an older version.
    */
   prepare(): Promise<void>;
   dataDir: string;
@@ -60,17 +59,17 @@ export async function openContinuity({
       write(file, dataDir, { id, number, at: clock.now() });
       written = text;
     } catch (error) {
-      log.debug({ err: error }, 'the data folder cannot remember how far the records have come');
+      log.debug({ err: error }, 'the generation of the records could not be written to the data folder');
       written = text;
     }
   };
-  const lookNow = async () => {
+  const checkNow = async () => {
     await prepare();
     const now = clock.now();
     const seen = await generation.raise(now);
     if (seen.is === 'emptied') {
       log.error(
-        'Redis was emptied, or is another one than before: runs, pauses and the records of scheduled times are gone. Runs that were under way are lost; policies fire from now on.',
+        'Redis was emptied, or is another server than before: runs, pauses and the records of scheduled times are gone. Runs that had not ended are lost; policies run at their next scheduled times.',
       );
     } else if (seen.is === 'older') {
       const held = { at: now, since: seen.at };
@@ -81,44 +80,44 @@ export async function openContinuity({
       }
       log.error(
         { held: runs.length },
-        `Redis was put back to its state of ${isoMinute(seen.at)}: what was done after that is not known. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
+        `Redis was put back to its state of ${isoMinute(seen.at)}: it is not known what was done after that. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
       );
     }
     remember();
   };
 
-  // One at a time: what Redis shows is dealt with, and told, once.
-  let underWay: Promise<void> | undefined;
-  const look = () => {
-    underWay ??= lookNow().finally(() => {
-      underWay = undefined;
+  // One check at a time, so that a loss is handled and logged once.
+  let inProgress: Promise<void> | undefined;
+  const check = () => {
+    inProgress ??= checkNow().finally(() => {
+      inProgress = undefined;
     });
-    return underWay;
+    return inProgress;
   };
 
   const known = await generation.name();
   const number = known === undefined ? undefined : read(file)[known]?.number;
   if (known !== undefined && number !== undefined) generation.remember({ id: known, number });
-  await look();
+  await check();
   let raisedAt = clock.now();
-  const looking = (async () => {
+  const loop = (async () => {
     while (!closing.signal.aborted) {
       await clock.sleep(WRITE_INTERVAL_MS, closing.signal);
       if (closing.signal.aborted) return;
       remember();
       if (clock.now() - raisedAt < RAISE_INTERVAL_MS) continue;
       raisedAt = clock.now();
-      await look().catch((error: unknown) =>
-        log.debug({ err: error }, 'Redis could not be asked how far it has come'),
+      await check().catch((error: unknown) =>
+        log.debug({ err: error }, 'the generation of the records could not be read from Redis'),
       );
     }
   })();
   return {
-    look,
+    check,
     async close() {
       closing.abort();
-      // Not waited for: Redis may be away.
-      void looking;
+      // Not awaited: Redis may be unavailable.
+      void loop;
       remember();
     },
   };
@@ -136,8 +135,7 @@ function read(file: string): Remembered {
 }
 
 /**
- * Several processes may share the folder: the higher number stays, and a reader sees one of the two files
- * whole.
+ * Several processes may share the folder. The higher number wins, and a reader always sees a complete file.
  */
 function write(
   file: string,

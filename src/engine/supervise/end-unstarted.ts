@@ -1,4 +1,4 @@
-/** Gives an outcome to everything of a run that has not begun, a page at a time. */
+/** Gives an outcome to every target of a run that has not started, page by page. */
 import type { Run, Target } from '../../run/run.ts';
 import { cancelled } from '../act/decide.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -6,8 +6,8 @@ import type { EngineDeps } from '../deps.ts';
 const PAGE = 200;
 
 /**
- * Ends what is pending, and what waits without an open intent, in a run that was cancelled. What is in
- * flight, what must first find out about an effect, and what has a task to cancel goes on to its end.
+ * Ends the pending targets of a cancelled run, and the waiting ones without an open intent. Targets in
+ * flight, targets with an effect to reconcile and targets with a task to cancel continue to their end.
  */
 export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   const { ending } = run;
@@ -20,14 +20,14 @@ export async function endUnstarted(deps: EngineDeps, run: Run): Promise<void> {
   }
 }
 
-/** Makes those due that must still find out about an effect, so that a run that was cancelled ends soon. */
+/** Makes targets due that still have an effect to reconcile, so that a cancelled run ends soon. */
 export async function expedite(deps: EngineDeps, run: Run): Promise<void> {
   for (const target of await deps.records.targets.inState(run.id, 'waiting', PAGE)) {
     if (target.intent) await transition(deps, run, target);
   }
 }
 
-/** Ends everything that nobody has begun, with the outcome that `conclude` gives it. */
+/** Ends every target that has not started, with the outcome that `conclude` gives it. */
 export async function endPending(
   deps: EngineDeps,
   run: Run,
@@ -36,8 +36,7 @@ export async function endPending(
   for (;;) {
     const page = await deps.records.targets.pending(run.id, PAGE);
     const moved = await Promise.all(page.map((target) => transition(deps, run, conclude(target))));
-    // Nothing moved: there is nothing left, or others are at work on the same targets, and what is left is
-    // theirs.
+    // Nothing moved: no target is left, or another process is ending the same targets.
     if (!moved.some(Boolean)) return;
   }
 }

@@ -1,4 +1,4 @@
-/** Ending a run without waiting for anything: what is open gets its outcome as far as one can tell, now. */
+/** Ends a run at once: every open target gets the outcome that is known now. */
 import type { Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { finishIfDone } from '../finish-run.ts';
@@ -6,15 +6,14 @@ import { carryOutEnding } from './cancel.ts';
 import { endOpen } from './end-open.ts';
 
 /**
- * Ends a run at once, whoever is at work on it: each open target gets its outcome, and with that nobody can
- * send or write anything for it any more. What is under way in the service goes on there, and nobody learns
- * what becomes of it.
+ * Ends a run at once, also while workers act on it. Each open target gets its outcome, and after that no
+ * worker can send or write anything for it. Work in the service continues there and is not followed.
  */
 export async function forceEndRun(deps: EngineDeps, run: Run, detail: string): Promise<void> {
   await deps.records.runs.end(run, 'cancelled', detail);
-  const called = (await deps.records.runs.get(run.id)) ?? run;
-  await carryOutEnding(deps, called);
-  await endOpen(deps, called, () => true);
+  const cancelled = (await deps.records.runs.get(run.id)) ?? run;
+  await carryOutEnding(deps, cancelled);
+  await endOpen(deps, cancelled, () => true);
   await finishIfDone(deps, run.id);
   await deps.queues.drop(run.id);
 }

@@ -1,9 +1,8 @@
 /**
- * Holding what was under way in an older state of Redis, until a person releases it.
+ * Holds the runs that had not ended in an older state of Redis, until a person releases them.
  *
- * What was done after that state was written is not known any more: a target that it shows as not begun may
- * have had its effect. So nothing more of such a run is begun. What the service still works on is followed to
- * its end, as in any run.
+ * It is not known what was done after that state was written: a target that it shows as not started may have
+ * had its effect. So nothing new of such a run is started. Followed work continues to its end, as in any run.
  */
 import { isoMinute } from '../../clock.ts';
 import { isFinal } from '../../run/moves.ts';
@@ -11,9 +10,12 @@ import type { Held, Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
 export const heldSince = ({ since }: Held): string =>
-  `Redis was put back to its state of ${isoMinute(since)}, and what the run did after that is not known`;
+  `Redis was put back to its state of ${isoMinute(since)}, and it is not known what the run did after that`;
 
-/** Holds every run that has not ended, of every account; gives all of them, whichever process came first. */
+/**
+ * Holds every run of every account that has not ended. Returns all of them, also those that another process
+ * held first.
+ */
 export async function holdRuns(deps: Pick<EngineDeps, 'records' | 'log'>, held: Held): Promise<Run[]> {
   const { records, log } = deps;
   const found: Run[] = [];

@@ -1,2 +1,5 @@
-/** The lease that an account's supervisor holds: who looks after the account's runs is asked by its name. */
+/**
+ * The name of the lease that an account's supervisor holds. Its holder is the process that supervises the
+ * account's runs.
+ */
 export const supervisorLease = (account: string): string => `supervisor:${account}`;

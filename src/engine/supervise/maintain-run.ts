@@ -1,9 +1,9 @@
-/** What a supervisor does for one run, once a second: it goes on, or it ends. */
+/** What a supervisor does for one run, once a second: it continues the run or ends it. */
 import type { Held, Run, Target } from '../../run/run.ts';
-import { inDoubt, timedOut } from '../act/decide.ts';
+import { timedOut, unknownAfterRollback } from '../act/decide.ts';
 import { type EngineDeps, policyOf } from '../deps.ts';
 import { afterTargets, concludeRun, finishIfDone, stopIfTooManyFailed } from '../finish-run.ts';
-import { turnOf } from '../fire.ts';
+import { decideOverlap } from '../fire.ts';
 import type { Follower } from '../follow/follow.ts';
 import { carryOutEnding } from './cancel.ts';
 import { endOpen } from './end-open.ts';
@@ -11,103 +11,106 @@ import { endPending } from './end-unstarted.ts';
 import { heldSince } from './hold.ts';
 
 /**
- * What a supervisor knows of an account besides the records; a successor starts without it and loses nothing.
+ * What a supervisor knows about an account outside the records. A successor starts without it and loses
+ * nothing.
  */
 export interface AccountState {
   follower: Follower;
-  /** Whether it has been looked after before: at the first time, what is under way was begun elsewhere. */
-  known?: true;
+  /** Set after the first round. In the first round, the active runs were started by another process. */
+  maintained?: true;
   probedAt: number | undefined;
-  /** When the window of the budget ends, as far as is known. */
+  /** When the window of the budget ends, if known. */
   windowEndsAt?: number | undefined;
-  /** Runs that wait for their plan: since when, and when it was last put into the queue. */
+  /** Runs that wait for their plan: since when, and when an entry for the plan was last queued. */
   replans: Map<string, { firstAt: number; lastAt: number }>;
 }
 
-/** A plan that is not there after so long is put into the queue (again). */
+/** After this time without a plan, an entry for it is queued (again). */
 const REPLAN_AFTER_MS = 10_000;
 /**
- * A run that nobody has begun to plan in so long, whose job is not known here either, fails: no newer process
- * turned up.
+ * A run whose planning has not started after this time, and whose job this process does not know, fails: no
+ * newer process that knows the job is running.
  */
 const MISSING_JOB_TIMEOUT_MS = 5 * 60_000;
 /**
- * A handed-out target that nobody claimed is put into the queue again; one whose worker went away is handed
- * out again.
+ * After the first time, a released target without a claim is queued again. After the second, a claimed target
+ * whose worker stopped renewing is released again.
  */
 const UNCLAIMED_TIMEOUT_MS = 10_000;
 const CLAIMED_TIMEOUT_MS = 20_000;
-/** So long after its deadline, followed work is called late although no sweep could look at it since. */
+/** This long after its deadline, followed work times out although no sweep has covered it since. */
 const UNSEEN_TIMEOUT_MS = 5 * 60_000;
 const PAGE = 200;
-const OVER = 'The time limit of the run passed (timeout.run).';
+const TIME_LIMIT_PASSED = 'The time limit of the run passed (timeout.run).';
 
-/** Looks after a run; `active` are all runs of its account that have not ended. */
+/** Maintains a run. `active`: all runs of its account that have not ended. */
 export async function maintainRun(
   deps: EngineDeps,
   run: Run,
   active: readonly Run[],
-  charge: AccountState,
+  accountState: AccountState,
 ): Promise<void> {
   const now = deps.clock.now();
   if (run.ending) await carryOutEnding(deps, run);
   if (run.ending && !run.planComplete) return;
-  if (run.deadline !== undefined && now > run.deadline) return callTime(deps, run, charge);
+  if (run.deadline !== undefined && now > run.deadline) return endAfterDeadline(deps, run, accountState);
   if (run.held && !run.ending) return maintainHeld(deps, run, run.held);
-  if (run.status === 'queued' || run.status === 'planning') return replan(deps, run, active, charge);
-  charge.replans.delete(run.id);
+  if (run.status === 'queued' || run.status === 'planning') return replan(deps, run, active, accountState);
+  accountState.replans.delete(run.id);
   if (run.status === 'blocked') {
     if (run.ending) await endBlocked(deps, run);
     return;
   }
-  await endLate(deps, run, charge);
+  await endLate(deps, run, accountState);
   await stopIfTooManyFailed(deps, run.id);
-  await rescue(deps, run);
+  await recoverLost(deps, run);
   await finishIfDone(deps, run.id);
 }
 
 /**
- * A run that is held waits for a person: nothing of it is begun, and what is followed may come to its end. It
- * has its time limit too.
+ * A held run waits for a person. Nothing of it is started, and followed work continues to its end. Its time
+ * limit applies.
  */
 async function maintainHeld(deps: EngineDeps, run: Run, held: Held): Promise<void> {
   if (run.planComplete) return finishIfDone(deps, run.id);
   if (deps.clock.now() <= held.at + policyOf(run).timeout.runMs) return;
-  await concludeRun(deps, run, 'failed', { detail: `${OVER} It was held (${heldSince(held)}).` });
+  await concludeRun(deps, run, 'failed', {
+    detail: `${TIME_LIMIT_PASSED} It was held (${heldSince(held)}).`,
+  });
 }
 
 /**
- * Puts the plan into the queue: for a run whose turn has come, or whose planner died or found the service
- * away.
+ * Queues an entry for the plan: for a queued run that may start, and for a run whose planner died or could
+ * not reach the service.
  */
 async function replan(
   deps: EngineDeps,
   run: Run,
   active: readonly Run[],
-  charge: AccountState,
+  accountState: AccountState,
 ): Promise<void> {
-  if (turnOf(run, active, policyOf(run)) === 'wait') return;
+  if (decideOverlap(run, active, policyOf(run)) === 'wait') return;
   const now = deps.clock.now();
-  const { firstAt, lastAt } = charge.replans.get(run.id) ?? {
+  const { firstAt, lastAt } = accountState.replans.get(run.id) ?? {
     firstAt: now,
     lastAt: run.status === 'queued' ? 0 : now,
   };
-  charge.replans.set(run.id, { firstAt, lastAt });
-  // Whoever began to plan it knew its job, and may only have found the service away.
-  const unknown = run.status === 'queued' && !deps.registry.get(run.job);
-  if (unknown && now - firstAt > MISSING_JOB_TIMEOUT_MS) {
-    await concludeRun(deps, run, 'failed', { detail: `There is no job "${run.job}" here any more.` });
+  accountState.replans.set(run.id, { firstAt, lastAt });
+  // A process that started planning knew the job; perhaps it could not reach the service.
+  const isJobMissing = run.status === 'queued' && !deps.registry.get(run.job);
+  if (isJobMissing && now - firstAt > MISSING_JOB_TIMEOUT_MS) {
+    await concludeRun(deps, run, 'failed', { detail: `There is no job "${run.job}" any more.` });
     return;
   }
   if (now - lastAt < REPLAN_AFTER_MS) return;
-  charge.replans.set(run.id, { firstAt, lastAt: now });
+  accountState.replans.set(run.id, { firstAt, lastAt: now });
   await deps.queues.put([{ kind: 'plan', run: run.id }]);
 }
 
-/** The run's time is up: everything gets its outcome now. */
-async function callTime(deps: EngineDeps, run: Run, charge: AccountState): Promise<void> {
+/** The time limit of the run passed: every target gets its outcome now. */
+async function endAfterDeadline(deps: EngineDeps, run: Run, accountState: AccountState): Promise<void> {
   const { records, clock } = deps;
-  const detail = OVER;
+  const detail = TIME_LIMIT_PASSED;
   if (!run.planComplete) {
     const last = run.detail === undefined ? '' : ` It could not be planned: ${run.detail}`;
     await concludeRun(deps, run, 'failed', { detail: `${detail}${last}` });
@@ -115,13 +118,13 @@ async function callTime(deps: EngineDeps, run: Run, charge: AccountState): Promi
   }
   const { held } = run;
   const late = (target: Target, at: number) =>
-    held && target.state !== 'following' ? inDoubt(target, held, at) : timedOut(target, at);
+    held && target.state !== 'following' ? unknownAfterRollback(target, held, at) : timedOut(target, at);
   await endPending(deps, run, (target) =>
     held ? late(target, clock.now()) : { ...timedOut(target, clock.now()), detail },
   );
   for (const state of ['acting', 'following', 'waiting'] as const) {
     for (const target of await records.targets.inState(run.id, state, PAGE)) {
-      if (mayHaveEnded(deps, target, run.deadline ?? 0, charge)) continue;
+      if (mayHaveEnded(deps, target, run.deadline ?? 0, accountState)) continue;
       const at = clock.now();
       await records.targets.move(run, late(target, at), { from: [state], at });
     }
@@ -129,10 +132,10 @@ async function callTime(deps: EngineDeps, run: Run, charge: AccountState): Promi
   await finishIfDone(deps, run.id);
 }
 
-async function endLate(deps: EngineDeps, run: Run, charge: AccountState): Promise<void> {
+async function endLate(deps: EngineDeps, run: Run, accountState: AccountState): Promise<void> {
   const { records, clock } = deps;
   for (const target of await records.targets.late(run.id, clock.now(), PAGE)) {
-    if (mayHaveEnded(deps, target, target.deadline ?? 0, charge)) continue;
+    if (mayHaveEnded(deps, target, target.deadline ?? 0, accountState)) continue;
     const at = clock.now();
     const end = timedOut(target, at);
     if (await records.targets.move(run, end, { from: [target.state], at })) {
@@ -141,7 +144,7 @@ async function endLate(deps: EngineDeps, run: Run, charge: AccountState): Promis
   }
 }
 
-/** Followed work that no sweep has looked at since its deadline may long have ended well. */
+/** Whether followed work may have succeeded before its deadline: no sweep has covered it since. */
 function mayHaveEnded(
   { clock }: EngineDeps,
   target: Target,
@@ -153,32 +156,35 @@ function mayHaveEnded(
 }
 
 /**
- * A run that was cancelled while the account refuses us: what is in flight cannot be followed to its end. A
- * worker that is still there has its answer soon; one that is not will never give its target back, since
- * nothing is handed out.
+ * A cancelled run whose account refuses access: work in flight cannot be followed to its end. A live worker
+ * gets its answer soon. The target of a dead worker would never end, because nothing is released while the
+ * account is blocked.
  */
 async function endBlocked(deps: EngineDeps, run: Run): Promise<void> {
-  const silent = deps.clock.now() - CLAIMED_TIMEOUT_MS;
-  const working = await deps.records.targets.inState(run.id, 'acting', PAGE, silent);
-  const gone = new Set(working.map(({ id }) => id));
-  await endOpen(deps, run, ({ id, state, claimed }) => state !== 'acting' || !claimed || gone.has(id));
+  const lastRenewal = deps.clock.now() - CLAIMED_TIMEOUT_MS;
+  const abandoned = await deps.records.targets.inState(run.id, 'acting', PAGE, lastRenewal);
+  const lost = new Set(abandoned.map(({ id }) => id));
+  await endOpen(deps, run, ({ id, state, claimed }) => state !== 'acting' || !claimed || lost.has(id));
   await finishIfDone(deps, run.id);
 }
 
-/** Picks up what was handed out and then lost, by a queue that forgot or a worker that died. */
-async function rescue(deps: EngineDeps, run: Run): Promise<void> {
+/** Recovers released targets whose queue entry was lost or whose worker died. */
+async function recoverLost(deps: EngineDeps, run: Run): Promise<void> {
   const { records, queues, clock, log } = deps;
   const now = clock.now();
   const stale = await records.targets.inState(run.id, 'acting', PAGE, now - UNCLAIMED_TIMEOUT_MS);
   if (stale.length === 0) return;
   const unclaimed = stale.filter(({ claimed }) => !claimed);
   await queues.put(unclaimed.map(({ id, fence }) => ({ kind: 'act', run: run.id, target: id, fence })));
-  const silent = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_TIMEOUT_MS);
-  for (const target of silent.filter(({ claimed }) => claimed)) {
+  const abandoned = await records.targets.inState(run.id, 'acting', PAGE, now - CLAIMED_TIMEOUT_MS);
+  for (const target of abandoned.filter(({ claimed }) => claimed)) {
     const { claimed: _lost, ...rest } = target;
     const due = { ...rest, state: 'waiting' as const };
     if (await records.targets.move(run, due, { from: ['acting'], dueAt: now, at: now })) {
-      log.warn({ run: run.id, target: target.id }, 'picked up from a worker that went away');
+      log.warn(
+        { run: run.id, target: target.id },
+        'recovered a target from a worker that stopped responding',
+      );
     }
   }
 }

@@ -1,11 +1,11 @@
 /**
- * The supervisor: once a second, and whenever a window of the budget ends or a sweep is due, looks after
- * every account that has runs under way.
+ * The supervisor maintains every account with active runs: once a second, and whenever a window of the budget
+ * ends or a sweep is due.
  *
- * It follows what is in flight, hands out what is due, ends what is late, and picks up what a dead process
- * left behind. One process is an account's supervisor at a time, by a lease that runs out seconds after its
- * holder dies. Everything it does is safe to do twice, so a supervisor that was asleep too long harms
- * nothing.
+ * It follows work in flight, releases targets that are due, ends what is late, and recovers what a dead
+ * process left. One process at a time supervises an account, by a lease that expires seconds after its holder
+ * dies. Everything it does is safe to do twice, so a supervisor that was suspended beyond its lease does no
+ * harm.
  */
 import { messageOf } from '../../errors.ts';
 import { endedCount } from '../../run/moves.ts';
@@ -22,12 +22,12 @@ const LEASE_MS = 6_000;
 
 export class Supervisor {
   private readonly accounts = new Map<string, AccountState>();
-  /** The rounds under way, by account. */
+  /** The rounds in progress, by account. */
   private readonly rounds = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
   private tickedAt: number | undefined;
-  /** When this process began to plan runs, lately. */
+  /** When this process started planning a run, for recent runs. */
   private readonly started = new Map<string, number>();
 
   constructor(private readonly deps: EngineDeps) {}
@@ -37,17 +37,20 @@ export class Supervisor {
     this.loop ??= this.run();
   }
 
-  /** A run is planned here: when it is met among those under way, it was not begun elsewhere. */
+  /** Notes that this process plans a run, so that the run is not logged as taken over. */
   noteStarted(run: string): void {
     this.started.set(run, this.deps.clock.now());
   }
 
-  /** When it last got round to its accounts; its start before the first time. */
+  /** When the last tick ended; the time of the start before the first tick. */
   get lastTickAt(): number | undefined {
     return this.tickedAt;
   }
 
-  /** Ends after the rounds under way, and gives the leases back so that others can take over at once. */
+  /**
+   * Waits for the rounds in progress, then releases the leases, so that other processes can take over at
+   * once.
+   */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -55,7 +58,10 @@ export class Supervisor {
     const { records, owner, log } = this.deps;
     for (const account of this.accounts.keys()) {
       await records.locks.release(supervisorLease(account), owner).catch((error: unknown) => {
-        log.warn({ account, err: error }, 'a lease was not given back; it runs out by itself');
+        log.warn(
+          { account, err: error },
+          'the lease of an account could not be released; it expires by itself',
+        );
       });
     }
   }
@@ -67,21 +73,24 @@ export class Supervisor {
         await this.tick();
         this.tickedAt = clock.now();
       } catch (error) {
-        log.warn({ err: error }, 'the supervisor could not maintain its accounts for a moment');
+        log.warn({ err: error }, 'the supervisor could not maintain its accounts; the next tick tries again');
       }
       await clock.sleep(this.untilNextMs(), this.stopping.signal);
     }
   }
 
-  /** How long until something is to be done: whatever waits for a window is sent at its beginning. */
+  /**
+   * How long until the next tick. It may be less than a second, so that requests which wait for a window are
+   * sent at its beginning.
+   */
   private untilNextMs(): number {
     const now = this.deps.clock.now();
-    const moments = [...this.accounts.values()].flatMap(({ windowEndsAt = 0, follower }) => [
+    const dueTimes = [...this.accounts.values()].flatMap(({ windowEndsAt = 0, follower }) => [
       windowEndsAt,
       ...follower.sweepsAt,
     ]);
-    const coming = moments.filter((moment) => moment > now).map((moment) => moment - now);
-    return Math.min(TICK_INTERVAL_MS, ...coming);
+    const upcoming = dueTimes.filter((moment) => moment > now).map((moment) => moment - now);
+    return Math.min(TICK_INTERVAL_MS, ...upcoming);
   }
 
   private async tick(): Promise<void> {
@@ -95,22 +104,22 @@ export class Supervisor {
         this.accounts.delete(account);
         continue;
       }
-      const charge = this.accounts.get(account) ?? this.openAccount(account);
-      // Not after the round: each moment into a window is one that it ends later.
-      const { windowEndsAt } = charge;
+      const state = this.accounts.get(account) ?? this.openAccount(account);
+      // Before the round: a window that starts late also ends late.
+      const { windowEndsAt } = state;
       if (windowEndsAt !== undefined && this.deps.clock.now() >= windowEndsAt)
-        charge.windowEndsAt = await dispatch(this.deps, account);
-      // A round that takes longer than a tick goes on; only the lease is renewed meanwhile.
+        state.windowEndsAt = await dispatch(this.deps, account);
+      // A round that takes longer than a tick continues; only the lease is renewed meanwhile.
       if (this.rounds.has(account)) continue;
-      const round = this.maintainAccount(account, charge)
+      const round = this.maintainAccount(account, state)
         .then(() => records.accounts.noteSupervised(account, this.deps.clock.now()))
-        .catch((error: unknown) => this.logFailure(error, account, 'an account had to wait'))
+        .catch((error: unknown) => this.logFailure(error, account, 'an account could not be maintained'))
         .finally(() => this.rounds.delete(account));
       this.rounds.set(account, round);
     }
   }
 
-  /** Gives the accounts back that have no runs any more. */
+  /** Releases the leases of accounts without active runs. */
   private async releaseIdleAccounts(active: readonly string[]): Promise<void> {
     const { records, owner } = this.deps;
     for (const account of this.accounts.keys()) {
@@ -121,37 +130,38 @@ export class Supervisor {
   }
 
   private openAccount(account: string): AccountState {
-    const charge: AccountState = {
+    const state: AccountState = {
       follower: new Follower(this.deps, account, this.stopping.signal),
       probedAt: undefined,
       replans: new Map(),
     };
-    this.accounts.set(account, charge);
-    return charge;
+    this.accounts.set(account, state);
+    return state;
   }
 
-  private async maintainAccount(account: string, charge: AccountState): Promise<void> {
+  private async maintainAccount(account: string, state: AccountState): Promise<void> {
     const { records, log } = this.deps;
     const runs = await records.runs.active(account);
-    for (const id of charge.replans.keys()) if (!runs.some((run) => run.id === id)) charge.replans.delete(id);
-    if (!charge.known) this.logTakeover(runs);
-    charge.known = true;
+    for (const id of state.replans.keys()) if (!runs.some((run) => run.id === id)) state.replans.delete(id);
+    if (!state.maintained) this.logTakeover(runs);
+    state.maintained = true;
     if (runs.length === 0) return records.runs.retire(account);
     await this.probe(
       account,
-      charge,
+      state,
       runs.some(({ status }) => status === 'blocked'),
     );
-    // What has ended is seen before anything is called late: nobody may have looked for hours.
-    await charge.follower
+    // The sweep comes before time limits are checked: work may have ended in time although nothing has looked
+    // for hours.
+    await state.follower
       .round(runs.filter(({ status }) => status === 'running'))
-      .catch((error: unknown) => this.logFailure(error, account, 'what is in flight could not be followed'));
+      .catch((error: unknown) => this.logFailure(error, account, 'work in flight could not be followed'));
     for (const run of runs) {
-      await maintainRun(this.deps, run, runs, charge).catch((error: unknown) =>
-        log.warn({ run: run.id, err: error }, `a run had to wait: ${messageOf(error)}`),
+      await maintainRun(this.deps, run, runs, state).catch((error: unknown) =>
+        log.warn({ run: run.id, err: error }, `a run could not be maintained: ${messageOf(error)}`),
       );
     }
-    charge.windowEndsAt = await dispatch(this.deps, account);
+    state.windowEndsAt = await dispatch(this.deps, account);
   }
 
   private logFailure(error: unknown, account: string, what: string): void {
@@ -163,21 +173,21 @@ export class Supervisor {
     for (const { id, status, counts } of runs) {
       if (status === 'queued' || this.started.has(id)) continue;
       const facts = { run: id, status, ended: endedCount(counts), planned: counts.planned };
-      this.deps.log.info(facts, 'takes over a run that another process started');
+      this.deps.log.info(facts, 'took over a run that another process started');
     }
   }
 
-  /** Asks a refused account whether it lets us in again: soon after the refusal, then once a minute. */
-  private async probe(account: string, charge: AccountState, anyBlocked: boolean): Promise<void> {
+  /** Probes a blocked account: soon after the refusal, then once a minute. */
+  private async probe(account: string, state: AccountState, anyBlocked: boolean): Promise<void> {
     const { records, clock } = this.deps;
     const blocked = await records.accounts.blocked(account);
     if (!blocked && !anyBlocked) {
-      charge.probedAt = undefined;
+      state.probedAt = undefined;
       return;
     }
     const first = (blocked?.since ?? 0) + FIRST_PROBE_DELAY_MS;
-    if (clock.now() < (charge.probedAt === undefined ? first : charge.probedAt + PROBE_INTERVAL_MS)) return;
-    charge.probedAt = clock.now();
+    if (clock.now() < (state.probedAt === undefined ? first : state.probedAt + PROBE_INTERVAL_MS)) return;
+    state.probedAt = clock.now();
     await probeAccount(this.deps, account, this.stopping.signal);
   }
 }

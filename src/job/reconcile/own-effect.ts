@@ -41,7 +41,7 @@ export async function ownOf(
   const open: { id: string; isSure: boolean; order: 'after' | 'uncertain' }[] = [];
   for (const { id, createdAt, isSure } of candidates) {
     const order = orderIn(createdAt, intended);
-    if (order === 'before' || (await effects.isAnothers(operation, id))) continue;
+    if (order === 'before' || (await effects.belongsToOther(operation, id))) continue;
     open.push({ id, isSure, order });
   }
   const sure = open.filter((one) => one.isSure);

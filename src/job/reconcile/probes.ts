@@ -142,7 +142,7 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
       for (const { email, sent_at } of sent) {
         if (!there.some((address) => same(email, address)) || orderIn(sent_at, intended) === 'after')
           continue;
-        if (await effects.isAnothers('sendReportEmail', mailId(report_id, email)))
+        if (await effects.belongsToOther('sendReportEmail', mailId(report_id, email)))
           return unknown('Another run sent the report at about the time of the request.');
       }
       if (there.length === asked.length) return found;

@@ -14,7 +14,7 @@ import { aTarget } from '../../support/builders.ts';
 
 const now = 1_000_000;
 const retry = { attempts: 3, backoff: 'exponential', delayMs: 30_000, maxDelayMs: 100_000 } as const;
-const circumstances: Circumstances = { now, retry, usesAttempt: true };
+const circumstances: Circumstances = { now, retry, countsAsAttempt: true };
 const acting: TargetIn<'acting'> = {
   id: 'a',
   label: 'A',
@@ -150,7 +150,7 @@ describe('no usable answer', () => {
   });
 
   test('in an outage it uses up no attempt, be it the last one, and is tried again within a minute', () => {
-    const outage = { usesAttempt: false };
+    const outage = { countsAsAttempt: false };
     expect(failing(lost, { ...acting, intent, waits: 10 }, outage).dueAt).toBe(now + 60_000);
     expect(failing(lost, { ...acting, intent }, outage).target).toMatchObject({
       state: 'waiting',
@@ -196,12 +196,12 @@ describe('no usable answer', () => {
   test('what nobody foresaw is an end that says so, and is handed to the log', () => {
     const bug = new TypeError('x is not a function');
     expect(failing(bug)).toMatchObject({
-      unforeseen: bug,
+      unexpected: bug,
       target: { outcome: 'failed', reason: 'internal' },
     });
     // With an effect that may have happened, that is looked into first.
     expect(failing(bug, { ...acting, intent })).toMatchObject({
-      unforeseen: bug,
+      unexpected: bug,
       target: { state: 'waiting', intent },
     });
   });

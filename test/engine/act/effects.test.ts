@@ -158,7 +158,7 @@ describe('what fails after the service has acted', () => {
     expect(failures).toBe(1);
     expect(await world.reasons(run)).toEqual({ 'site-0001': 'adopted' });
     expect(syncs()).toHaveLength(1);
-    expect(world.log.lines.some((line) => line.includes('a job failed unforeseen'))).toBe(true);
+    expect(world.log.lines.some((line) => line.includes('a job failed unexpectedly'))).toBe(true);
   });
 });
 
@@ -276,7 +276,7 @@ test('a change that the service reported as made is not asked for again, though 
   expect(await world.targets(run)).toMatchObject([
     {
       reason: 'unknown-effect',
-      detail: 'The service reported that createSiteNote was done, and the account does not show it.',
+      detail: 'The service reported that createSiteNote was done, but the account does not show it.',
     },
   ]);
   expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(1);

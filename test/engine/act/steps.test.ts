@@ -176,7 +176,7 @@ describe('a job that surveys the account before it judges', () => {
     const run = await world.ended(await world.fire(aPolicy({ job: 'surveying' })));
 
     expect(run).toMatchObject({ status: 'failed' });
-    expect(run.detail).toContain('Only act may change something, and syncSite would.');
+    expect(run.detail).toContain('Only "act" may change something; syncSite has an effect.');
     expect(world.sandbox.journal.effects).toEqual([]);
   });
 });

@@ -344,7 +344,7 @@ describe('two firings of a policy whose runs may not overlap', () => {
     await working.stop();
     expect(await caretaker.records.runs.get(earlier.id)).toMatchObject({
       status: 'skipped',
-      detail: 'Another run of the policy was under way (schedule.overlap: skip).',
+      detail: 'Another run of the policy was active (schedule.overlap: skip).',
     });
     expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
   });

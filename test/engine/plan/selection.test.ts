@@ -36,7 +36,7 @@ test('a run that has no candidate at all ends as succeeded, and says why it did 
   expect(await said({ url: { contains: 'no-such-site' } })).toEqual({
     status: 'succeeded',
     planned: 0,
-    says: ['No candidate: listSites has no item that matches select.filters.'],
+    says: ['No candidates: listSites has no item that matches select.filters.'],
   });
 });
 
@@ -44,7 +44,7 @@ test('a run over an empty list says that the list is empty', async () => {
   const empty = await startWorld({ sites: 0 });
   try {
     const run = await empty.ended(await empty.fire(aPolicy()));
-    expect([run.status, run.detail]).toEqual(['succeeded', 'No candidate: listSites is empty.']);
+    expect([run.status, run.detail]).toEqual(['succeeded', 'No candidates: listSites is empty.']);
   } finally {
     await empty.stop();
   }
@@ -61,7 +61,7 @@ describe('a tag that the account does not have', () => {
 
   test('is recognised when it is the name of one that is there', async () => {
     expect((await said({ tags: { in: ['premium'] } })).says).toEqual([
-      'No candidate: listSites has no item that matches select.filters.',
+      'No candidates: listSites has no item that matches select.filters.',
       `The account has no tag with the id "premium" (select.filters.tags). The tag of that name has the id "${tag.id}".`,
     ]);
   });
@@ -87,7 +87,7 @@ describe('a tag that the account does not have', () => {
 
 test('a client that the account does not have is named', async () => {
   expect((await said({ client_id: { eq: 'client-99999' } })).says).toEqual([
-    'No candidate: listSites has no item that matches select.filters.',
+    'No candidates: listSites has no item that matches select.filters.',
     'The account has no client "client-99999" (select.filters.client_id).',
   ]);
 });

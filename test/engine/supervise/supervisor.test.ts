@@ -7,7 +7,7 @@ import { startWorld, until, type World } from '../../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('whoever takes over a run that another process started says so, once; a run of its own it does not', async () => {
+test('whoever took over a run that another process started says so, once; a run of its own it does not', async () => {
   world = await startWorld({ sites: 3, work: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);
@@ -15,7 +15,7 @@ test('whoever takes over a run that another process started says so, once; a run
   const { targets } = world.caretaker.records;
   await until(world, async () => (await targets.inState(fired.id, 'following', 10)).length === 3);
   await before.stop();
-  const takenOver = () => world.log.lines.filter((line) => JSON.stringify(line).includes('takes over a run'));
+  const takenOver = () => world.log.lines.filter((line) => JSON.stringify(line).includes('took over a run'));
   expect(takenOver()).toEqual([]);
 
   const after = world.caretaker.engine.work(50);
@@ -32,7 +32,7 @@ test.each([
   [
     'whose job nobody knows any more fails, and says so',
     'gone',
-    { status: 'failed', detail: 'There is no job "gone" here any more.' },
+    { status: 'failed', detail: 'There is no job "gone" any more.' },
   ],
 ])('a run that nobody has planned for six minutes, and %s', async (_, job, expected) => {
   world = await startWorld({ sites: 3, work: false });

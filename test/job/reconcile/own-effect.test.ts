@@ -18,7 +18,7 @@ function account(others: readonly string[] = [], sharpness = 1_000) {
       serviceTime: async (time: number) => ({ earliest: time - sharpness, latest: time + sharpness }),
       effects: {
         claim: async (_: string, id: string) => !others.includes(id) && claimed.push(id) > 0,
-        isAnothers: async (_: string, id: string) => others.includes(id),
+        belongsToOther: async (_: string, id: string) => others.includes(id),
       },
     },
   };

@@ -581,7 +581,7 @@ describe('an answer that is lost', () => {
           yield* (list === 'listTasks' ? found.tasks : found.reports) ?? [];
         },
         serviceTime: async (at: number) => ({ earliest: at - 1_000, latest: at + 1_000 }),
-        effects: { claim: async () => true, isAnothers: async () => false },
+        effects: { claim: async () => true, belongsToOther: async () => false },
         once: {
           claim: async () => ({ isOurs: true, run: 'r', target: 'site-1', at: intent.at }),
           note: async () => undefined,

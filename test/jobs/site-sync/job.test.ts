@@ -250,7 +250,7 @@ describe('finding out whether a sync started', () => {
         throw new RejectedError('listSiteSnapshots', 422, { message: 'no backups' });
       },
       serviceTime: async (at: number) => ({ earliest: at - 1_000, latest: at + 1_000 }),
-      effects: { claim: async () => true, isAnothers: async () => false },
+      effects: { claim: async () => true, belongsToOther: async () => false },
       target: { id: 's', label: 's' },
       now: intent.at,
     };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readUpdateHistory } from '../../../jobs/update-check/history.ts';
 import { openBudget } from '../../../src/budget/budget.ts';
 import { type Client, openClient } from '../../../src/client/client.ts';
-import { readingOf, readOnly } from '../../../src/engine/job-api.ts';
+import { createJobApi, readOnlyCall } from '../../../src/engine/job-api.ts';
 import type { EarlierTarget } from '../../../src/job/job.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { type HeldClock, heldClock } from '../../support/held-clock.ts';
@@ -74,7 +74,7 @@ async function toTell(...before: Earlier[]): Promise<(string | null | undefined)
       yield { at, id: schedule, findings };
     }
   };
-  const reading = readingOf(client, PERSON, readOnly(client, PERSON));
+  const reading = createJobApi(client, PERSON, readOnlyCall(client, PERSON));
   const { schedules } = await readUpdateHistory({ ...reading, earlier }, clock.now() - 14 * DAY);
   return schedules.get(schedule)?.entries.map(({ task_id }) => task_id) ?? [];
 }
