@@ -255,10 +255,10 @@ describe('a check', () => {
       '{ message: "Paused: {{site.id}}" }',
     );
 
-    const { settled, targets, cost } = await world.caretaker.engine.preview(policy);
+    const { ended, targets, cost } = await world.caretaker.engine.preview(policy);
 
     expect(targets).toEqual([]);
-    expect(settled).toMatchObject([
+    expect(ended).toMatchObject([
       { id: one, outcome: 'succeeded', reason: 'found', why: `Paused: ${one}` },
     ]);
     expect(cost).toMatchObject({ planning: 1, acting: 0, following: 0 });
