@@ -258,9 +258,7 @@ describe('a check', () => {
     const { ended, targets, cost } = await world.caretaker.engine.preview(policy);
 
     expect(targets).toEqual([]);
-    expect(ended).toMatchObject([
-      { id: one, outcome: 'succeeded', reason: 'found', why: `Paused: ${one}` },
-    ]);
+    expect(ended).toMatchObject([{ id: one, outcome: 'succeeded', reason: 'found', why: `Paused: ${one}` }]);
     expect(cost).toMatchObject({ planning: 1, acting: 0, following: 0 });
   });
 });
