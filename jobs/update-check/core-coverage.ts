@@ -1,13 +1,13 @@
 /**
- * Which sites' cores are behind or vulnerable, and which auto update schedule updates them (spec 2.8, 2.17).
- * Of plugins and themes the service's sites say nothing, so they are not judged.
+ * Which sites have an outdated or vulnerable core, and which auto update schedules update it (spec 2.8, 2.17).
+ * The service does not show whether plugins and themes of a site are outdated, so they are not checked.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { JobApi } from '../../src/job/api.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import type { UpdateSchedule } from './history.ts';
 
-/** What one has to know of a site here. */
+/** The facts about a site's core. */
 export interface SiteCore {
   id: string;
   url: string;
@@ -16,49 +16,47 @@ export interface SiteCore {
   latest: string;
   updateAvailable: boolean;
   locked: boolean;
-  /** The field that no view shows, so that nothing can be said of the site. */
+  /** A needed field that neither list nor single view shows: then nothing is known about the site. */
   notShown?: string;
 }
 
 export interface SiteCores {
   sites: Map<string, SiteCore>;
-  /** Whether a core version is vulnerable; nothing for one of which the service does not show it. */
+  /** Whether a core version is vulnerable. Has no entry for a version for which the service does not show it. */
   vulnerable: ReadonlyMap<string, boolean>;
 }
 
-/**
- * A site whose core is vulnerable, or is behind with nobody to update it, or of which that cannot be told.
- */
+/** A site whose core is vulnerable, or outdated without a schedule to update it, or for which that is unknown. */
 export interface FoundSite {
   site: SiteCore;
   vulnerable: boolean;
   uncovered: boolean;
-  /** What the service does not show of it; nothing where all is known. */
+  /** The field that the service does not show; absent when everything is known. */
   notShown?: string;
   /** The active schedules that update its core. */
   covering: UpdateSchedule[];
-  /** Why the other schedules that are for the site do not: `"Shops" leaves the core alone`. */
+  /** Why other schedules of the site do not update its core: `"Shops" does not update the core`. */
   others: string[];
 }
 
-/** So many different versions are asked about, the most frequent first. */
+/** The most versions that are looked up, the most frequent first. */
 const MAX_VERSIONS = 50;
-/** Sites of one version that are asked until one can be shown. */
-const TRIES = 3;
-/** So many sites are asked for alone because the list does not show enough of their cores. */
+/** The most sites of one version that are read until one shows whether the version is vulnerable. */
+const MAX_SITES_PER_VERSION = 3;
+/** The most single views that are read because the list does not show a needed field of a core. */
 const MAX_SINGLE_VIEWS = 100;
 
 /**
- * Reads the cores of all sites, one request per 100. Only a site shown alone says whether its core is
- * vulnerable, so one site is asked for each version that has an update, and answers for all sites of that
- * version. A site of which the list does not show enough is asked for alone.
+ * Reads the cores of all sites, one request per 100. Only the single view of a site shows whether its core is
+ * vulnerable. So one site is read for each version that has an update, and its answer applies to all sites
+ * with that version. A site whose list entry lacks a needed field is read from its single view too.
  */
 export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Promise<SiteCores> {
   const sites = new Map<string, SiteCore>();
   for await (const site of all('listSites', {})) sites.set(site.id, coreOf(site));
   const unclear = [...sites.values()].filter(({ notShown }) => notShown !== undefined);
   for (const { id } of unclear.slice(0, MAX_SINGLE_VIEWS)) {
-    const site = await siteAlone({ api }, id);
+    const site = await showSite({ api }, id);
     if (site) sites.set(id, coreOf(site));
     else sites.delete(id);
   }
@@ -67,9 +65,9 @@ export async function readCores({ api, all }: Pick<JobApi, 'api' | 'all'>): Prom
     if (updateAvailable) byVersion.set(current, [...(byVersion.get(current) ?? []), id]);
   }
   const vulnerable = new Map<string, boolean>();
-  const asked = [...byVersion].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_VERSIONS);
-  for (const [version, ids] of asked) {
-    const is = await isVulnerable({ api }, ids.slice(0, TRIES));
+  const versions = [...byVersion].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_VERSIONS);
+  for (const [version, ids] of versions) {
+    const is = await isVulnerable({ api }, ids.slice(0, MAX_SITES_PER_VERSION));
     if (is !== undefined) vulnerable.set(version, is);
   }
   return { sites, vulnerable };
@@ -93,15 +91,15 @@ function coreOf({
     url,
     connected: connection?.status !== 'disconnected',
     current: current ?? '?',
-    latest: latest ?? 'a newer one',
+    latest: latest ?? 'not shown',
     updateAvailable: update_available === true,
     locked: locked === true,
     ...(notShown === undefined ? {} : { notShown }),
   };
 }
 
-/** A site shown alone; nothing when it has left the account. */
-async function siteAlone({ api }: Pick<JobApi, 'api'>, site_id: string) {
+/** A site from its single view; `undefined` when it has left the account. */
+async function showSite({ api }: Pick<JobApi, 'api'>, site_id: string) {
   try {
     return (await api.showSite({ site_id })).site;
   } catch (error) {
@@ -110,24 +108,21 @@ async function siteAlone({ api }: Pick<JobApi, 'api'>, site_id: string) {
   }
 }
 
-/** What the first of some sites that shows it says; nothing when none does. */
+/** Whether the core of these sites is vulnerable, by the first that shows it; `undefined` when none does. */
 async function isVulnerable(
   { api }: Pick<JobApi, 'api'>,
   ids: readonly string[],
 ): Promise<boolean | undefined> {
   for (const id of ids) {
-    const is = (await siteAlone({ api }, id))?.wp?.core?.vulnerable;
+    const is = (await showSite({ api }, id))?.wp?.core?.vulnerable;
     if (is !== undefined) return is;
   }
   return undefined;
 }
 
-/**
- * Whether a schedule is for a site, and whether it updates cores; nothing where the service does not show it.
- */
+/** What a schedule covers. A value is `undefined` when the service does not show it. */
 interface Scope {
   schedule: UpdateSchedule;
-  /** Nothing where the service does not show its status. */
   isActive: boolean | undefined;
   isFor(site: string): boolean | undefined;
   updatesCore: boolean | undefined;
@@ -144,7 +139,7 @@ function scopeOf({ schedule, isActive }: Pick<Scope, 'schedule' | 'isActive'>): 
   };
 }
 
-/** Goes through the sites of which there is something to tell. */
+/** The sites with something to report. */
 export function* findSites(
   { sites, vulnerable }: SiteCores,
   schedules: readonly Pick<Scope, 'schedule' | 'isActive'>[],
@@ -155,14 +150,14 @@ export function* findSites(
       const unknown = { vulnerable: false, uncovered: false, covering: [], others: [] };
       yield { site, ...unknown, notShown: site.notShown };
     } else if (site.updateAvailable) {
-      const found = findAbout(site, vulnerable.get(site.current), scopes);
+      const found = checkSite(site, vulnerable.get(site.current), scopes);
       if (found.vulnerable || found.uncovered || found.notShown !== undefined) yield found;
     }
   }
 }
 
-/** What there is to tell of a site whose core is behind. */
-function findAbout(site: SiteCore, vulnerable: boolean | undefined, scopes: readonly Scope[]): FoundSite {
+/** Checks a site whose core has an update. */
+function checkSite(site: SiteCore, vulnerable: boolean | undefined, scopes: readonly Scope[]): FoundSite {
   const own = scopes.filter(({ isFor }) => isFor(site.id) === true);
   const covering = own.filter(({ isActive, updatesCore }) => isActive && updatesCore === true);
   const mayCover = scopes.find(
@@ -178,14 +173,14 @@ function findAbout(site: SiteCore, vulnerable: boolean | undefined, scopes: read
   return {
     site,
     vulnerable: vulnerable === true,
-    // A core that somebody locked is meant to stay as it is.
+    // A person who locked a core wants to keep its version.
     uncovered: !mayCover && !site.locked,
     ...(notShown === undefined ? {} : { notShown }),
     covering: covering.map(({ schedule }) => schedule),
     others: own
       .filter((one) => !covering.includes(one) && one !== mayCover)
       .map(({ schedule: { name, id }, isActive }) =>
-        isActive === false ? `"${name ?? id}" is paused` : `"${name ?? id}" leaves the core alone`,
+        isActive === false ? `"${name ?? id}" is paused` : `"${name ?? id}" does not update the core`,
       ),
   };
 }

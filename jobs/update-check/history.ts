@@ -1,50 +1,50 @@
 /**
- * Which runs of the account's auto update schedules there are to tell of, read by lists (spec 4.7, 4.8).
+ * The runs of the account's auto update schedules that a check has to report, read from lists (spec 4.7, 4.8).
  *
- * A run is told of once, and none is missed: what earlier checks have told of stands in their findings, by
- * the id of the run's task, so that the reading can begin well before the last check. A run that began long
- * before it and ended since shows by its task, which has changed since.
+ * Every run is reported exactly once. The findings of earlier checks contain the ids of the tasks that were
+ * reported, so the history can be read from well before the last check. A run that started long before the
+ * last check and ended after it is found by its task, which has changed since.
  */
 import type { Input, Item } from '../../src/contract/operations.ts';
 import type { Api, JobApi } from '../../src/job/api.ts';
 import { secondsOf } from '../../src/job/instant.ts';
 import type { EarlierTarget } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { type HistoryEntry, isGoing, readRun, type TaskDetails, type UpdateRun } from './runs.ts';
+import { type HistoryEntry, isInProgress, readRun, type TaskDetails, type UpdateRun } from './runs.ts';
 
 export type UpdateSchedule = Item<'listAutoUpdateSchedules'>;
 
-/** What there is to tell of one schedule. */
+/** The runs of one schedule that have to be reported. */
 export interface ScheduleHistory {
   schedule: UpdateSchedule;
-  /** It was told of up to then, in milliseconds since 1970. */
+  /** Everything up to this time was reported, in milliseconds since 1970. */
   since: number;
-  /** The runs to tell of, newest first, those still going among them. */
+  /** The runs to report, newest first, including those in progress. */
   entries: HistoryEntry[];
-  /** So many older ones besides are not told of. */
-  untold: number;
-  /** The last run there ever was. */
+  /** How many older runs are not reported, because there are too many. */
+  unreported: number;
+  /** The last run of the schedule, reported or not. */
   latest?: HistoryEntry;
 }
 
 export interface AccountHistory {
   schedules: Map<string, ScheduleHistory>;
-  /** Runs that went well by their status, of whose sites not all came through by the count of their task. */
+  /** Tasks that completed, but whose progress does not show that all their sites are done. */
   suspicious: ReadonlySet<string>;
 }
 
-/** What happens between two checks is read so much before the last one began: clocks differ. */
+/** The history is read from this long before the last check, because clocks differ. */
 const OVERLAP_MS = 3_600_000;
-/** So many runs of one schedule are told of in one check: two months of nights. */
+/** The most runs of one schedule that a check reports: two months of daily runs. */
 const MAX_RUNS = 60;
-/** Schedules asked for in one request. */
+/** Schedules per request. */
 const BATCH = 50;
 const PAGE = 100;
 
 /**
- * Reads all schedules and what of their history was not told of yet, going back to `lookback` where nothing
- * was. Costs a request per 100 schedules, per 100 runs, and per 100 tasks that changed since, one for what is
- * still going, and about one per 100 runs for the schedules that have not run since.
+ * Reads all schedules and the runs that were not reported yet. For a schedule that was never reported, it goes
+ * back to `lookback`. Costs one request per 100 schedules, per 100 runs and per 100 tasks that changed since,
+ * one for the runs in progress, and about one per 100 runs for schedules that have not run since.
  */
 export async function readUpdateHistory(
   { api, all, earlier }: Pick<JobApi, 'api' | 'all'> & { earlier(): AsyncGenerator<EarlierTarget> },
@@ -53,13 +53,15 @@ export async function readUpdateHistory(
   const listed: UpdateSchedule[] = [];
   for await (const schedule of all('listAutoUpdateSchedules', {})) listed.push(schedule);
   if (listed.length === 0) return { schedules: new Map(), suspicious: new Set() };
-  const told = await toldBefore(earlier(), listed, lookback);
-  const sinceOf = ({ id }: UpdateSchedule) => told.since.get(id) ?? lookback;
+  const reported = await readReported(earlier(), listed, lookback);
+  const sinceOf = ({ id }: UpdateSchedule) => reported.since.get(id) ?? lookback;
   const from = Math.min(...listed.map(sinceOf)) - OVERLAP_MS;
 
-  const moved = await movedTasks({ all }, from);
-  const began = [...moved.values()].map(({ created_at }) => Date.parse(created_at ?? '') - OVERLAP_MS);
-  const oldest = Math.min(from, ...began.filter((at) => !Number.isNaN(at)));
+  const changedTasks = await tasksChangedSince({ all }, from);
+  const starts = [...changedTasks.values()].map(
+    ({ created_at }) => Date.parse(created_at ?? '') - OVERLAP_MS,
+  );
+  const oldest = Math.min(from, ...starts.filter((at) => !Number.isNaN(at)));
   const entries = await entriesSince({ all }, oldest, listed);
 
   const schedules = new Map<string, ScheduleHistory>();
@@ -67,12 +69,12 @@ export async function readUpdateHistory(
     const since = sinceOf(schedule);
     const own = entries.get(schedule.id) ?? [];
     const isNew = (entry: HistoryEntry) => {
-      if (isGoing(entry)) return true;
+      if (isInProgress(entry)) return true;
       const performed = Date.parse(entry.performed_on ?? '');
-      // One that does not show when it ran may be new: rather told twice than never.
+      // A run whose time is not shown may be new. It is better to report it twice than never.
       if (!entry.task_id) return !(performed < since);
-      if (told.tasks.has(entry.task_id)) return false;
-      const changed = Date.parse(moved.get(entry.task_id)?.updated_at ?? '');
+      if (reported.tasks.has(entry.task_id)) return false;
+      const changed = Date.parse(changedTasks.get(entry.task_id)?.updated_at ?? '');
       return !((Number.isNaN(changed) ? performed : changed) < since - OVERLAP_MS);
     };
     const fresh = own.filter(isNew);
@@ -81,16 +83,17 @@ export async function readUpdateHistory(
       schedule,
       since,
       entries: fresh.slice(0, MAX_RUNS),
-      untold: Math.max(0, fresh.length - MAX_RUNS),
+      unreported: Math.max(0, fresh.length - MAX_RUNS),
       ...(latest ? { latest } : {}),
     });
   }
   await findLatest(api, schedules);
-  return { schedules, suspicious: new Set([...moved].filter(([, task]) => isShort(task)).map(([id]) => id)) };
+  const suspicious = [...changedTasks].filter(([, task]) => isSuspicious(task)).map(([id]) => id);
+  return { schedules, suspicious: new Set(suspicious) };
 }
 
-/** Since when each schedule was told of, and the tasks that were: from the findings of earlier checks. */
-async function toldBefore(
+/** The time of the last check of each schedule, and the tasks that were reported: from earlier findings. */
+async function readReported(
   earlier: AsyncGenerator<EarlierTarget>,
   schedules: readonly UpdateSchedule[],
   lookback: number,
@@ -100,9 +103,9 @@ async function toldBefore(
   const tasks = new Set<string>();
   let floor = lookback - OVERLAP_MS;
   for await (const { at, id, findings } of earlier) {
-    // The last check may be longer ago than one that is the first looks back.
+    // Without any check so far, keep reading: the last check may be older than `lookback`.
     if (at < floor && since.size > 0) break;
-    // Without findings, that check did not come to its end for the schedule.
+    // A schedule without findings was not checked to the end.
     if (findings.length === 0) continue;
     if (!since.has(id)) since.set(id, at);
     for (const { task } of findings) if (task !== undefined) tasks.add(task);
@@ -115,25 +118,23 @@ async function toldBefore(
 
 type Task = Item<'listTasks'>;
 
-async function movedTasks({ all }: Pick<JobApi, 'all'>, from: number): Promise<Map<string, Task>> {
+async function tasksChangedSince({ all }: Pick<JobApi, 'all'>, from: number): Promise<Map<string, Task>> {
   const tasks = new Map<string, Task>();
   const filters = { type: { eq: 'wp_site_update' }, updated_at: { gte: new Date(from).toISOString() } };
   for await (const task of all('listTasks', { filters })) tasks.set(task.id, task);
   return tasks;
 }
 
-/**
- * Whether a task has ended well without having shown that all of its sites were done: its details are to say.
- */
-const isShort = ({ status, progress }: Task): boolean => {
+/** Whether a task completed without showing that all of its sites are done. Then its details are read. */
+const isSuspicious = ({ status, progress }: Task): boolean => {
   const { done, total } = progress?.metrics?.sites ?? {};
   const isWhole = done !== undefined && total !== undefined && done >= total;
   return status === 'completed' && !isWhole;
 };
 
 /**
- * The runs since a moment and those still going, by schedule, newest first. Where an entry does not show its
- * schedule, each schedule is asked for by itself: one request more per 100 runs and schedule.
+ * The runs since a time and those in progress, by schedule, newest first. If an entry does not show its
+ * schedule, the runs of each schedule are listed separately, which costs at least one request per schedule.
  */
 async function entriesSince(
   { all }: Pick<JobApi, 'all'>,
@@ -160,7 +161,7 @@ async function entriesSince(
   return bySchedule;
 }
 
-/** The runs of schedules asked for one by one: whose they are follows from what was asked. */
+/** The runs of each schedule, listed separately, so that the schedule of every run is known. */
 async function entriesOfEach(
   { all }: Pick<JobApi, 'all'>,
   filters: Input<'listAutoUpdateHistory'>['filters'],
@@ -175,13 +176,13 @@ async function entriesOfEach(
   return entries;
 }
 
-/** Entries have no id of their own. */
+/** A key for an entry, because entries have no id. */
 const keyOf = ({ task_id, auto_update_schedule: schedule, performed_on }: HistoryEntry): string =>
   task_id ?? `${schedule?.id} ${secondsOf(performed_on ?? '')}`;
 
 const startOf = ({ performed_on }: HistoryEntry): number => Date.parse(performed_on ?? '') || 0;
 
-/** Finds the last run of the schedules that have not run lately; none is left for those that never have. */
+/** Finds the last run of schedules that have not run recently. A schedule that never ran gets none. */
 async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHistory>): Promise<void> {
   let open = [...schedules.values()].filter(({ latest }) => !latest).map(({ schedule }) => schedule.id);
   let size = BATCH;
@@ -192,7 +193,7 @@ async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHisto
       sort: 'performed_on,desc',
       perPage: PAGE,
     });
-    // Where an entry does not show its schedule, each schedule is asked for by itself.
+    // If an entry does not show its schedule, the runs of each schedule are listed separately.
     const [only] = batch.length === 1 ? batch : [];
     const isWhole = entries.every(({ auto_update_schedule: schedule }) => schedule !== undefined);
     if (!isWhole && only === undefined) {
@@ -203,26 +204,22 @@ async function findLatest(api: Api, schedules: ReadonlyMap<string, ScheduleHisto
       const history = schedules.get(entry.auto_update_schedule?.id ?? only ?? '');
       if (history) history.latest ??= entry;
     }
-    // A page that is not full has shown all there is of the whole batch.
+    // A page that is not full contains all runs of the batch.
     const isFull = entries.length === PAGE;
-    const settled = new Set(batch.filter((id) => !isFull || schedules.get(id)?.latest));
-    // A full page of other schedules than asked for would settle nothing: then nothing more can be learnt
-    // this way.
-    if (settled.size === 0) return;
-    open = open.filter((id) => !settled.has(id));
+    const done = new Set(batch.filter((id) => !isFull || schedules.get(id)?.latest));
+    // A full page that contains none of these schedules would be the same again: stop, to avoid an endless loop.
+    if (done.size === 0) return;
+    open = open.filter((id) => !done.has(id));
   }
 }
 
-/**
- * Reads a run, with the details of its task where something went wrong or `closely` says so. Costs one
- * request then.
- */
-export async function readRunOf(api: Api, entry: HistoryEntry, closely: boolean): Promise<UpdateRun> {
-  if (!closely || !entry.task_id) return readRun(entry);
-  return readRun(entry, (await detailsOf(api, entry.task_id)) ?? 'silent');
+/** Reads a run; with `withDetails`, also the details of its task, which costs one request. */
+export async function readRunOf(api: Api, entry: HistoryEntry, withDetails: boolean): Promise<UpdateRun> {
+  if (!withDetails || !entry.task_id) return readRun(entry);
+  return readRun(entry, (await detailsOf(api, entry.task_id)) ?? 'not-found');
 }
 
-/** A task's details; none when the service has forgotten it. */
+/** A task's details; `undefined` when the service no longer has the task. */
 async function detailsOf(api: Api, task_id: string): Promise<TaskDetails | undefined> {
   try {
     return (await api.showTask({ task_id })).task;

@@ -1,11 +1,10 @@
 /**
- * Looks after the service's own auto updates (spec 4.7): tells what their runs did since the last check and
- * what failed, which schedules stand still, and which sites no schedule keeps up to date. Changes nothing
- * unless the policy asks for it: then it enables paused schedules, or pauses those that fail too much.
+ * Checks the service's own auto updates (spec 4.7). It reports what their runs did since the last check and
+ * what failed, which schedules do not run, and which sites no schedule updates. If the policy enables it, it
+ * also enables paused schedules and pauses schedules that fail too often. Otherwise it changes nothing.
  *
- * A schedule is a target; so is a site of which there is something to tell. Most of it is seen while
- * planning, by lists. A step of its own has only what still goes on, and is followed to its end, and what is
- * to be changed.
+ * Each schedule is a target, and so is each site with something to report. Most targets are decided while
+ * planning, from lists. Only a schedule with a run in progress, or one that has to be changed, has a step.
  */
 import { z } from 'zod';
 import { middleOf } from '../../src/clock.ts';
@@ -26,14 +25,14 @@ import {
   siteEnd,
 } from './findings.ts';
 import { readRunOf, readUpdateHistory, type ScheduleHistory } from './history.ts';
-import { type HistoryEntry, isGoing, type UpdateRun, wentWell } from './runs.ts';
+import { type HistoryEntry, isInProgress, isSuccessful, type UpdateRun } from './runs.ts';
 
 const Options = z.strictObject({
   fail_on: z
     .array(z.enum(allConditions))
     .default(['vulnerable', 'failed', 'overdue', 'uncovered'])
     .describe(
-      'What makes a target failed: `failed` (an update failed or was aborted), `vulnerable`, `overdue`, `uncovered`, `paused`, `no-history`. The rest is reported as well. Default: vulnerable, failed, overdue, uncovered.',
+      'The problems that make a target fail: `failed` (an update failed or was aborted), `vulnerable`, `overdue`, `uncovered`, `paused`, `no-history`. All problems are reported. Default: vulnerable, failed, overdue, uncovered.',
     ),
   lookback: duration(3_600_000)
     .prefault('14d')
@@ -55,7 +54,7 @@ const Options = z.strictObject({
   pause_on_failed_rate: percent(0, 100)
     .optional()
     .describe(
-      'Pauses a schedule whose last run failed, or was aborted, on more than this percentage of its sites. Default: never.',
+      'Pauses a schedule whose last run failed or was aborted on more than this percentage of its sites. Default: never.',
     ),
 });
 type Options = z.output<typeof Options>;
@@ -63,41 +62,44 @@ type Options = z.output<typeof Options>;
 const State = z.object({
   plannedAt: z.number(),
   since: z.number(),
-  /** From when on the schedule's history has to be read again. */
+  /** The time from which the schedule's history has to be read again. */
   from: z.number(),
-  /** The tasks of the runs to tell of, and those among them whose details are wanted. */
+  /** The tasks of the runs to report, and those of them whose details have to be read. */
   tells: z.array(z.string()),
   closely: z.array(z.string()),
-  /** The tasks that are still to be followed. */
+  /** The tasks that have to be followed. */
   going: z.array(z.string()),
+  /** How many older runs are not reported. */
   untold: z.number(),
-  /** How many sites the account has: what it costs to list them. */
+  /** How many sites the account has, which determines what it costs to list them. */
   sites: z.number(),
   did: z.enum(['enableAutoUpdateSchedule', 'disableAutoUpdateSchedule']).optional(),
-  /** What the service said instead of doing it. */
+  /** The service's message when it refused the change. */
   refused: z.string().optional(),
 });
 type State = z.output<typeof State>;
 
 interface Survey {
-  looked: Map<string, ExaminedSchedule & Pick<ScheduleHistory, 'entries'>>;
+  schedules: Map<string, ExaminedSchedule & Pick<ScheduleHistory, 'entries'>>;
+  /** The tasks of `AccountHistory.suspicious`. */
   suspicious: ReadonlySet<string>;
   cores: SiteCores;
 }
 
-/** So many tasks of runs that went wrong are read while planning; of more, only the run itself is told. */
+/** The most tasks whose details are read while planning. Of other runs, only the run itself is reported. */
 const MAX_TASKS = 100;
 const PAGE = 100;
+
 export const updateCheck = defineJob({
   name: 'update-check',
   summary: 'Reports what auto updates did, what failed, what is stalled and what they do not cover.',
   reasons: {
     'update-failed': {
-      text: 'An update of the schedule failed or was aborted on some site; the findings say which and why.',
+      text: 'An update of the schedule failed or was aborted on at least one site; the findings show which and why.',
     },
     vulnerable: { text: 'The site has a core with a known vulnerability.' },
-    uncovered: { text: 'The site has a core update waiting, and no active schedule updates its core.' },
-    overdue: { text: 'The schedule should have run long ago and has not.' },
+    uncovered: { text: 'The core of the site has an update, and no active schedule updates it.' },
+    overdue: { text: 'The schedule is active, but has not run although it has been due for a long time.' },
     'schedule-paused': { text: 'The schedule is paused: it updates nothing.' },
     'no-history': { text: 'The schedule has never run.' },
   },
@@ -109,26 +111,27 @@ export const updateCheck = defineJob({
   check: ({ follow_for }, { targetMs }) => notWithin('follow_for', follow_for, targetMs),
 
   async prepare({ api, all, earlier, options, now }): Promise<Survey> {
-    const { schedules, suspicious } = await readUpdateHistory({ api, all, earlier }, now - options.lookback);
-    const looked: Survey['looked'] = new Map();
-    let left = MAX_TASKS;
-    for (const [id, history] of schedules) {
-      // What still goes on is looked at when it has ended.
-      const waits = history.entries.some(isGoing);
-      const isClose = (entry: HistoryEntry) =>
-        !waits && deservesLook(entry, history, options, suspicious) && left-- > 0;
-      looked.set(id, { ...(await lookAt(api, history, isClose)), entries: history.entries });
+    const history = await readUpdateHistory({ api, all, earlier }, now - options.lookback);
+    const { suspicious } = history;
+    const schedules: Survey['schedules'] = new Map();
+    let tasksLeft = MAX_TASKS;
+    for (const [id, own] of history.schedules) {
+      // A schedule with a run in progress is examined when that has ended.
+      const isWaiting = own.entries.some(isInProgress);
+      const readsTask = (entry: HistoryEntry) =>
+        !isWaiting && needsDetails(entry, own, options, suspicious) && tasksLeft-- > 0;
+      schedules.set(id, { ...(await examineRuns(api, own, readsTask)), entries: own.entries });
     }
-    return { looked, suspicious, cores: await readCores({ api, all }) };
+    return { schedules, suspicious, cores: await readCores({ api, all }) };
   },
 
-  evaluate(schedule, { options, prepared: { looked, suspicious, cores }, now, serviceNow }) {
-    const examined = looked.get(schedule.id);
-    if (!examined) return { is: 'excluded', why: 'It was created while the plan was made' };
+  evaluate(schedule, { options, prepared: { schedules, suspicious, cores }, now, serviceNow }) {
+    const examined = schedules.get(schedule.id);
+    if (!examined) return { is: 'excluded', why: 'It was not listed yet when planning started' };
     const status = shown(schedule.status, 'schedule.status');
     if (status === 'active') shown(schedule.next_update_at, 'schedule.next_update_at');
     const one = { ...examined, schedule };
-    const going = taskIds(one.entries.filter(isGoing));
+    const going = taskIds(one.entries.filter(isInProgress));
     if (going.length === 0 && !effectOn(one, options)) {
       return {
         is: 'ended',
@@ -136,22 +139,22 @@ export const updateCheck = defineJob({
       };
     }
     const tells = taskIds(one.entries);
-    const moments = [...one.runs, ...(one.latest ? [one.latest] : [])].map(({ at }) => at);
+    const times = [...one.runs, ...(one.latest ? [one.latest] : [])].map(({ at }) => at);
     const state: State = {
       plannedAt: now,
       since: one.since,
-      from: Math.min(one.since, ...moments.filter((at) => at > 0)),
+      from: Math.min(one.since, ...times.filter((at) => at > 0)),
       tells,
       closely: tells.filter((task) => suspicious.has(task)),
       going,
-      untold: one.untold,
+      untold: one.unreported,
       sites: cores.sites.size,
     };
     return { is: 'target', state };
   },
 
-  *extraTargets({ options, prepared: { looked, cores } }) {
-    const active = [...looked.values()].map((one) => {
+  *extraTargets({ options, prepared: { schedules, cores } }) {
+    const active = [...schedules.values()].map((one) => {
       const { status } = one.schedule;
       const isActive = status === 'active' || effectOn(one, options) === 'enableAutoUpdateSchedule';
       return { schedule: one.schedule, isActive: status === undefined ? undefined : isActive };
@@ -167,18 +170,18 @@ export const updateCheck = defineJob({
   },
 
   async act({ api, all, serviceTime, target, options, state, ended, now }): Promise<Answer<State>> {
-    if (!state) throw new Error('A schedule is planned with a state.');
+    if (!state) throw new Error('A schedule was planned without a state.');
     const [taskId, ...going] = state.going;
     const until = state.plannedAt + options.follow_for;
     if (taskId !== undefined && now < until && ended?.reason !== 'timeout') {
       const watch = { kind: 'task', taskId, since: state.plannedAt, until, adopted: true } as const;
       return { is: 'following', watch, next: { ...state, going } };
     }
-    const looked = await lookAgain({ api, all }, target.id, state, options);
-    const effect = state.did ? undefined : effectOn(looked, options);
+    const examined = await examineAgain({ api, all }, target.id, state, options);
+    const effect = state.did ? undefined : effectOn(examined, options);
     if (!effect) {
-      const label = await labelsOf({ api, all }, looked.runs, state.sites);
-      return scheduleEnd(looked, options, middleOf(await serviceTime(now)), label);
+      const label = await labelsOf({ api, all }, examined.runs, state.sites);
+      return scheduleEnd(examined, options, middleOf(await serviceTime(now)), label);
     }
     const done: State = { ...state, going: [], did: effect };
     try {
@@ -190,7 +193,7 @@ export const updateCheck = defineJob({
       const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
         auto_update_schedule_id: target.id,
       });
-      // Somebody else was faster: then it is as it should be.
+      // A person may have made the same change in the meantime: then nothing has to be done.
       const isDone = schedule.status === effects[effect];
       return { is: 'next', state: isDone ? done : { ...done, refused: rejected.message } };
     }
@@ -213,38 +216,38 @@ const taskIds = (entries: readonly HistoryEntry[]): string[] =>
   entries.flatMap(({ task_id }) => task_id ?? []);
 
 /**
- * Whether the details of a run's task are worth a request: something went wrong, and somebody wants to know
- * it.
+ * Whether the details of a run's task have to be read, which costs a request: the run may have failed on some
+ * site, and it is reported or decides whether the schedule is enabled.
  */
-function deservesLook(
+function needsDetails(
   entry: HistoryEntry,
   { entries, schedule }: ScheduleHistory,
   options: Options,
   suspicious: ReadonlySet<string>,
 ): boolean {
-  if (isGoing(entry) || !entry.task_id) return false;
-  if (wentWell(entry) && !suspicious.has(entry.task_id)) return false;
+  if (isInProgress(entry) || !entry.task_id) return false;
+  if (isSuccessful(entry) && !suspicious.has(entry.task_id)) return false;
   const decides = options.enable_paused && options.pause_on_failed_rate !== undefined;
   return entries.includes(entry) || (schedule.status === 'paused' && decides);
 }
 
-/** Reads the runs of a schedule. Costs a request for each of which `isClose` holds. */
-async function lookAt(
+/** Reads the runs of a schedule. Costs one request for each run whose task is read. */
+async function examineRuns(
   api: Api,
-  { schedule, since, untold, entries, latest }: ScheduleHistory,
-  isClose: (entry: HistoryEntry) => boolean,
+  { schedule, since, unreported, entries, latest }: ScheduleHistory,
+  readsTask: (entry: HistoryEntry) => boolean,
 ): Promise<ExaminedSchedule> {
   const runs: UpdateRun[] = [];
-  for (const entry of entries) runs.push(await readRunOf(api, entry, isClose(entry)));
-  const last = latest && (runs[entries.indexOf(latest)] ?? (await readRunOf(api, latest, isClose(latest))));
-  return { schedule, since, untold, runs, ...(last ? { latest: last } : {}) };
+  for (const entry of entries) runs.push(await readRunOf(api, entry, readsTask(entry)));
+  const last = latest && (runs[entries.indexOf(latest)] ?? (await readRunOf(api, latest, readsTask(latest))));
+  return { schedule, since, unreported, runs, ...(last ? { latest: last } : {}) };
 }
 
 /**
- * Reads again what the state says, when what went on has ended. Costs a request or two, and one a run that
- * went wrong.
+ * Examines a schedule again after its runs in progress have ended. Costs one or two requests, and one for each
+ * run whose task is read.
  */
-async function lookAgain(
+async function examineAgain(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   id: string,
   { tells, closely, since, from, untold, did, refused }: State,
@@ -253,7 +256,7 @@ async function lookAgain(
   const { auto_update_schedule: schedule } = await api.showAutoUpdateSchedule({
     auto_update_schedule_id: id,
   });
-  // What this check did is known, also where the service does not show it.
+  // If the service does not show the status, it follows from the change that this check made.
   const status = schedule.status ?? (did && refused === undefined ? effects[did] : undefined);
   const known = { ...schedule, status: shown(status, 'schedule.status') };
   const own: HistoryEntry[] = [];
@@ -266,16 +269,15 @@ async function lookAgain(
     task_id ? tells.includes(task_id) : !(Date.parse(performed_on ?? '') < since),
   );
   const [latest] = own;
-  const history = { schedule: known, since, untold, entries, ...(latest ? { latest } : {}) };
+  const history = { schedule: known, since, unreported: untold, entries, ...(latest ? { latest } : {}) };
   const suspicious = new Set(closely);
-  const looked = await lookAt(api, history, (entry) => deservesLook(entry, history, options, suspicious));
-  return { ...looked, did, refused };
+  const examined = await examineRuns(api, history, (entry) =>
+    needsDetails(entry, history, options, suspicious),
+  );
+  return { ...examined, did, refused };
 }
 
-/**
- * The addresses of the sites of some runs: asked for one by one, or all of the account's where that costs
- * less.
- */
+/** The addresses of the sites of these runs: from single views, or from the list of all sites if that costs less. */
 async function labelsOf(
   { api, all }: Pick<JobApi, 'api' | 'all'>,
   runs: readonly UpdateRun[],
@@ -287,11 +289,11 @@ async function labelsOf(
     for await (const { id, url } of all('listSites', {})) urls.set(id, url);
   } else {
     for (const site_id of ids) {
-      const shown = await api.showSite({ site_id }).catch((error: unknown) => {
+      const single = await api.showSite({ site_id }).catch((error: unknown) => {
         if (problemWith(error).gone) return undefined;
         throw error;
       });
-      if (shown) urls.set(site_id, shown.site.url);
+      if (single) urls.set(site_id, single.site.url);
     }
   }
   return (id) => urls.get(id) ?? id;

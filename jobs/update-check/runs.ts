@@ -1,7 +1,6 @@
 /**
- * What a run of an auto update schedule did, site by site (spec 2.9, 2.10): its entry in the history says
- * what was to be updated, and from which version to which; its task, where something went wrong, what became
- * of each site and why.
+ * What a run of an auto update schedule did, site by site (spec 2.9, 2.10). Its entry in the history shows
+ * what was planned, with versions. Its task, which is read after a failure, shows the result of each site.
  */
 import { isoMinute } from '../../src/clock.ts';
 import type { Item, Answer as ServiceAnswer } from '../../src/contract/operations.ts';
@@ -12,124 +11,127 @@ import { countOf } from '../../src/text.ts';
 export type HistoryEntry = Item<'listAutoUpdateHistory'>;
 export type TaskDetails = ServiceAnswer<'showTask'>['task'];
 
-/** A run that has ended, or still goes on. */
+/** A run, ended or in progress. */
 export interface UpdateRun {
-  /** When it began, in milliseconds since 1970; 0 when the service does not show it. */
+  /** When it started, in milliseconds since 1970; 0 when the service does not show it. */
   at: number;
   status: string;
   task?: string;
-  /** When its task last changed, in milliseconds since 1970: once it has ended, when it did. */
+  /** When its task last changed, in milliseconds since 1970. For a run that has ended, this is its end. */
   changedAt?: number;
   sites: UpdatedSite[];
 }
 
 interface UpdatedSite {
   id: string;
-  /** `unknown`: the run did not go well, and its task says nothing of this site. */
-  came: 'updated' | 'failed' | 'aborted' | 'cancelled' | 'unfinished' | 'unknown';
+  /** `unknown`: neither the run nor its task shows the result of this site. */
+  result: 'updated' | 'failed' | 'aborted' | 'cancelled' | 'unfinished' | 'unknown';
   /** `Shop 9.1.0 → 9.2.0, core 6.8.2 → 6.8.3`. */
   versions: string;
-  /** The step that went wrong and what the service says of it: ` at update_plugin: Disk full.` */
+  /** The step that failed and its error, as a clause: ` at update_plugin: Disk full.` */
   error?: string;
 }
 
-/** So many updates of one site are named. */
+/** The most updates of one site that are named. */
 const MAX_NAMED = 6;
 
-/** Whether a run is still at work. */
-export const isGoing = ({ status }: { status: string }): boolean =>
+export const isInProgress = ({ status }: { status: string }): boolean =>
   status === 'initializing' || status === 'running' || status === 'queued';
 
-/** Whether all that was to be updated was, as far as the history alone tells. */
-export const wentWell = ({ status }: { status: string }): boolean =>
+/** Whether all planned updates were made, according to the history alone. */
+export const isSuccessful = ({ status }: { status: string }): boolean =>
   status === 'completed' || status === 'no_updates';
 
 /**
- * Puts together what the history and, where it was asked, the task say of a run. `silent` is a task that was
- * asked and that the service does not show any more: then the history alone proves nothing of the sites.
+ * A run from its entry in the history and, if it was read, its task. `not-found`: the task was read and the
+ * service no longer has it. Then the history alone proves nothing about the sites.
  */
-export function readRun(entry: HistoryEntry, asked?: TaskDetails | 'silent'): UpdateRun {
-  const task = asked === 'silent' ? undefined : asked;
+export function readRun(entry: HistoryEntry, details?: TaskDetails | 'not-found'): UpdateRun {
+  const task = details === 'not-found' ? undefined : details;
   const changedAt = Date.parse(task?.updated_at ?? '');
-  const told = new Map(task?.details?.sites?.map((site) => [site.id, site]));
-  const isSilent = asked !== undefined && task?.details?.sites === undefined;
+  const taskSites = new Map(task?.details?.sites?.map((site) => [site.id, site]));
+  const lacksResults = details !== undefined && task?.details?.sites === undefined;
   const planned = new Map(entry.sites?.map((site) => [site.id, versionsOf(site)]));
-  const ids = new Set([...planned.keys(), ...told.keys()]);
+  const ids = new Set([...planned.keys(), ...taskSites.keys()]);
   return {
     at: Date.parse(entry.performed_on ?? '') || 0,
     status: entry.status,
     ...(entry.task_id ? { task: entry.task_id } : {}),
     ...(Number.isNaN(changedAt) ? {} : { changedAt }),
     sites: [...ids].map((id) => {
-      const site = told.get(id);
+      const site = taskSites.get(id);
       const versions = planned.get(id) ?? '';
       if (!site)
-        return { id, versions, came: entry.status === 'completed' && !isSilent ? 'updated' : 'unknown' };
+        return {
+          id,
+          versions,
+          result: entry.status === 'completed' && !lacksResults ? 'updated' : 'unknown',
+        };
       const error = errorOf(site);
-      return { id, versions, came: cameOf(site.status), ...(error ? { error } : {}) };
+      return { id, versions, result: resultOf(site.status), ...(error ? { error } : {}) };
     }),
   };
 }
 
-/** The share of a run's sites that failed or were aborted, in percent; nothing when that is not known. */
-export function failedShare({ status, sites }: UpdateRun): number | undefined {
+/** The percentage of a run's sites that failed or were aborted; `undefined` when it is not known. */
+export function failedPercentage({ status, sites }: UpdateRun): number | undefined {
   if (status === 'no_updates') return 0;
-  if (sites.length === 0 || sites.some(({ came }) => came === 'unknown')) return undefined;
-  return (100 * sites.filter(isBad).length) / sites.length;
+  if (sites.length === 0 || sites.some(({ result }) => result === 'unknown')) return undefined;
+  return (100 * sites.filter(isFailure).length) / sites.length;
 }
 
-/** Whether a run ended well by its status, and the service does not show what became of all of its sites. */
+/** Whether a run completed, but the service does not show the results of all its sites. */
 export const isUnclear = ({ status, sites }: UpdateRun): boolean =>
-  status === 'completed' && sites.some(({ came }) => came === 'unknown');
+  status === 'completed' && sites.some(({ result }) => result === 'unknown');
 
-/** Whether something failed or was aborted in a run. */
-export const wentBadly = ({ status, sites }: UpdateRun): boolean =>
-  status === 'failed' || status === 'aborted' || sites.some(isBad);
+/** Whether a run, or at least one of its sites, failed or was aborted. */
+export const hasFailures = ({ status, sites }: UpdateRun): boolean =>
+  status === 'failed' || status === 'aborted' || sites.some(isFailure);
 
 /**
- * What there is to say of a run: a line about the whole, then one for each site, those that went wrong first.
- * `bad` is how grave a failed update is; `label` gives a site's address.
+ * The findings of a run: one for the whole run, then one for each site, the most severe first.
+ * `failureSeverity` is the severity of a failed update; `label` gives a site's address.
  */
 export function runFindings(
   run: UpdateRun,
-  bad: Finding['severity'],
+  failureSeverity: Finding['severity'],
   label: (siteId: string) => string,
 ): Finding[] {
-  const found = run.task === undefined || isGoing(run) ? {} : { task: run.task };
+  const task = run.task === undefined || isInProgress(run) ? {} : { task: run.task };
   const whole: Finding = {
-    severity: wentBadly(run) ? bad : wentWell(run) ? 'info' : 'warning',
-    about: `run of ${inMinutes(run.at)}`,
+    severity: hasFailures(run) ? failureSeverity : isSuccessful(run) ? 'info' : 'warning',
+    about: `run of ${formatMinute(run.at)}`,
     message: formatWhole(run),
-    ...found,
+    ...task,
   };
-  if (isGoing(run)) return [whole];
+  if (isInProgress(run)) return [whole];
   const sites = run.sites
-    .filter(({ came }) => came !== 'unknown')
+    .filter(({ result }) => result !== 'unknown')
     .map(
       (site): Finding => ({
-        severity: isBad(site) ? bad : site.came === 'updated' ? 'info' : 'warning',
+        severity: isFailure(site) ? failureSeverity : site.result === 'updated' ? 'info' : 'warning',
         about: label(site.id),
         message: formatSite(site),
-        ...found,
+        ...task,
       }),
     );
-  return [whole, ...sites.sort((a, b) => gravity[a.severity] - gravity[b.severity])];
+  return [whole, ...sites.sort((a, b) => severityOrder[a.severity] - severityOrder[b.severity])];
 }
 
-/** The order in which a person wants to read findings. */
-export const gravity: Record<Finding['severity'], number> = { error: 0, warning: 1, info: 2 };
+/** The order in which findings are shown. */
+export const severityOrder: Record<Finding['severity'], number> = { error: 0, warning: 1, info: 2 };
 
-/** A moment of the service as a person reads it; `?` when it is none. */
-export function inMinutes(moment: string | number | undefined): string {
-  const at = typeof moment === 'number' ? moment : Date.parse(moment ?? '');
+/** A time of the service for people, to the minute; `?` when it is not shown. */
+export function formatMinute(time: string | number | undefined): string {
+  const at = typeof time === 'number' ? time : Date.parse(time ?? '');
   return Number.isNaN(at) || at === 0 ? '?' : isoMinute(at);
 }
 
-const isBad = ({ came }: UpdatedSite): boolean => came === 'failed' || came === 'aborted';
+const isFailure = ({ result }: UpdatedSite): boolean => result === 'failed' || result === 'aborted';
 
 function formatWhole(run: UpdateRun): string {
   if (run.status === 'no_updates') return 'There was nothing to update.';
-  if (isGoing(run)) {
+  if (isInProgress(run)) {
     return `It is still running${run.task ? ` (task ${run.task})` : ''}; the next check reports how it ended.`;
   }
   return `It ${ends.get(run.status) ?? `ended as "${run.status}"`}: ${formatUpdate(run)}.`;
@@ -138,16 +140,16 @@ function formatWhole(run: UpdateRun): string {
 /** `1 updated, 2 failed of 3 sites`. */
 export function formatUpdate({ sites }: Pick<UpdateRun, 'sites'>): string {
   const all = countOf(sites.length, 'site');
-  if (sites.some(({ came }) => came === 'unknown'))
-    return `the service does not say what became of its ${all}`;
+  if (sites.some(({ result }) => result === 'unknown'))
+    return `the service does not show the results of its ${all}`;
   const counts = (['updated', 'failed', 'aborted', 'cancelled', 'unfinished'] as const)
-    .map((came) => [sites.filter((site) => site.came === came).length, came] as const)
+    .map((result) => [sites.filter((site) => site.result === result).length, result] as const)
     .filter(([count]) => count > 0)
-    .map(([count, came]) => `${count} ${came}`);
-  return counts.length === 0 ? 'it names no sites' : `${counts.join(', ')} of ${all}`;
+    .map(([count, result]) => `${count} ${result}`);
+  return counts.length === 0 ? 'it lists no sites' : `${counts.join(', ')} of ${all}`;
 }
 
-/** A map, since the service may answer any word, such as `constructor`. */
+/** A map, because the status can be any word, such as `constructor`. */
 const ends = new Map([
   ['completed', 'completed'],
   ['failed', 'failed'],
@@ -155,10 +157,10 @@ const ends = new Map([
   ['cancelled', 'was cancelled'],
 ]);
 
-function formatSite({ came, versions, error }: UpdatedSite): string {
-  if (came === 'updated') return `Updated${versions ? `: ${versions}` : ''}.`;
-  const how = came === 'unfinished' ? 'Was not finished' : `${came[0]?.toUpperCase()}${came.slice(1)}`;
-  return `${how}${error ?? '.'}${versions ? ` Was to get ${versions}.` : ''}`;
+function formatSite({ result, versions, error }: UpdatedSite): string {
+  if (result === 'updated') return `Updated${versions ? `: ${versions}` : ''}.`;
+  const how = result === 'unfinished' ? 'Not finished' : `${result[0]?.toUpperCase()}${result.slice(1)}`;
+  return `${how}${error ?? '.'}${versions ? ` Planned: ${versions}.` : ''}`;
 }
 
 function versionsOf({ wp }: NonNullable<HistoryEntry['sites']>[number]): string {
@@ -174,13 +176,13 @@ function versionsOf({ wp }: NonNullable<HistoryEntry['sites']>[number]): string 
   return more > 0 ? `${updates.slice(0, MAX_NAMED).join(', ')} and ${more} more` : updates.join(', ');
 }
 
-function cameOf(status: string | undefined): UpdatedSite['came'] {
+function resultOf(status: string | undefined): UpdatedSite['result'] {
   if (status === undefined) return 'unknown';
   if (status === 'completed') return 'updated';
   return status === 'failed' || status === 'aborted' || status === 'cancelled' ? status : 'unfinished';
 }
 
-/** Where it went wrong, in a clause. */
+/** The step that failed and its error, as a clause. */
 function errorOf(site: TaskSite): string | undefined {
   const error = stepErrorOf(site);
   return error && ` at ${error.step}: ${error.message ?? 'without a message.'}`;

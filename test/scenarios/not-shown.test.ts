@@ -217,7 +217,7 @@ describe('an update check', () => {
     options: updateCheck.options.parse({ enable_paused: true, pause_on_failed_rate: '50%', fail_on: [] }),
   });
 
-  /** One site whose core is behind, and one active and one paused schedule for its plugins. */
+  /** One site whose core is outdated, and one active and one paused schedule for its plugins. */
   async function withSchedules() {
     world = await startWorld({ sites: 1 });
     const { sandbox, caretaker } = world;
@@ -241,11 +241,11 @@ describe('an update check', () => {
 
     expect(targets['site:site-0001']).toMatchObject({
       reason: 'uncovered',
-      detail: expect.stringMatching(/is behind, .* The service does not show site\.wp\.core\.vulnerable\.$/),
+      detail: expect.stringMatching(/is outdated .* The service does not show site\.wp\.core\.vulnerable\.$/),
     });
   });
 
-  test('looks at a site alone when the list does not show whether its core is behind', async () => {
+  test('reads the single view of a site when the list does not show whether its core is outdated', async () => {
     const { now } = await withSchedules();
     now.sandbox.hide('listSites', 'wp.core');
     const seen = await fired(now, check);

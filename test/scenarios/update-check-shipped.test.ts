@@ -1,7 +1,4 @@
-/**
- * The shipped policy update-check by the command line: what it tells of each schedule and site, against the
- * account itself.
- */
+/** The shipped policy update-check on the command line: what it reports, compared with the account. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,9 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
 
 const HOUR = 3_600_000;
-/**
- * The service's clock has just struck the hour: its schedules begin their next runs long after these tests.
- */
+/** Sets the service's clock to just after a full hour, so that no schedule starts a run during these tests. */
 const AHEAD_MS = HOUR - (Date.now() % HOUR) + 60_000;
 
 let sandbox: Sandbox;
@@ -22,7 +17,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ sites: 60, seed: 1, rateLimit: 0, token: 't', clockOffsetMs: AHEAD_MS });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
   await desk.keepRedis();
-  // A site whose core is behind and which the schedule for all sites leaves out.
+  // A site whose core is outdated, and which is removed from the schedule for all sites.
   sandbox.site('site-0050').coreIs({ current: '6.8.2' });
   const { auto_update_schedules: schedules } = await ask('listAutoUpdateSchedules', '/auto-update-schedules');
   const everything = schedules.find(({ name }) => name === 'Everything')?.id;
@@ -39,13 +34,13 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** Asks the account itself. */
+/** Reads from the account itself. */
 async function ask<Id extends OperationId>(_: Id, path: string): Promise<Answer<Id>> {
   const headers = { authorization: `Bearer ${sandbox.token}` };
   return (await (await fetch(`${sandbox.url}${path}`, { headers })).json()) as Answer<Id>;
 }
 
-interface Told {
+interface Reported {
   id: string;
   outcome: string;
   reason: string;
@@ -53,26 +48,28 @@ interface Told {
 }
 const run = async (policy: string) => {
   const { code, stdout } = await desk.run(['run', policy, '--json']);
-  const report = JSON.parse(stdout) as { status: string; targets: Told[] };
-  return { code, status: report.status, told: new Map(report.targets.map((target) => [target.id, target])) };
+  const report = JSON.parse(stdout) as { status: string; targets: Reported[] };
+  return {
+    code,
+    status: report.status,
+    reported: new Map(report.targets.map((target) => [target.id, target])),
+  };
 };
 
 const FORTNIGHT = 14 * 86_400_000;
 
-/**
- * What is to be told of each schedule, and of each site whose core is vulnerable, by what the account message.
- */
-async function promised(): Promise<Record<string, string>> {
+/** The outcome that each schedule, and each site with a vulnerable core, should have according to the account. */
+async function expectedEnds(): Promise<Record<string, string>> {
   const { auto_update_schedules: schedules } = await ask('listAutoUpdateSchedules', '/auto-update-schedules');
   const { auto_update_history: history } = await ask('listAutoUpdateHistory', '/auto-update-history');
-  const promises: Record<string, string> = { 'site:site-0050': 'failed uncovered' };
+  const expected: Record<string, string> = { 'site:site-0050': 'failed uncovered' };
   for (const { id, status } of schedules) {
     const own = history.filter(({ auto_update_schedule: of }) => of?.id === id);
-    const lately = own.filter(
+    const recent = own.filter(
       ({ performed_on: at }) => Date.parse(at ?? '') > Date.now() + AHEAD_MS - FORTNIGHT,
     );
-    const bad = lately.some((entry) => entry.status === 'failed' || entry.status === 'aborted');
-    promises[id] = bad
+    const bad = recent.some((entry) => entry.status === 'failed' || entry.status === 'aborted');
+    expected[id] = bad
       ? 'failed update-failed'
       : status === 'paused'
         ? 'skipped schedule-paused'
@@ -82,12 +79,12 @@ async function promised(): Promise<Record<string, string>> {
   }
   for (const id of sandbox.siteIds()) {
     const { site } = await ask('showSite', `/sites/${id}`);
-    if (site.wp?.core?.vulnerable) promises[`site:${id}`] = 'failed vulnerable';
+    if (site.wp?.core?.vulnerable) expected[`site:${id}`] = 'failed vulnerable';
   }
-  return promises;
+  return expected;
 }
 
-/** All that was changed in the account since the test prepared it. */
+/** All changes in the account since the test prepared it. */
 function changes() {
   const { journal } = sandbox;
   const [enabled, disabled] = [
@@ -98,23 +95,23 @@ function changes() {
   return { enabled, disabled };
 }
 
-const endsOf = (told: ReadonlyMap<string, Told>) =>
-  Object.fromEntries([...told].map(([id, { outcome, reason }]) => [id, `${outcome} ${reason}`]));
+const endsOf = (reported: ReadonlyMap<string, Reported>) =>
+  Object.fromEntries([...reported].map(([id, { outcome, reason }]) => [id, `${outcome} ${reason}`]));
 
-test('the account is told as it is, nothing in it is changed, and what failed is not told twice', async () => {
-  const promises = await promised();
+test('the report agrees with the account, nothing is changed, and failures are not reported twice', async () => {
+  const expected = await expectedEnds();
   const plan = JSON.parse((await desk.run(['plan', 'update-check', '--json'])).stdout);
 
   const first = await run('update-check');
 
   expect(first).toMatchObject({ code: 1, status: 'partial' });
-  expect(endsOf(first.told)).toEqual(promises);
-  // A plan shows all that a run would tell without following anything.
+  expect(endsOf(first.reported)).toEqual(expected);
+  // A plan shows everything that a run reports without following tasks.
   expect(plan.targets).toEqual([]);
-  expect(plan.settled.map(({ id }: Told) => id)).toEqual([...first.told.keys()]);
-  // Each site at which an update went wrong has a line, with the error of its step.
+  expect(plan.settled.map(({ id }: Reported) => id)).toEqual([...first.reported.keys()]);
+  // Each site on which an update failed has a finding with the error of its step.
   const { tasks } = await ask('listTasks', '/tasks?filters[type:eq]=wp_site_update');
-  const failing = [...first.told.values()].filter(({ reason }) => reason === 'update-failed');
+  const failing = [...first.reported.values()].filter(({ reason }) => reason === 'update-failed');
   const known = new Set(failing.flatMap(({ findings }) => findings.map(({ task }) => task)));
   const lines = failing.flatMap(({ findings }) =>
     findings.map(({ about, message }) => `${about} ${message}`),
@@ -127,22 +124,22 @@ test('the account is told as it is, nothing in it is changed, and what failed is
       const { url } = (await ask('showSite', `/sites/${site.id}`)).site;
       const error = site.steps?.find(({ error }) => Object.keys(error ?? {}).length > 0)?.error;
       const mine = lines.filter((line) => line.startsWith(url) && line.includes(String(error?.['message'])));
-      expect({ url, told: mine.length > 0 }).toEqual({ url, told: true });
+      expect({ url, reported: mine.length > 0 }).toEqual({ url, reported: true });
       sites += 1;
     }
   }
   expect(sites).toBeGreaterThan(3);
 
   const second = await run('update-check');
-  const onceTold = Object.entries(promises).map(([id, end]) => [
+  const expectedNext = Object.entries(expected).map(([id, end]) => [
     id,
     end.replace(/.* update-failed/, 'succeeded done'),
   ]);
-  expect(endsOf(second.told)).toEqual(Object.fromEntries(onceTold));
+  expect(endsOf(second.reported)).toEqual(Object.fromEntries(expectedNext));
   expect(changes()).toEqual({ enabled: [], disabled: [] });
 });
 
-test('asked to, it enables what is paused and pauses what fails too much, once', async () => {
+test('when enabled in the policy, it enables paused schedules and pauses failing ones, once', async () => {
   const shipped = readFileSync(join(desk.folder, 'config/policies/update-check.yaml'), 'utf8');
   desk.write(
     'config/policies/acting.yaml',
@@ -163,8 +160,8 @@ test('asked to, it enables what is paused and pauses what fails too much, once',
     const status = [hosting, rebuilt].includes(id) ? 'paused' : 'active';
     expect({ name, status: sandbox.schedule(id).state().status }).toEqual({ name, status });
   }
-  expect(first.told.get(hosting)?.findings[0]?.message).toContain('Paused by this check');
-  expect(endsOf(second.told)).toMatchObject({
+  expect(first.reported.get(hosting)?.findings[0]?.message).toContain('Paused by this check');
+  expect(endsOf(second.reported)).toMatchObject({
     [hosting]: 'skipped schedule-paused',
     [rebuilt]: 'skipped schedule-paused',
   });

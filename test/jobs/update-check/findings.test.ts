@@ -1,4 +1,4 @@
-/** What is kept of much that is to be told, and what is changed only when there is no doubt. */
+/** Which findings are kept when there are too many, and when a schedule is changed. */
 import { expect, test } from 'vitest';
 import { type ExaminedSchedule, effectOn, scheduleEnd } from '../../../jobs/update-check/findings.ts';
 import type { UpdateSchedule } from '../../../jobs/update-check/history.ts';
@@ -22,26 +22,26 @@ const options = {
   pause_on_failed_rate: 20,
 };
 
-const aRun = (night: number, came: UpdateRun['sites'][number]['came'][]): UpdateRun => ({
+const aRun = (night: number, result: UpdateRun['sites'][number]['result'][]): UpdateRun => ({
   at: NIGHT - night * DAY,
-  status: came.includes('failed') ? 'failed' : 'completed',
+  status: result.includes('failed') ? 'failed' : 'completed',
   task: `t-${night}`,
   changedAt: NIGHT - night * DAY + 60_000,
-  sites: came.map((one, index) => ({ id: `site-${index}`, came: one, versions: 'Shop 9.1 → 9.2' })),
+  sites: result.map((one, index) => ({ id: `site-${index}`, result: one, versions: 'Shop 9.1 → 9.2' })),
 });
-const looked = (runs: UpdateRun[], changes: Partial<UpdateSchedule> = {}): ExaminedSchedule => ({
+const examined = (runs: UpdateRun[], changes: Partial<UpdateSchedule> = {}): ExaminedSchedule => ({
   schedule: { ...schedule, ...changes },
   since: NIGHT - 60 * DAY,
-  untold: 0,
+  unreported: 0,
   runs,
   ...(runs[0] ? { latest: runs[0] } : {}),
 });
 
-test('of more lines than are kept, every run has one, and then what went wrong comes first', () => {
+test('when there are too many findings, every run keeps its own, and failures come before the rest', () => {
   const many = [...Array(25).fill('updated'), ...Array(5).fill('failed')] as ('updated' | 'failed')[];
   const runs = Array.from({ length: 20 }, (_, night) => aRun(night, many));
 
-  const { findings = [] } = scheduleEnd(looked(runs), options, NIGHT + DAY / 2, (id) => id);
+  const { findings = [] } = scheduleEnd(examined(runs), options, NIGHT + DAY / 2, (id) => id);
 
   const kept = findings.slice(0, 100);
   expect(new Set(kept.flatMap(({ task }) => task ?? [])).size).toBe(20);
@@ -50,9 +50,9 @@ test('of more lines than are kept, every run has one, and then what went wrong c
   expect(kept.slice(21).every(({ severity }) => severity === 'error')).toBe(true);
 });
 
-test('runs that are not told for their number are at least counted', () => {
+test('runs that are not reported because there are too many are counted', () => {
   const { findings } = scheduleEnd(
-    { ...looked([aRun(0, ['updated'])]), untold: 7 },
+    { ...examined([aRun(0, ['updated'])]), unreported: 7 },
     options,
     NIGHT,
     (id) => id,
@@ -65,34 +65,34 @@ test('runs that are not told for their number are at least counted', () => {
 });
 
 test.each([
-  ['failed on more than the share', aRun(0, ['failed', 'updated']), {}, 'disableAutoUpdateSchedule'],
-  ['failed on no more than the share', aRun(0, ['failed', ...Array(4).fill('updated')]), {}, undefined],
-  ['failed on nobody knows how many sites', aRun(0, ['unknown', 'unknown']), {}, undefined],
+  ['failed on more than the percentage', aRun(0, ['failed', 'updated']), {}, 'disableAutoUpdateSchedule'],
+  ['failed on no more than the percentage', aRun(0, ['failed', ...Array(4).fill('updated')]), {}, undefined],
+  ['does not show on how many sites it failed', aRun(0, ['unknown', 'unknown']), {}, undefined],
   [
-    'failed before somebody changed it',
+    'failed before the schedule was changed',
     aRun(0, ['failed']),
     { updated_at: '2026-11-21T09:00:00Z' },
     undefined,
   ],
   [
-    'failed, and nobody knows when it was last changed',
+    'failed, but which does not show when it was last changed',
     aRun(0, ['failed']),
     { updated_at: undefined },
     undefined,
   ],
-  ['failed, and is paused already', aRun(0, ['failed']), { status: 'paused' }, undefined],
+  ['failed, and which is already paused', aRun(0, ['failed']), { status: 'paused' }, undefined],
   [
-    'may have failed, and is paused',
+    'may have failed, and which is paused',
     { ...aRun(0, ['unknown']), status: 'failed' },
     { status: 'paused' },
     undefined,
   ],
-  ['went well, and is paused', aRun(0, ['updated']), { status: 'paused' }, 'enableAutoUpdateSchedule'],
-  ['went well, in a status that nobody knows', aRun(0, ['updated']), { status: 'archived' }, undefined],
-] as const)('a schedule whose last run %s', (_, run, changes, effect) => {
-  expect(effectOn(looked([run as UpdateRun], changes), options)).toBe(effect);
+  ['succeeded, and which is paused', aRun(0, ['updated']), { status: 'paused' }, 'enableAutoUpdateSchedule'],
+  ['succeeded, and whose status is unknown', aRun(0, ['updated']), { status: 'archived' }, undefined],
+] as const)('the change to a schedule whose last run %s', (_, run, changes, effect) => {
+  expect(effectOn(examined([run as UpdateRun], changes), options)).toBe(effect);
 });
 
-test('a bad run that an earlier check has told of changes nothing any more', () => {
-  expect(effectOn({ ...looked([]), latest: aRun(0, ['failed']) }, options)).toBeUndefined();
+test('a failed run that an earlier check reported causes no change', () => {
+  expect(effectOn({ ...examined([]), latest: aRun(0, ['failed']) }, options)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Which runs of auto update schedules there are to tell of: none is missed, and none is told twice. */
+/** Which runs of auto update schedules a check reports: none is missed, and none is reported twice. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readUpdateHistory } from '../../../jobs/update-check/history.ts';
@@ -22,7 +22,7 @@ let redis: Redis;
 let client: Client;
 let schedule: string;
 
-/** Six plain sites with one schedule for the first of them, which runs when a test says so. */
+/** Six sites, and one schedule for the first of them, which a test starts. */
 beforeEach(async () => {
   clock = heldClock();
   sandbox = await startSandbox({ sites: 6, clock, rateLimit: 0 });
@@ -53,24 +53,25 @@ afterEach(async () => {
   await sandbox.stop();
 });
 
-/** Starts a run that takes so long; gives its task. */
+/** Starts a run that takes `ms`, and gives its task. */
 function runFor(ms: number): string {
   sandbox.site('site-0001').fallBehind();
   return sandbox.schedule(schedule).runNow(ms) ?? '';
 }
 
-/** A check of a while ago and the tasks that it told of; null when it did not come to its end. */
+/** An earlier check and the tasks that it reported; null when it was not completed. */
 interface Earlier {
   at: number;
-  told: string[] | null;
+  reported: string[] | null;
 }
 
-/** The tasks that a check now would tell of, after these, newest first. */
-async function toTell(...before: Earlier[]): Promise<(string | null | undefined)[]> {
+/** The tasks that a check would report now, after these earlier checks, newest first. */
+async function tasksToReport(...before: Earlier[]): Promise<(string | null | undefined)[]> {
   const earlier = async function* (): AsyncGenerator<EarlierTarget> {
-    for (const { at, told } of before) {
-      const standing = { severity: 'info' as const, about: 'schedule', message: 'Active.' };
-      const findings = told === null ? [] : [standing, ...told.map((task) => ({ ...standing, task }))];
+    for (const { at, reported } of before) {
+      const ofSchedule = { severity: 'info' as const, about: 'schedule', message: 'Active.' };
+      const findings =
+        reported === null ? [] : [ofSchedule, ...reported.map((task) => ({ ...ofSchedule, task }))];
       yield { at, id: schedule, findings };
     }
   };
@@ -79,68 +80,68 @@ async function toTell(...before: Earlier[]): Promise<(string | null | undefined)
   return schedules.get(schedule)?.entries.map(({ task_id }) => task_id) ?? [];
 }
 
-test('the first check tells of what it looks back for, and of nothing before', async () => {
+test('the first check reports the runs within its lookback, and no earlier ones', async () => {
   runFor(HOUR);
   await clock.advance(10 * DAY);
   const second = runFor(HOUR);
   await clock.advance(10 * DAY);
   const third = runFor(HOUR);
 
-  expect(await toTell()).toEqual([third, second]);
+  expect(await tasksToReport()).toEqual([third, second]);
 });
 
-test('a later check goes back to the one before, also when that is longer ago than a first one looks', async () => {
+test('a later check goes back to the previous one, even if that is longer ago than the lookback', async () => {
   const first = runFor(HOUR);
   await clock.advance(2 * HOUR);
-  const check = { at: clock.now(), told: [first] };
+  const check = { at: clock.now(), reported: [first] };
   await clock.advance(3 * HOUR);
   const second = runFor(HOUR);
   await clock.advance(30 * DAY);
 
-  expect(await toTell(check)).toEqual([second]);
+  expect(await tasksToReport(check)).toEqual([second]);
 });
 
-test('a run that began long before the last check, and ended after it, is told', async () => {
+test('a run that started long before the last check and ended after it is reported', async () => {
   const long = runFor(9 * HOUR);
   await clock.advance(5 * HOUR);
-  const check = { at: clock.now(), told: [] };
+  const check = { at: clock.now(), reported: [] };
   await clock.advance(DAY);
 
-  expect(await toTell(check)).toEqual([long]);
+  expect(await tasksToReport(check)).toEqual([long]);
 });
 
-test('a run that still goes on is told however long ago it began', async () => {
+test('a run in progress is reported, however long ago it started', async () => {
   const endless = runFor(40 * DAY);
   await clock.advance(20 * DAY);
-  const check = { at: clock.now() - DAY, told: [] };
+  const check = { at: clock.now() - DAY, reported: [] };
 
-  expect(await toTell(check)).toEqual([endless]);
+  expect(await tasksToReport(check)).toEqual([endless]);
 });
 
-test('what ended just before the last check, and was told by it or by the one before, is not told again', async () => {
+test('a run that ended just before the last check and was reported by an earlier check is not reported again', async () => {
   const first = runFor(HOUR / 6);
   await clock.advance(HOUR / 4);
-  const early = { at: clock.now(), told: [first] };
+  const early = { at: clock.now(), reported: [first] };
   const second = runFor(HOUR / 6);
   await clock.advance(HOUR / 4);
-  const late = { at: clock.now(), told: [second] };
+  const late = { at: clock.now(), reported: [second] };
   await clock.advance(HOUR / 12);
   const third = runFor(HOUR / 6);
   await clock.advance(HOUR / 4);
 
-  expect(await toTell(late, early)).toEqual([third]);
+  expect(await tasksToReport(late, early)).toEqual([third]);
 });
 
-test('what a check did not come to tell, the next one tells, and nothing that was told before it', async () => {
+test('a run that a cancelled check did not report is reported by the next one, and no others again', async () => {
   const first = runFor(HOUR);
   await clock.advance(2 * HOUR);
-  const good = { at: clock.now(), told: [first] };
+  const good = { at: clock.now(), reported: [first] };
   await clock.advance(3 * HOUR);
   const second = runFor(HOUR);
   await clock.advance(4 * HOUR);
-  const calledOff = { at: clock.now(), told: null };
+  const cancelled = { at: clock.now(), reported: null };
   await clock.advance(DAY);
   const third = runFor(HOUR);
 
-  expect(await toTell(calledOff, good)).toEqual([third, second]);
+  expect(await tasksToReport(cancelled, good)).toEqual([third, second]);
 });

@@ -1,4 +1,4 @@
-/** What an update check tells, and every reason it can give, each brought about at the service. */
+/** What an update check reports, and every reason that it can give, each caused at the service. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { updateCheck } from '../../../jobs/update-check/job.ts';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
@@ -18,21 +18,21 @@ const PERSON = { requestClass: 'person' } as const;
 const client = () => world.caretaker.link('default').client;
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** An account of six plain sites without auto update schedules. */
+/** An account with six sites and no auto update schedules. */
 async function startAccount(options: WorldOptions = {}): Promise<void> {
   world = await startWorld({ sites: 6, ...options });
   const { auto_update_schedules: planted } = await client().call('listAutoUpdateSchedules', {}, PERSON);
   for (const { id } of planted)
     await client().call('deleteAutoUpdateSchedule', { auto_update_schedule_id: id }, PERSON);
   for (const id of world.sandbox.siteIds()) {
-    // As new as can be, so that nothing is told of the site itself.
+    // The latest version, so that there is nothing to report about the site itself.
     world.sandbox.site(id).coreIs({ current: '6.8.3' });
   }
 }
 
 type Fields = Input<'createAutoUpdateSchedule'>['body']['auto_update_schedule'];
 
-/** A daily schedule for plugins, which began an hour ago and is due in twenty-three. */
+/** A daily schedule for plugins, which started an hour ago and is due in 23 hours. */
 async function addSchedule(sites: string[], changes: Partial<Fields> = {}): Promise<string> {
   const auto_update_schedule: Fields = {
     name: 'Plugins',
@@ -50,13 +50,13 @@ const coreOf = (sites: string[]): Pick<Fields, 'scope'> => ({
   scope: { sites: { selection: 'specific', ids: sites }, updates: { wordpress_core: true } },
 });
 
-/** Runs a schedule out of turn, with something to update; gives the task. */
+/** Starts a run of a schedule that has something to update, and gives its task. */
 function runNow(schedule: string, takesMs = 15_000): string {
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).fallBehind();
   return world.sandbox.schedule(schedule).runNow(takesMs) ?? '';
 }
 
-/** Runs a schedule out of turn, to the end of its task. */
+/** Starts a run of a schedule and waits until its task has ended. */
 async function runToTheEnd(schedule: string): Promise<string> {
   const task = runNow(schedule);
   await ended(task);
@@ -82,7 +82,7 @@ const policyWith = (options: object = {}, changes: Partial<Policy> = {}): Policy
     ...changes,
   });
 
-/** Fires a check and gives what became of its targets, by id. */
+/** Runs a check and gives its targets by id. */
 async function check(options: object = {}): Promise<Record<string, Target>> {
   return targetsOf(await world.ended(await world.fire(policyWith(options))));
 }
@@ -90,7 +90,7 @@ async function check(options: object = {}): Promise<Record<string, Target>> {
 const targetsOf = async (run: Run): Promise<Record<string, Target>> =>
   Object.fromEntries((await world.targets(run)).map((target) => [target.id, target]));
 
-/** The lines of a target: `error run of ...: It failed`. */
+/** The findings of a target as lines: `error run of ...: It failed`. */
 const linesOf = (target: Target | undefined): string[] =>
   (target?.findings ?? []).map(({ severity, about, message }) => `${severity} ${about}: ${message}`);
 
@@ -102,7 +102,7 @@ const effects = () => ({
 });
 
 describe('a run of a schedule', () => {
-  test('that went well is told once, with each site and from which version to which', async () => {
+  test('that succeeded is reported once, with each site and its versions', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await runToTheEnd(id);
@@ -121,7 +121,7 @@ describe('a run of a schedule', () => {
     expect(linesOf(second[id])).toHaveLength(1);
   });
 
-  test('that failed at one site and was aborted at another has failed, with site, step and error', async () => {
+  test('that failed on one site and was aborted on another is failed, with site, step and error', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     world.sandbox.site('site-0002').underMaintenance(true);
@@ -136,15 +136,15 @@ describe('a run of a schedule', () => {
     const lines = linesOf(first[id]);
     const [failed, aborted] = [await addressOf('site-0001'), await addressOf('site-0002')];
     expect(lines.find((line) => line.startsWith(`error ${failed}`))).toMatch(
-      /Failed at check: The step check failed\. Was to get Contact Form \S+ → \S+/,
+      /Failed at check: The step check failed\. Planned: Contact Form \S+ → \S+/,
     );
     expect(lines.find((line) => line.startsWith(`error ${aborted}`))).toContain('Aborted at check:');
     expect(lines.filter((line) => line.startsWith('info http'))).toHaveLength(1);
-    // What failed is told once: it is no standing fault of the schedule.
+    // A failed update is an event, which is reported once. It is not a state of the schedule.
     expect(second[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
   });
 
-  test('is told as a warning, and fails nothing, when the policy does not name failed updates', async () => {
+  test('that failed is only a warning when fail_on does not name failed updates', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001']);
@@ -156,7 +156,7 @@ describe('a run of a schedule', () => {
     expect(linesOf(target)[1]).toMatch(/^warning run of .*: It failed/);
   });
 
-  test('that still goes on is followed to its end, told once, and with all that came before', async () => {
+  test('that is in progress is followed to its end and reported once, with all runs before it', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001', 'site-0002']);
     const before = await runToTheEnd(id);
@@ -176,7 +176,7 @@ describe('a run of a schedule', () => {
     expect(linesOf(second[other])).toHaveLength(1);
   });
 
-  test('that goes on for longer than it is followed is left to the next check, which tells its end', async () => {
+  test('that takes longer than follow_for is reported by the next check', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     const task = runNow(id, 24 * HOUR);
@@ -193,7 +193,7 @@ describe('a run of a schedule', () => {
     expect(linesOf(third[id])).toHaveLength(1);
   });
 
-  test('is followed for so long as follow_for says, all runs together, and no longer', async () => {
+  test('is followed for follow_for at most, for all runs together', async () => {
     await startAccount();
     const [one, other] = [
       await addSchedule(['site-0001']),
@@ -211,7 +211,7 @@ describe('a run of a schedule', () => {
     }
   });
 
-  test('is the work of the service: cancelling the check leaves it to its end', async () => {
+  test('belongs to the service, so cancelling the check does not cancel it', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     const task = runNow(id, 120_000);
@@ -226,26 +226,26 @@ describe('a run of a schedule', () => {
     expect((await client().call('showTask', { task_id: task }, PERSON)).task.status).not.toBe('cancelled');
   });
 
-  test('of which a check that was cancelled told nothing is told by the next', async () => {
+  test('that a cancelled check did not report is reported by the next check', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001', 'site-0002']);
-    const told = await runToTheEnd(id);
+    const reported = await runToTheEnd(id);
     await check();
     const task = runNow(id, 24 * HOUR);
 
-    const called = await world.fire(policyWith());
-    await until(world, async () => (await targetsOf(called))[id]?.state === 'following');
-    const cancelled = await world.caretaker.engine.forceEnd(called.id);
+    const run = await world.fire(policyWith());
+    await until(world, async () => (await targetsOf(run))[id]?.state === 'following');
+    const cancelled = await world.caretaker.engine.forceEnd(run.id);
     await client().call('cancelTask', { task_id: task }, PERSON);
     const next = await check();
 
     expect(cancelled.status).toBe('cancelled');
     const tasks = next[id]?.findings?.map((finding) => finding.task);
     expect(tasks).toContain(task);
-    expect(tasks).not.toContain(told);
+    expect(tasks).not.toContain(reported);
   });
 
-  test('that failed is told again by a retry of the check, which nothing has fixed', async () => {
+  test('that failed is reported again by a retry of the check', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001']);
@@ -266,7 +266,7 @@ describe('a run of a schedule', () => {
     expect((await check())[id]?.outcome).toBe('succeeded');
   });
 
-  test('whose task the service has forgotten is told without its sites', async () => {
+  test('whose task the service no longer has is reported without its sites', async () => {
     await startAccount();
     world.sandbox.site('site-0001').failNextSync('Disk full.');
     const id = await addSchedule(['site-0001']);
@@ -278,12 +278,12 @@ describe('a run of a schedule', () => {
     const { [id]: target } = await check();
 
     expect(target).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
-    expect(linesOf(target)[1]).toContain('the service does not say what became of its 1 site.');
+    expect(linesOf(target)[1]).toContain('the service does not show the results of its 1 site.');
   });
 });
 
-describe('a run of which the service does not show everything', () => {
-  test('is told by the details of its task when the list does not count its sites', async () => {
+describe('a run for which the service does not show everything', () => {
+  test('is reported from the details of its task when the list does not count its sites', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001', 'site-0002']);
     await runToTheEnd(id);
@@ -296,7 +296,7 @@ describe('a run of which the service does not show everything', () => {
   });
 
   test.each(['task.details', 'task.details.sites.status'])(
-    'is called neither failed nor fine when neither list nor task says how its sites came through (%s)',
+    'has no result when neither list nor task shows the results of its sites (%s)',
     async (field) => {
       await startAccount();
       const id = await addSchedule(['site-0001', 'site-0002']);
@@ -307,12 +307,12 @@ describe('a run of which the service does not show everything', () => {
       const target = (await check())[id];
 
       expect(target).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
-      expect(target?.detail).toMatch(/^0 site updates in 1 run .*, and of 1 run not all sites are shown\.$/);
-      expect(linesOf(target)[1]).toContain('the service does not say what became of its 2 sites');
+      expect(target?.detail).toMatch(/^0 site updates in 1 run .*, but not all sites of 1 run are shown\.$/);
+      expect(linesOf(target)[1]).toContain('the service does not show the results of its 2 sites');
     },
   );
 
-  test('is told of its schedule though the history does not show whose it is', async () => {
+  test('is reported for its schedule even if the history does not show the schedule', async () => {
     await startAccount();
     const [one, other] = [
       await addSchedule(['site-0001']),
@@ -328,7 +328,7 @@ describe('a run of which the service does not show everything', () => {
     expect(linesOf(targets[other])).toHaveLength(1);
   });
 
-  test('is told though the history does not show when it was', async () => {
+  test('is reported even if the history does not show its time', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     const task = await runToTheEnd(id);
@@ -343,7 +343,7 @@ describe('a run of which the service does not show everything', () => {
 });
 
 describe('a schedule', () => {
-  test('that is long due and has not run is overdue, in each check again', async () => {
+  test('that was due and has not run is overdue, in every check', async () => {
     await startAccount();
     const [late, ran, due] = [
       await addSchedule(['site-0001']),
@@ -371,7 +371,7 @@ describe('a schedule', () => {
     expect(mild[late]?.reason).toBe('done');
   });
 
-  test('that is paused is told, and fails only when the policy says so', async () => {
+  test('that is paused is reported, and fails only when fail_on names it', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await pause(id);
@@ -381,16 +381,16 @@ describe('a schedule', () => {
     expect(effects().enabled).toEqual([]);
   });
 
-  test('that has never run is told; one that has not begun never fails for it', async () => {
+  test('that has never run is reported; one that has not started never fails for that', async () => {
     await startAccount();
     const never = await addSchedule(['site-0001']);
     const future = await addSchedule(['site-0001'], { started_at: iso(world.clock.now() + 240 * HOUR) });
 
-    const told = await check();
+    const reported = await check();
     const failing = await check({ fail_on: ['no-history'] });
 
-    expect(told[never]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
-    expect(told[never]?.detail).toMatch(/^It has never run; the first run is due /);
+    expect(reported[never]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
+    expect(reported[never]?.detail).toMatch(/^It has never run; the first run is due /);
     expect(failing[never]).toMatchObject({ outcome: 'failed', reason: 'no-history' });
     expect(failing[future]).toMatchObject({ outcome: 'skipped', reason: 'no-history' });
     expect(failing[future]?.detail).toMatch(/^It has not started; /);
@@ -411,7 +411,7 @@ describe('a schedule', () => {
 });
 
 describe('a site', () => {
-  test('whose core is behind is uncovered unless an active schedule updates the core of that site', async () => {
+  test('whose core is outdated is uncovered unless an active schedule updates the core of that site', async () => {
     await startAccount();
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });
     world.sandbox.site('site-0006').coreIs({ locked: true });
@@ -422,22 +422,23 @@ describe('a site', () => {
 
     const targets = await check();
 
-    const told = Object.fromEntries(
+    const reported = Object.fromEntries(
       Object.values(targets).flatMap(({ id, reason, detail }) =>
         id.startsWith('site:') ? [[id, `${reason}: ${detail}`]] : [],
       ),
     );
-    const behind = 'uncovered: The core 6.8.2 is behind, 6.8.3 is available; no active schedule updates it';
-    expect(told).toEqual({
-      'site:site-0002': `${behind} ("Plugins" leaves the core alone).`,
-      'site:site-0003': `${behind} ("Idle" is paused).`,
-      'site:site-0004': `${behind}.`,
-      'site:site-0005': `${behind}.`,
+    const outdated =
+      'uncovered: The core 6.8.2 is outdated (latest version: 6.8.3); no active schedule updates it';
+    expect(reported).toEqual({
+      'site:site-0002': `${outdated} ("Plugins" does not update the core).`,
+      'site:site-0003': `${outdated} ("Idle" is paused).`,
+      'site:site-0004': `${outdated}.`,
+      'site:site-0005': `${outdated}.`,
     });
     expect(targets['site:site-0004']).toMatchObject({ outcome: 'failed', reason: 'uncovered' });
   });
 
-  test('whose core is vulnerable is told, covered or not, with one site shown for each version', async () => {
+  test('whose core is vulnerable is reported, covered or not, and one site is read for each version', async () => {
     await startAccount();
     for (const id of ['site-0001', 'site-0002', 'site-0003'])
       world.sandbox.site(id).coreIs({ current: '6.4.2', vulnerable: true });
@@ -454,9 +455,7 @@ describe('a site', () => {
     expect(world.sandbox.journal.countOf('showSite') - shown).toBe(4);
     for (const id of ['site:site-0001', 'site:site-0002', 'site:site-0003']) {
       expect(targets[id]).toMatchObject({ outcome: 'failed', reason: 'vulnerable' });
-      expect(targets[id]?.detail).toMatch(
-        /^The core 6\.4\.2 is vulnerable, .*; "Cores" updates it, next on /,
-      );
+      expect(targets[id]?.detail).toMatch(/^The core 6\.4\.2 is vulnerable .*; "Cores" updates it, next on /);
       expect(mild[id]).toMatchObject({ outcome: 'skipped', reason: 'vulnerable' });
     }
     expect(targets).not.toHaveProperty('site:site-0004');
@@ -466,7 +465,7 @@ describe('a site', () => {
 describe('enable_paused', () => {
   const options = { enable_paused: true };
 
-  test('enables a paused schedule once, and the next check has nothing to change', async () => {
+  test('enables a paused schedule once, and the next check changes nothing', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await runToTheEnd(id);
@@ -485,7 +484,7 @@ describe('enable_paused', () => {
     expect(world.sandbox.schedule(id).state().status).toBe('active');
   });
 
-  test('tells in an error line why a schedule that it enabled fails the check all the same', async () => {
+  test('reports as an error why a schedule that it enabled still fails the check', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await pause(id);
@@ -499,7 +498,7 @@ describe('enable_paused', () => {
   });
 
   test.each(['reset-after', 'truncate', 'error-after'] as const)(
-    'is not done twice when the answer is lost (%s)',
+    'is not requested twice when the answer is lost (%s)',
     async (fault) => {
       await startAccount();
       const id = await addSchedule(['site-0001']);
@@ -514,7 +513,7 @@ describe('enable_paused', () => {
     },
   );
 
-  test('is done again when the request provably never arrived', async () => {
+  test('is requested again when the request provably did not arrive', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await pause(id);
@@ -524,7 +523,7 @@ describe('enable_paused', () => {
     expect(effects().enabled).toEqual([id]);
   });
 
-  test('is unavailable when the service fails it in each of the attempts, and the schedule stays as it is', async () => {
+  test('ends as unavailable when every attempt fails, and the schedule is not changed', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await pause(id);
@@ -536,14 +535,14 @@ describe('enable_paused', () => {
     expect(effects().enabled).toEqual([]);
   });
 
-  test('is done when somebody else was faster', async () => {
+  test('succeeds when somebody else has enabled the schedule', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await pause(id);
-    let faster = false;
+    let enabled = false;
     around(client(), 'call', async (call, operation) => {
-      if (operation === 'enableAutoUpdateSchedule' && !faster) {
-        faster = true;
+      if (operation === 'enableAutoUpdateSchedule' && !enabled) {
+        enabled = true;
         await enable(id);
       }
       return call();
@@ -557,7 +556,7 @@ describe('enable_paused', () => {
     expect(effects().enabled).toEqual([id]);
   });
 
-  test('that the service refuses is rejected, in its words, and all the rest is told', async () => {
+  test('ends as rejected with the message of the service, and everything else is reported', async () => {
     await startAccount();
     const id = await addSchedule(['site-0001']);
     await runToTheEnd(id);
@@ -587,7 +586,7 @@ describe('pause_on_failed_rate', () => {
     return id;
   }
 
-  test('pauses once a schedule whose last run failed on more than that share, and nothing enables it again', async () => {
+  test('pauses a schedule once if its last run failed on more than that percentage, and nothing enables it again', async () => {
     await startAccount();
     const id = await addFailing();
 
@@ -597,10 +596,10 @@ describe('pause_on_failed_rate', () => {
 
     expect(first[id]).toMatchObject({ outcome: 'failed', reason: 'update-failed' });
     expect(linesOf(first[id])[0]).toBe(
-      'warning schedule: Paused by this check, since its last run failed on 50% of its sites, more than 40%. Enable it when that is fixed.',
+      'warning schedule: Paused by this check, because its last run failed on 50% of its sites, which is more than 40%. Enable it when the cause is fixed.',
     );
     expect(second[id]).toMatchObject({ outcome: 'skipped', reason: 'schedule-paused' });
-    expect(linesOf(third[id])[0]).toContain('It is not enabled, since its last run failed on 50%');
+    expect(linesOf(third[id])[0]).toContain('It is not enabled, because its last run failed on 50%');
     expect(effects()).toEqual({ enabled: [], paused: [id] });
     expect(world.sandbox.schedule(id).state().status).toBe('paused');
   });
@@ -613,25 +612,25 @@ describe('pause_on_failed_rate', () => {
 
     const { [id]: target } = await check(options);
 
-    expect(linesOf(target)[0]).toContain('Paused by this check, since its last run failed on 100%');
+    expect(linesOf(target)[0]).toContain('Paused by this check, because its last run failed on 100%');
     expect(effects().paused).toEqual([id]);
   });
 
-  test('leaves alone what a person enabled again, until a new run fails', async () => {
+  test('does not pause a schedule that a person enabled again, until a new run fails', async () => {
     await startAccount();
     const id = await addFailing();
     await check(options);
     await enable(id);
-    const left = await check(options);
+    const unchanged = await check(options);
     await runToTheEnd(id);
     const again = await check(options);
 
-    expect(left[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
+    expect(unchanged[id]).toMatchObject({ outcome: 'succeeded', reason: 'done' });
     expect(linesOf(again[id])[0]).toContain('Paused by this check');
     expect(effects().paused).toEqual([id, id]);
   });
 
-  test('leaves alone a schedule that failed on no more than that share', async () => {
+  test('does not pause a schedule that failed on no more than that percentage', async () => {
     await startAccount();
     const id = await addFailing();
 
@@ -641,7 +640,7 @@ describe('pause_on_failed_rate', () => {
     expect(effects().paused).toEqual([]);
   });
 
-  test('is not done twice when the answer is lost', async () => {
+  test('is not requested twice when the answer is lost', async () => {
     await startAccount();
     const id = await addFailing();
     world.sandbox.failNext({ operation: 'disableAutoUpdateSchedule' }, 'reset-after');
@@ -651,7 +650,7 @@ describe('pause_on_failed_rate', () => {
   });
 });
 
-test('finding out whether a schedule was paused says unknown for a status that nobody knows', async () => {
+test('whether a schedule was paused is unknown when it has an unknown status', async () => {
   await startAccount();
   const reconcile = (status: string) => {
     const showAutoUpdateSchedule = async () => ({ auto_update_schedule: { id: 'x', status } });
@@ -670,7 +669,7 @@ test('finding out whether a schedule was paused says unknown for a status that n
   expect(await reconcile('archived')).toMatchObject({ is: 'unknown' });
 });
 
-test('a check of 250 sites costs requests by the page', async () => {
+test('a check of 250 sites costs one request per page', async () => {
   await startAccount({ sites: 250 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).coreIs({ current: '6.8.2' });
   for (let number = 1; number <= 120; number += 1)
@@ -678,7 +677,7 @@ test('a check of 250 sites costs requests by the page', async () => {
 
   const run = await world.ended(await world.fire(policyWith()));
 
-  // Schedules twice, tasks, history, what goes on, last runs, sites, and one site for the one version.
+  // Schedules twice, tasks, history, runs in progress, last runs, sites, and one site for the one version.
   expect(run.counts.planned).toBe(120 + 250);
   expect(run.requests).toBeLessThanOrEqual(2 + 2 + 1 + 1 + 1 + 3 + 3 + 1 + 6);
 });

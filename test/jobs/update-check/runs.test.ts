@@ -1,12 +1,12 @@
-/** What is said of a run of auto updates, also where the service says less than one would wish. */
+/** The findings of a run of auto updates, also when the service does not show everything. */
 import { expect, test } from 'vitest';
 import {
-  failedShare,
+  failedPercentage,
   type HistoryEntry,
+  hasFailures,
   readRun,
   runFindings,
   type TaskDetails,
-  wentBadly,
 } from '../../../jobs/update-check/runs.ts';
 
 const shop = {
@@ -38,7 +38,7 @@ const lines = (run: ReturnType<typeof readRun>) =>
     ({ severity, about, message }) => `${severity} ${about}: ${message}`,
   );
 
-test('each site has its line, those that went wrong first, with step, error and versions', () => {
+test('each site has a finding, failures first, with step, error and versions', () => {
   const failed: Steps = [
     { type: 'backup', status: 'completed', error: {} },
     { type: 'update_plugin', status: 'failed', error: { code: 'x', message: 'Disk full' } },
@@ -49,47 +49,47 @@ test('each site has its line, those that went wrong first, with step, error and 
   );
   expect(lines(run)).toEqual([
     'error run of 2026-11-21 02:00Z: It failed: 1 updated, 1 failed, 1 aborted, 1 unfinished of 4 sites.',
-    'error b.example: Failed at update_plugin: Disk full. Was to get Shop 9.1 → 9.2.',
-    'error c.example: Aborted. Was to get Shop 9.1 → 9.2.',
-    'warning d.example: Was not finished. Was to get Shop 9.1 → 9.2.',
+    'error b.example: Failed at update_plugin: Disk full. Planned: Shop 9.1 → 9.2.',
+    'error c.example: Aborted. Planned: Shop 9.1 → 9.2.',
+    'warning d.example: Not finished. Planned: Shop 9.1 → 9.2.',
     'info a.example: Updated: Shop 9.1 → 9.2.',
   ]);
-  expect(failedShare(run)).toBe(50);
+  expect(failedPercentage(run)).toBe(50);
 });
 
 test.each([
   [{ code: 'E42' }, 'E42.'],
   [{ reason: { deep: true } }, '{"reason":{"deep":true}}.'],
   [{}, 'without a message.'],
-])('an error of any shape is told: %j', (error, told) => {
+])('an error of any shape is reported: %j', (error, text) => {
   const run = readRun(entry('failed', 'a'), task({ a: ['failed', [{ status: 'failed', error }]] }));
-  expect(lines(run)[1]).toBe(`error a.example: Failed at a step: ${told} Was to get Shop 9.1 → 9.2.`);
+  expect(lines(run)[1]).toBe(`error a.example: Failed at a step: ${text} Planned: Shop 9.1 → 9.2.`);
 });
 
-test('a run that failed is bad even when nobody can tell at which sites', () => {
+test('a run that failed counts as failed even if the results of its sites are not shown', () => {
   const run = readRun(entry('aborted', 'a', 'b'));
   expect(lines(run)).toEqual([
-    'error run of 2026-11-21 02:00Z: It was aborted: the service does not say what became of its 2 sites.',
+    'error run of 2026-11-21 02:00Z: It was aborted: the service does not show the results of its 2 sites.',
   ]);
-  expect(wentBadly(run)).toBe(true);
-  expect(failedShare(run)).toBeUndefined();
+  expect(hasFailures(run)).toBe(true);
+  expect(failedPercentage(run)).toBeUndefined();
 });
 
-test('a run that completed with a site less than it had is bad at that site', () => {
+test('a run that completed but failed on one site counts as failed on that site', () => {
   const run = readRun(entry('completed', 'a', 'b'), task({ a: ['completed'], b: ['failed'] }));
   expect(lines(run)[0]).toContain(
     'error run of 2026-11-21 02:00Z: It completed: 1 updated, 1 failed of 2 sites.',
   );
-  expect(wentBadly(run)).toBe(true);
+  expect(hasFailures(run)).toBe(true);
 });
 
-test('a status that nobody knows is told as it is, as a warning', () => {
+test('an unknown status is reported unchanged, as a warning', () => {
   expect(lines(readRun(entry('postponed')))).toEqual([
-    'warning run of 2026-11-21 02:00Z: It ended as "postponed": it names no sites.',
+    'warning run of 2026-11-21 02:00Z: It ended as "postponed": it lists no sites.',
   ]);
 });
 
-test('of many updates of a site the first are named', () => {
+test('of many updates of a site, only the first are named', () => {
   const many = entry('completed', 'a');
   const plugins = Array.from({ length: 9 }, (_, index) => ({ ...shop, name: `P${index}` }));
   const core = { current_version: '6.8.2', target_version: '6.8.3' };
