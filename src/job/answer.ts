@@ -1,4 +1,4 @@
-/** What a job answers about one target. */
+/** The answers that a job gives about one target. */
 import type { Reason } from '../run/reasons.ts';
 import type { Finding, Watch } from '../run/run.ts';
 
@@ -10,21 +10,24 @@ export type End = {
   findings?: readonly Finding[];
 };
 
-/** What one step on one target found out; the engine alone decides what follows from it. */
+/** The result of one step on one target. The engine decides what follows from it. */
 export type Answer<State = unknown> =
   | End
   /**
-   * Work has started in the service: learn what becomes of it. No slot is held meanwhile. With `next`, the
-   * next step begins with that state when the work has ended, however it did; without, its end is the
-   * target's.
+   * Work has started in the service and is to be followed. No slot is held meanwhile. With `next`, the next
+   * step starts with that state when the work has ended, with any result. Without it, the end of the work is
+   * the end of the target.
    */
   | { is: 'following'; watch: Watch; next?: State }
-  /** This step's result is in the state: go on with the next. */
+  /** This step is done and its result is in the state: continue with the next step. */
   | { is: 'next'; state: State }
-  /** Nothing can be done for now, through no fault of the target: come back later, no attempt is used up. */
+  /** Nothing can be done now, but not because of a failure: try again later, without counting an attempt. */
   | { is: 'waiting'; reason: Reason; detail?: string; until?: number };
 
-/** What a reconcile can find besides an answer: the effect provably did not happen, or nobody can tell. */
+/**
+ * What a reconcile can find besides an answer: the effect provably did not happen, or it is unknown whether
+ * it did.
+ */
 export type Reconciled<State = unknown> =
   | Answer<State>
   | { is: 'absent' }

@@ -22,7 +22,7 @@ export const candidateLists = {
 
 export type CandidateList = keyof typeof candidateLists;
 
-/** What a person knows an item by, in the order of how well it tells. */
+/** The fields by which people recognise an item, best first. */
 const names = ['url', 'name', 'title', 'company_name', 'email', 'provider_label', 'type'];
 
 /** The label of an item of any of these lists. */
@@ -35,8 +35,8 @@ export function labelOf(item: object): string {
 export type AnyItem = { [List in CandidateList]: Item<List> }[CandidateList];
 
 /**
- * The list a policy takes its candidates from: the job's own, or, for a job that works on any, the one that
- * `select.from` names (the loader sees to it that there is one).
+ * The list that a policy takes its candidates from: the job's own list or, for a job that works on any list,
+ * the one in `select.from`. The policy loader checks that it is given.
  */
 export const candidatesOf = (
   { candidates }: { candidates: CandidateList | 'any' },

@@ -1,13 +1,13 @@
 /**
- * Which fields an item of the service has, and of what kind: what conditions are checked and names suggested
- * by.
+ * The fields of the service's items and their kinds. Conditions are type-checked with them, and names are
+ * suggested from them.
  */
 import { z } from 'zod';
 import { type ListId, operationOf } from '../contract/operations.ts';
 import { published } from '../contract/schema.ts';
 import type { Field, FieldTree, Kind } from '../expression/fields.ts';
 
-/** The fields of an object's schema, nested; none when it is no object. */
+/** The fields of an object schema, nested; none for another schema. */
 export function fieldsOf(schema: z.core.$ZodType): FieldTree {
   const reading = published(schema);
   if (!(reading instanceof z.ZodObject)) return {};

@@ -1,6 +1,6 @@
 /**
- * Instants of the service, compared with each other. One instant may be shown with its milliseconds in one
- * answer and without them in the next, so that two that are equal to the second are the same.
+ * Compares timestamps of the service with each other. The service may show the same time with milliseconds in
+ * one answer and without them in the next, so timestamps are compared by the second.
  */
 
 /** Seconds since 1970. */

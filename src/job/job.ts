@@ -1,13 +1,13 @@
 /**
  * What a file in `jobs/` is written against: a kind of work as data and a few functions.
  *
- * A job says what it works on (`candidates`, `evaluate`, `extraTargets`), what it does to one target (`act`)
- * and how a lost answer is cleared up (`reconcile`). When and how often these run, what is written before and
- * after, and what follows from an answer is the engine's business alone.
+ * A job declares what it works on (`candidates`, `evaluate`, `extraTargets`), what it does to one target
+ * (`act`) and how a lost answer is reconciled (`reconcile`). The engine decides when and how often these run,
+ * what is recorded before and after, and what follows from an answer.
  *
  * Work on a target goes in steps. A step is one call of `act`, has one effect at most, and ends in an answer:
- * an outcome, something to follow or wait for, or the next step. What a later step has to know stands in the
- * target's state, which is written together with the answer; nothing else is remembered.
+ * an outcome, something to follow or wait for, or the next step. What a later step needs is in the target's
+ * state, which is written together with the answer; nothing else is kept.
  */
 
 import type { z } from 'zod';
@@ -22,28 +22,28 @@ import type { AnyWatchKind } from './watch/watch.ts';
 export type { Reason } from '../run/reasons.ts';
 export type { Finding, Intent, Watch } from '../run/run.ts';
 
-/** What a run is for, as far as it matters for the work. */
+/** What jobs need to know about their run. */
 export interface RunContext {
   policy: string;
-  /** The moment the run is for, in milliseconds since 1970: periods such as last month count from it. */
+  /** The scheduled time of the run, in milliseconds since 1970. Periods such as last month count from it. */
   at: number;
   /** The policy's time zone (`schedule.timezone`). */
   timezone: string;
 }
 
-/** Something wrong with options that their schema alone cannot see; placed in the policy's file. */
+/** An error in options that their schema cannot detect. It is reported at its place in the policy's file. */
 export interface OptionFault {
   /** Where, from `with` on: `['params', 'site_id']`. */
   path: readonly (string | number)[];
   message: string;
   suggestion?: string | undefined;
-  /** How many characters into the text that stands there. */
+  /** The offset of the error in the text of that value. */
   offset?: number;
-  /** Whether the key is at fault rather than what stands under it. */
+  /** Whether the key or its value has the error. */
   at?: 'key' | 'value';
 }
 
-/** What of a policy its job's options may not contradict. */
+/** The fields of a policy that its job's options are checked against. */
 export interface CheckedPolicy {
   /** The list that the candidates come from. */
   from: CandidateList;
@@ -57,20 +57,20 @@ export interface Preparing<Options> extends JobApi {
   /** The list that the candidates come from. */
   from: CandidateList;
   runContext: RunContext;
-  /** When the policy's last whole run before this one began to plan; nothing when there was none. */
+  /** When planning of the policy's last whole run before this one started; undefined when there was none. */
   previousAt?: number;
   /**
-   * What became of the targets of the policy's earlier whole runs, newest run first; for a retry, of those
-   * before the run it does again. From our records: costs no request.
+   * The outcomes of the targets of the policy's earlier whole runs, newest run first. For a retry, of the
+   * runs before the one that it retries. Read from our records: costs no request.
    */
   earlier(): AsyncGenerator<EarlierTarget>;
-  /** The moment of planning, in milliseconds since 1970. */
+  /** The time of planning, in milliseconds since 1970. */
   now: number;
 }
 
 /** A target of an earlier run of the same policy. */
 export interface EarlierTarget {
-  /** When that run began to plan. */
+  /** When planning of that run started. */
   at: number;
   id: string;
   outcome?: Outcome;
@@ -82,12 +82,14 @@ export interface Evaluating<Options, Prepared> {
   options: Options;
   /** The list that the candidates come from. */
   from: CandidateList;
-  /** Whether somebody asked to do again what failed in an earlier run (`runs retry`). */
+  /** Whether the run retries the failed targets of an earlier run (`runs retry`). */
   retry: boolean;
   runContext: RunContext;
   prepared: Prepared;
   now: number;
-  /** The same by the service's clock, to about a second: what ages of the service's timestamps count from. */
+  /**
+   * The same by the service's clock, to about a second. Compute the age of the service's timestamps from it.
+   */
   serviceNow: number;
 }
 
@@ -102,21 +104,25 @@ export type Evaluation<State> =
   | { is: 'target'; state?: State }
   /** Recorded as skipped, `not-eligible`, without costing a request. */
   | { is: 'ineligible'; why: string }
-  /** Recorded with this outcome, without costing a request: planning has seen all there is to see. */
+  /** Recorded with this outcome without a request: planning has seen everything that decides it. */
   | { is: 'ended'; end: End }
   /** Not part of the plan. */
   | { is: 'excluded'; why: string };
 
-/** A target that is no item of the candidates' list. */
+/** A target that is not an item of the candidates' list. */
 export type ExtraTarget<State> = Named & Evaluation<State>;
 
 /**
- * Whose an effect in the account is: an effect that belongs to another target is never taken for this one's.
+ * Which target an effect in the account belongs to. An effect of another target is never taken for this
+ * target's effect.
  */
 export interface Effects {
-  /** Makes what the operation brought about, by its id, this target's. False when it is another's. */
+  /**
+   * Records the effect of the operation with this id as this target's. False when it belongs to another
+   * target.
+   */
   claim(operation: OperationId, id: string): Promise<boolean>;
-  /** Whether it is another target's. */
+  /** Whether the effect belongs to another target. */
   belongsToOther(operation: OperationId, id: string): Promise<boolean>;
 }
 
@@ -127,24 +133,27 @@ export interface Holder {
   target: string;
   /** When it was claimed, or last claimed again by its holder. */
   at: number;
-  /** When the holder's work on its target ended; nothing while it goes on. */
+  /** When the holder's target ended; undefined while it has not. */
   endedAt?: number;
-  /** What came of it, as its holder wrote it down. */
+  /** The result, as its holder recorded it. */
   result?: string;
 }
 
 /**
- * What no two targets may do, whichever run they are of: each thing goes by a key of the job's own, kept for
- * 100 days.
+ * Keys that ensure that no two targets of any runs do the same thing. The job chooses the keys; each is kept
+ * for 100 days.
  */
 export interface Once {
-  /** Makes the key this target's, unless another holds it that is not `instead`. Gives who holds it then. */
+  /**
+   * Claims the key for this target, unless another target than `instead` holds it. Returns the holder after
+   * that.
+   */
   claim(key: string, instead?: Holder): Promise<Holder>;
-  /** Writes down what came of it, where this target holds the key. */
+  /** Records the result, if this target holds the key. */
   note(key: string, result: string): Promise<void>;
-  /** Who holds the key; nothing when nobody does. */
+  /** The holder of the key; undefined when there is none. */
   holder(key: string): Promise<Holder | undefined>;
-  /** What came of each of these keys. */
+  /** The result of each of these keys. */
   results(keys: readonly string[]): Promise<(string | undefined)[]>;
 }
 
@@ -154,11 +163,11 @@ export interface Acting<Options, State = unknown> extends JobApi {
   target: { id: string; label: string };
   options: Options;
   runContext: RunContext;
-  /** What the plan or the step before left for this one, if it left anything. */
+  /** The state that the plan or the step before left, if any. */
   state: State | undefined;
-  /** How the followed work ended that this step comes after. */
+  /** How the followed work ended, when this step comes after it. */
   ended?: End;
-  /** The moment this step began, in milliseconds since 1970. */
+  /** When this step started, in milliseconds since 1970. */
   now: number;
 }
 
@@ -177,11 +186,10 @@ export interface Job<
    * declare the same.
    */
   reasons?: Readonly<Record<string, ReasonInfo>>;
-  /** What `with:` in a policy may hold, read strictly when the policy is loaded. */
+  /** The schema of `with:` in a policy, parsed strictly when the policy is loaded. */
   options: z.ZodType<Options>;
   /**
-   * What is wrong with options that this schema took, given the rest of their policy. Asked when a policy is
-   * loaded.
+   * Checks options that match the schema against the rest of their policy. Called when a policy is loaded.
    */
   check?(options: Options, policy: CheckedPolicy): readonly OptionFault[];
   /**
@@ -189,39 +197,38 @@ export interface Job<
    * the policy names it in `select.from`.
    */
   candidates: List;
-  /** Lists whose items `select.where` may speak of besides; `relate` finds them for a candidate. */
+  /** Other lists whose items `select.where` may use; `relate` finds them for a candidate. */
   related?: readonly CandidateList[];
   /** What a target remembers from step to step: JSON of at most 8 KB, without secrets. None when left out. */
   state?: z.ZodType<State>;
   /**
-   * The identity under which a candidate is planned and recorded, the label a person knows it by, and the
-   * site that the work changes: two runs are never at work on one site at once. Candidates that are sites
-   * need not say theirs; null: none, the work leaves its site as it is, and others may be at work on it
-   * meanwhile.
+   * The id under which a candidate is planned and recorded, the label that people know it by, and the site
+   * that the work changes. Two runs never work on one site at the same time. A candidate that is a site does
+   * not need `site`. `null`: the work does not change its site, and other runs may work on it meanwhile.
    */
   target(candidate: ItemOf<List>): Named;
   /**
-   * What of the account must be known to judge candidates. Asked once a plan. Only reads; its cost belongs to
+   * Reads what is needed to evaluate candidates. Called once per plan. Only reads; its requests count as
    * planning.
    */
   prepare?(preparing: Preparing<Options>): Promise<Prepared>;
   /** The related items of a candidate, by the names that conditions use. */
   relate?(candidate: ItemOf<List>, prepared: Prepared): Record<string, unknown>;
-  /** Whether a candidate becomes a target. Every one does when left out. Costs no request. */
+  /** Decides whether a candidate becomes a target. Without it every candidate does. Costs no request. */
   evaluate?(candidate: ItemOf<List>, evaluating: Evaluating<Options, Prepared>): Evaluation<State>;
   /**
-   * What `select` lets through is what the job reports. So a retry applies the filters and the condition again,
-   * and a target that was asked for by name and is not selected has nothing to report: it is `done`.
+   * What `select` lets through is what the job reports. So a retry applies the filters and the condition
+   * again, and a target that was asked for by name and is not selected has nothing to report: it is `done`.
    */
   reportsSelection?: true;
-  /** Targets besides the candidates; `select` has no say in them. */
+  /** Targets besides the candidates; `select` does not apply to them. */
   extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**
-   * The ids of those among them that stand for all there is to do: a retry then goes over the whole selection
-   * again.
+   * The ids of those among them that stand for all targets: when one of them failed, a retry covers the whole
+   * selection.
    */
   aggregateIds?: readonly string[];
-  /** Requests one target usually costs, besides following; `plan` predicts with it. */
+  /** The requests that one target usually costs, without following; `plan` estimates with it. */
   requestsPerTarget: number | ((options: Options) => number);
   /** Kinds of work in the service that this job follows besides tasks and syncs. */
   watches?: readonly AnyWatchKind[];
@@ -243,6 +250,6 @@ export const defineJob = <
   job: Job<Options, List, State, Prepared>,
 ): Job<Options, List, State, Prepared> => job;
 
-/** A job whose options and candidates the reader does not know: what the registry hands out. */
+/** A job whose options and candidates are not known here, as the registry returns it. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry of jobs is heterogeneous; options are parsed by the job's own schema.
 export type AnyJob = Job<any, any, any, any>;

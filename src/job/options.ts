@@ -1,30 +1,27 @@
 /**
- * What the options of jobs are made of besides what zod has: they are written as everything else in our
- * files.
+ * Schemas for job options besides those of zod. They have the same form as elsewhere in Caretaker's files.
  */
 import * as written from '../yaml/duration.ts';
 import * as shares from '../yaml/percent.ts';
 import type { OptionFault } from './job.ts';
 
-/**
- * A length of time such as `20h` or `3d`, read into milliseconds; `leastMs` is the shortest that makes sense.
- */
+/** A duration such as `20h` or `3d`, parsed into milliseconds; `leastMs` is the minimum. */
 export const duration = written.duration;
 
-/** Milliseconds as a person would have written them in a policy: `3d`. */
+/** Formats milliseconds as in a policy: `3d`. */
 export const formatDuration = written.formatDuration;
 
-/** A share such as `20%`, read into percentage points between `least` and `most`. */
+/** A percentage such as `20%`, parsed into percentage points between `least` and `most`. */
 export const percent = shares.percent;
 
-/** What is wrong with a time for which a job waits, when the policy's limit for a target is over before. */
+/** Reports a waiting time of a job that is not shorter than the policy's time limit for a target. */
 export const notWithin = (name: string, ms: number, targetMs: number): OptionFault[] =>
   ms >= targetMs
     ? [
         {
           path: [name],
           message: `"${name}" is ${formatDuration(ms)}, and "timeout.target" ends the work on a target after ${formatDuration(targetMs)}.`,
-          suggestion: 'make it shorter than timeout.target, or that one longer',
+          suggestion: 'make it shorter than timeout.target, or increase timeout.target',
         },
       ]
     : [];

@@ -1,15 +1,15 @@
 import { ConflictError, GoneError, RejectedError, UnreadableError } from '../client/errors.ts';
 
-/** What the service said when it did not do what was asked. */
+/** The service's message when it refused a request. */
 export interface Problem {
   code?: string;
   message: string;
 }
 
 /**
- * The answers a job may know better than the engine: a conflict (409), a rejection (400, 422), and that
- * something is gone (404), which need not be the target; and that a change was made, though its answer cannot
- * be used (`made`). Every other error is the engine's to answer; a job throws it on.
+ * The errors that a job may handle itself: a conflict (409), a rejection (400, 422), something that is gone
+ * (404), which need not be the target, and a change that was made although its answer cannot be read
+ * (`made`). A job throws every other error again, and the engine handles it.
  */
 export function problemWith(error: unknown): {
   conflict?: Problem;

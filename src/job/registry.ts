@@ -5,19 +5,19 @@ import { taskWatch } from './watch/task.ts';
 import type { AnyWatchKind } from './watch/watch.ts';
 
 /**
- * The jobs there are, by name, and what they bring; `app` fills it from `jobs/` and hands it to whoever needs
- * one.
+ * The jobs by name, with their watch kinds and reasons. `app` creates the registry from `jobs/` and passes it
+ * on.
  */
 export interface Registry {
   get(name: string): AnyJob | undefined;
   names(): string[];
-  /** The kinds of work that can be followed, by name: tasks, syncs, and those that jobs bring. */
+  /** The watch kinds by name: tasks, syncs, and those of the jobs. */
   watches: ReadonlyMap<string, AnyWatchKind>;
   /** Why a target may have ended: the core's reasons and those that jobs declare. */
   reasons: Reasons;
 }
 
-/** A registry of these jobs. A name that is taken twice is an error of the programmer and throws at once. */
+/** Creates a registry of these jobs. Throws when a name is used twice, which is an error in the code. */
 export function createRegistry(jobs: readonly AnyJob[]): Registry {
   const byName = new Map<string, AnyJob>();
   for (const job of jobs) add(byName, job.name, job, 'jobs');
@@ -36,9 +36,9 @@ function add<T>(all: Map<string, T>, name: string, one: T, what: string): void {
   all.set(name, one);
 }
 
-/** @throws when no job of this process brings the kind. */
+/** @throws when no job of this process has the watch kind. */
 export function watchKindOf({ watches }: Registry, name: string): AnyWatchKind {
   const kind = watches.get(name);
-  if (!kind) throw new Error(`No job here follows work of the kind "${name}".`);
+  if (!kind) throw new Error(`No job of this process has the watch kind "${name}".`);
   return kind;
 }

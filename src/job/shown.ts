@@ -1,15 +1,15 @@
 /**
- * Fields that the service did not show. Absent is not empty, not zero and not "no": what a decision rests on
- * must have been shown, in a list or in the single view. So a decision asks for its facts with `shown`, and
- * ends where one is absent.
+ * Fields that the service did not show. An absent field is not empty, zero or false. A decision may only use
+ * values that a list or the single view has shown. So a decision reads them with `shown`, which throws when a
+ * field is absent.
  */
 import type { FieldTree } from '../expression/fields.ts';
 import { NotShownError } from '../expression/not-shown.ts';
 
 /**
- * The value of a field on which a decision rests; `null` is a value.
+ * The value of a field that a decision needs; `null` is a value.
  *
- * @throws {NotShownError} when it is absent: then the single view is asked, or nothing is decided.
+ * @throws {NotShownError} when it is absent. Then the single view is requested, or the candidate is skipped.
  */
 export function shown<T>(value: T | undefined, field: string): T {
   if (value === undefined) throw new NotShownError(field);
@@ -17,8 +17,8 @@ export function shown<T>(value: T | undefined, field: string): T {
 }
 
 /**
- * An item of a list, completed from its single view: what the list shows stays, and nothing is added that no
- * list has.
+ * Completes an item of a list from its single view. Values of the list stay, and only fields that the list
+ * can have are added.
  */
 export function completed(fields: FieldTree, item: unknown, single: unknown): Record<string, unknown> {
   const [listed, alone] = [namesIn(item), namesIn(single)];

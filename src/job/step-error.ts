@@ -1,12 +1,12 @@
 /**
- * What went wrong in a task, as its single view tells it step by step (spec 2.10): the shape of its errors is
- * not shown.
+ * The error of a task, from the steps in its single view (spec 2.10). The spec does not define the form of
+ * these errors.
  */
 import type { Answer } from '../contract/operations.ts';
 
 export type TaskSite = NonNullable<NonNullable<Answer<'showTask'>['task']['details']>['sites']>[number];
 
-/** A step that went wrong, and what the service says of it, if it says anything. */
+/** A step that failed, and the service's message, if any. */
 export interface StepError {
   step: string;
   aborted: boolean;

@@ -1,4 +1,4 @@
-/** Which moves between run statuses exist, and how the final one follows from the outcomes. */
+/** The allowed moves between run statuses, and the final status that follows from the outcomes. */
 import type { Counts, Run, RunStatus } from './run.ts';
 
 const moves = {
@@ -22,7 +22,7 @@ export const canMove = (from: RunStatus, to: RunStatus): boolean =>
 export const sourcesOf = (to: RunStatus): RunStatus[] =>
   (Object.keys(moves) as RunStatus[]).filter((from) => canMove(from, to));
 
-/** Whether a status is an end: nothing more will happen in the run. */
+/** Whether a status is final: nothing more happens in the run. */
 export const isFinal = (status: RunStatus): boolean => moves[status].length === 0;
 
 /** How many targets have their outcome. */
@@ -32,8 +32,8 @@ export const endedCount = ({ succeeded, failed, skipped, cancelled }: Counts): n
 /**
  * The final status of a run whose every target has an outcome.
  *
- * A skipped target is no failure; a run in which nothing failed is `succeeded`, and one with nothing but
- * failures among what was tried is `failed`.
+ * Skipped targets do not count as failures. Without a failed target the run is `succeeded`; with failed and
+ * no succeeded targets it is `failed`.
  */
 export function finalStatus({ ending, counts }: Pick<Run, 'ending' | 'counts'>): RunStatus {
   if (ending === 'cancelled') return 'cancelled';

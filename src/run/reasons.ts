@@ -2,14 +2,14 @@
  * The reason codes that every run knows, each with the sentence that command line, dashboard and docs show.
  */
 
-/** What people are told of a reason. */
+/** What people see of a reason. */
 export interface ReasonInfo {
   /** One sentence. */
   text: string;
   /**
-   * Trying again may help, with nothing else changed: a retry is advised. Not so for `unknown-effect`: a
-   * retry may do a second time what was done, so a person looks in the account first. All others come back
-   * until somebody fixes their cause.
+   * A retry may help without any other change, so it is recommended. Not set for `unknown-effect`: a retry
+   * may repeat an effect, so a person must look in the account first. The other reasons return until their
+   * cause is fixed.
    */
   retryable?: true;
   /** Shown at the end of a run although the target succeeded. */
@@ -51,11 +51,11 @@ export const coreReasons = {
 /** A code of `coreReasons`, or one that a job declares (`reasons` of `defineJob`). */
 export type Reason = keyof typeof coreReasons | (string & {});
 
-/** Reason codes with what people are told of them: those of `coreReasons` and of the jobs. */
+/** All reason codes with their texts: those of `coreReasons` and of the jobs. */
 export type Reasons = ReadonlyMap<string, ReasonInfo>;
 
 /**
- * The sentence of a core reason; nothing for one that a job declares: that stands in the detail of its
+ * The sentence of a core reason; undefined for a job's own reason, whose sentence is in the detail of the
  * target.
  */
 export const coreReasonText = (reason: Reason): string | undefined =>

@@ -1,7 +1,6 @@
 /**
- * A run as everybody outside sees it: the one JSON object of `run --json`, `runs show --json` and `GET
- * /api/v1/runs/{id}`. Here alone the names of our code become those of the outside, moments ISO 8601, and
- * what is not known `null`.
+ * The public form of a run: the JSON object of `run --json`, `runs show --json` and `GET /api/v1/runs/{id}`.
+ * Only this file translates internal names to public ones, times to ISO 8601, and unknown values to `null`.
  */
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
@@ -13,15 +12,13 @@ export interface RunSummary {
   policy: string;
   job: string;
   status: RunStatus;
-  /**
-   * One sentence: why it is blocked, was skipped, was stopped or failed. Left out when there is nothing to
-   * say.
-   */
+  /** One sentence: why the run is blocked, was skipped, was stopped or failed. Left out otherwise. */
   detail?: string;
   trigger: Trigger;
   scheduled_for: string;
   /**
-   * When its targets start, spread evenly (`schedule.spread`). Left out when they start as soon as they can.
+   * The window over which its targets start (`schedule.spread`). Left out when they start as soon as
+   * possible.
    */
   spread?: { from: string; until: string };
   started_at: string | null;
@@ -32,7 +29,7 @@ export interface RunSummary {
   counts: Counts;
 }
 
-/** What became of a target so far; `outcome` and what explains it are null while it is at work. */
+/** The state of a target; `outcome`, `reason` and `detail` can be null until it has ended. */
 export interface TargetReport {
   id: string;
   label: string;
@@ -40,15 +37,15 @@ export interface TargetReport {
   reason: Reason | null;
   detail: string | null;
   task_id: string | null;
-  /** What a person should know besides; left out when there is nothing. */
+  /** What a person should know besides the outcome; left out when there are none. */
   findings?: readonly Finding[];
-  /** Tries that the service failed. */
+  /** Attempts that failed because of the service. */
   attempts: number;
   started_at: string | null;
   finished_at: string | null;
 }
 
-/** A run with what became of each of its targets, in the order of its plan. */
+/** A run with its targets, in the order of its plan. */
 export interface RunReport extends RunSummary {
   targets: TargetReport[];
 }

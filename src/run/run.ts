@@ -1,8 +1,8 @@
 /**
- * What a run and its targets are, as values: no I/O and no clock. Times are milliseconds since 1970.
+ * The data types of a run and its targets: no I/O and no clock. Times are milliseconds since 1970.
  *
- * Each is described once, as a schema: its type is made of it, and records are parsed with it when they are
- * read.
+ * Each is declared once, as a schema. Its type is inferred from the schema, and records are parsed with it
+ * when they are read.
  */
 import { z } from 'zod';
 import type { Reason } from './reasons.ts';
@@ -11,7 +11,7 @@ const { exactOptional: optional } = z;
 const yes = z.literal(true);
 const text = z.string();
 const number = z.number();
-/** Any text: a record may have a reason of a job that is no longer there. */
+/** Any text: a record may have a reason of a job that no longer exists. */
 export const reason = z.custom<Reason>((value) => typeof value === 'string');
 const timeBounds = z.object({ earliest: number, latest: number });
 
@@ -35,7 +35,7 @@ export type Trigger = (typeof triggers)[number];
 export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Why nothing new of a run is begun any more. */
+/** Why nothing new of a run is started any more. */
 export const endingReasons = ['cancelled', 'safety-limit'] as const;
 export type EndingReason = (typeof endingReasons)[number];
 
@@ -51,9 +51,9 @@ export type Counts = z.output<typeof Counts>;
 /** Requests that were sent, by operation. */
 export type Spent = Readonly<Record<string, number>>;
 
-/** Why a run is held: what it did after `since` is not known. */
+/** Why a run is held: it is not known what it did after `since`. */
 export const Held = z.object({
-  /** When that was noticed. */
+  /** When that was detected. */
   at: number,
   /** When the state that Redis holds was written last. */
   since: number,
@@ -70,7 +70,8 @@ export const Spread = z.object({
 export type Spread = z.output<typeof Spread>;
 
 /**
- * One firing of a policy. `policyJson` is the policy as it was when the run began: edits do not change a run.
+ * One firing of a policy. `policyJson` is the policy as it was when the run was created: later edits do not
+ * change the run.
  */
 export const Run = z.object({
   id: text,
@@ -88,22 +89,25 @@ export const Run = z.object({
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail: optional(text),
   /**
-   * Redis was put back to an older state, in which the run had not ended: it goes on when a person releases
-   * it.
+   * Set when Redis was put back to an older state in which the run had not ended. The run continues when a
+   * person releases it.
    */
   held: optional(Held),
-  /** Why nothing new is released any more, while what is in flight comes to its end. */
+  /** Why nothing new is released any more, while work in flight continues to its end. */
   ending: optional(z.enum(endingReasons)),
   /** Whether the tasks that the run has started in the service are to be cancelled with it. */
   cancelTasks: optional(yes),
-  /** Set once the whole plan is stored: before that, nothing is acted upon and planning starts over. */
+  /**
+   * Set once the whole plan is stored. Before that, no target is released, and interrupted planning starts
+   * over.
+   */
   planComplete: optional(yes),
-  /** Its targets start evenly over a window, each at its place in an order that is the same in every run. */
+  /** Its targets start evenly over a window, in an order that is the same in every run. */
   spread: optional(Spread),
   requests: number,
-  /** The same by operation; `{ listSites: 10, syncSite: 1000 }`. */
+  /** The same by operation: `{ listSites: 10, syncSite: 1000 }`. */
   requestsByOperation: optional(z.record(text, number)),
-  /** What its plan cost, and how many targets it left to be worked on. */
+  /** The requests that its plan cost, and the number of targets to work on. */
   plan: optional(z.object({ requests: number, targets: number })),
   counts: Counts,
   retryOf: optional(text),
@@ -112,24 +116,24 @@ export const Run = z.object({
 });
 export type Run = z.output<typeof Run>;
 
-/** Where a target is on its way. Only `ended` has an outcome, and nothing leaves it. */
+/** The state of a target. Only `ended` has an outcome, and it is final. */
 export const targetStates = ['pending', 'acting', 'following', 'waiting', 'ended'] as const;
 export type TargetState = (typeof targetStates)[number];
 
 /**
- * The note written before an effect is asked for; while it stands without a result, the effect may have
- * happened.
+ * The record that is written before a request with an effect is sent. While it has no result, the effect may
+ * have happened.
  */
 export const Intent = z.object({
   operation: text,
   at: number,
   /**
-   * `at` by the service's clock, as far as that was known then: clocks may be set before anybody compares.
+   * `at` by the service's clock, if it was known then. Clocks may be changed before the times are compared.
    */
   serviceAt: optional(timeBounds),
-  /** What the job wants to know again when it has to find out what became of it. */
+  /** What the job needs to reconcile the effect. */
   note: optional(text),
-  /** The service reported that it was done, and what it answered could not be read: never asked for again. */
+  /** The service reported success, but its answer could not be read. The request is never sent again. */
   confirmed: optional(yes),
 });
 export type Intent = z.output<typeof Intent>;
@@ -141,15 +145,15 @@ export type Intent = z.output<typeof Intent>;
 export const Watch = z.looseObject({
   /** The name of the watch kind. */
   kind: text,
-  /** No later than this work can have begun, in milliseconds since 1970. */
+  /** The work started at this time or later, in milliseconds since 1970. */
   since: number,
-  /** `since` by the service's clock, as far as that was known when the work was first followed. */
+  /** `since` by the service's clock, if it was known when following started. */
   serviceSince: optional(timeBounds),
-  /** Somebody else had started it. */
+  /** The work was started by somebody else. */
   adopted: optional(yes),
   /**
-   * So long it is followed at most; then it counts as failed with `timeout`. The target's own limit comes
-   * besides.
+   * When following stops, at the latest; the work then counts as failed with `timeout`. The target's own time
+   * limit applies as well.
    */
   until: optional(number),
   /** What messages call it: `The task 42`. Set by the engine when it begins to follow. */
@@ -160,7 +164,7 @@ export type Watch = z.output<typeof Watch>;
 /** Something a person should know about a target besides how it ended. */
 export const Finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
-  /** What it is about, in a word or two: a site's address, a plugin. */
+  /** The subject, in a word or two: a site's address, a plugin. */
   about: text,
   message: text,
   /** The service's task that it was found in. */
@@ -191,46 +195,41 @@ const target = {
 const progress = {
   /** The latest time at which the target may still be at work (`timeout.target`). */
   deadline: optional(number),
-  /** Some of its steps have been done. */
+  /** At least one of its steps is done. */
   partlyDone: optional(yes),
-  /**
-   * What the job keeps from step to step: JSON, as text, so that nobody in between reads it otherwise than it
-   * was written.
-   */
+  /** What the job keeps from step to step: JSON as text, so that it is read exactly as it was written. */
   jobState: optional(text),
-  /** What it is waiting for, or what went wrong the last time. */
+  /** What the target is waiting for, or the last error. */
   detail: optional(text),
 };
 
-/**
- * What a target has between two steps of its job, be it that a worker has it or that it waits for its turn.
- */
+/** The fields of a target that a worker acts on, or that waits for its next step. */
 const betweenSteps = {
   ...target,
   ...progress,
   intent: optional(Intent),
-  /** Followed work whose task is to be cancelled. */
+  /** The followed work, while its task is being cancelled. */
   watch: optional(Watch),
   lostAt: optional(number),
   continues: optional(yes),
   taskCancel: optional(z.enum(['due', 'requested'])),
-  /** How the followed work ended, until the step that comes after it has been taken. */
+  /** How the followed work ended, for the step that comes after it. */
   ended: optional(z.object({ is: z.enum(['done', 'skipped', 'failed']), reason, detail: optional(text) })),
   reason: optional(reason),
 };
 
-/** Nobody has begun on it. */
+/** The target was never released. */
 const Pending = z.object({ ...target, jobState: progress.jobState, state: z.literal('pending') });
 
-/** It was handed out: a worker has it, or soon will. */
+/** The target was released: a worker has claimed it, or soon will. */
 const Acting = z.object({
   ...betweenSteps,
   state: z.literal('acting'),
-  /** Whether a worker has begun on it since it was handed out. */
+  /** Whether a worker has claimed it since it was released. */
   claimed: optional(yes),
 });
 
-/** It comes up again at a time that is known: after a delay, or for its next step. */
+/** The target is due again at a known time: after a delay, or for its next step. */
 const Waiting = z.object({ ...betweenSteps, state: z.literal('waiting') });
 
 /** Its work runs in the service. */
@@ -239,17 +238,18 @@ const Following = z.object({
   ...progress,
   state: z.literal('following'),
   watch: Watch,
-  /**
-   * When the service was found to know nothing of the followed work; gone again when it is found after all.
-   */
+  /** When a poll found that the service no longer knows the work. Removed when the work is found again. */
   lostAt: optional(number),
-  /** The followed work is one step of several: its end is not the target's. */
+  /** The followed work is one step of several: its end does not end the target. */
   continues: optional(yes),
-  /** The followed task has been asked to end, since the run was cancelled. */
+  /** The cancellation of the followed task was requested, because the run was cancelled. */
   taskCancel: optional(z.literal('requested')),
 });
 
-/** It has its outcome. What was only needed on the way is gone: the record is kept for months. */
+/**
+ * The target has its outcome. Fields that are needed only before the end are dropped, because the record is
+ * kept for months.
+ */
 const Ended = z.object({
   ...target,
   state: z.literal('ended'),
@@ -260,7 +260,7 @@ const Ended = z.object({
   findings: optional(z.array(Finding)),
 });
 
-/** One thing a run works on, by the state that it is in. Nothing leaves `ended`. */
+/** One thing that a run works on, by its state. `ended` is final. */
 export const Target = z.discriminatedUnion('state', [Pending, Acting, Waiting, Following, Ended]);
 export type Target = Exclusive<z.output<typeof Target>>;
 /** A target in one state, with the fields of that state alone. */
@@ -272,8 +272,7 @@ export const isIn = <State extends TargetState>(
 ): target is Target & TargetIn<State> => target.state === state;
 
 /**
- * A union whose fields may all be read on any member: a member that does not have a field gives nothing, and
- * takes nothing.
+ * A union in which every field may be read on every member: on a member without the field it is undefined.
  */
 type Exclusive<Union, Field extends PropertyKey = FieldOf<Union>> = Union extends unknown
   ? Union & { [Other in Exclude<Field, keyof Union>]?: undefined }

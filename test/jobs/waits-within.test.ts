@@ -15,11 +15,11 @@ function mistakesOf(lines: string): string[] {
   );
 }
 
-const mend = 'make it shorter than timeout.target, or that one longer';
+const suggestion = 'make it shorter than timeout.target, or increase timeout.target';
 
 test('runs are followed for less than a target may take', () => {
   expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 3h')).toEqual([
-    `6:19 "follow_for" is 3h, and "timeout.target" ends the work on a target after 3h. ${mend}`,
+    `6:19 "follow_for" is 3h, and "timeout.target" ends the work on a target after 3h. ${suggestion}`,
   ]);
   expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 2h59m')).toEqual([]);
 });
@@ -28,7 +28,7 @@ test('mails are followed for less than a target may take, by default too, and wh
   const report = (lines: string) => mistakesOf(`job: report-dispatch\nwith: { template: Care }\n${lines}`);
   expect(report('')).toEqual([]);
   expect(report('timeout: { run: 30m }')).toEqual([
-    `4:11 "delivery_timeout" is 1h, and "timeout.target" ends the work on a target after 30m. ${mend}`,
+    `4:11 "delivery_timeout" is 1h, and "timeout.target" ends the work on a target after 30m. ${suggestion}`,
   ]);
 });
 

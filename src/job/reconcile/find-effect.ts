@@ -1,6 +1,5 @@
 /**
- * The ways of looking for what a lost request made or changed; `traces.ts` says which operation is looked for
- * in which way.
+ * The ways to look for what a lost request made or changed; `probes.ts` declares which operation uses which.
  */
 import { createHash } from 'node:crypto';
 import { timeOf } from '../../clock.ts';
@@ -9,7 +8,7 @@ import { operationOf } from '../../contract/operations.ts';
 import type { Intent } from '../../run/run.ts';
 import { type Candidate, createdSince, type Looking, ownOf } from './own-effect.ts';
 
-/** The operations that a second request would carry out a second time. */
+/** The operations whose effect would happen again with a second request. */
 export type OnceId = {
   [Id in OperationId]: Operations[Id] extends { effect: 'once' } ? Id : never;
 }[OperationId];
@@ -17,7 +16,7 @@ export type OnceId = {
 /** Whether an operation is one of those. */
 export const isOnce = (id: OperationId): id is OnceId => operationOf(id).effect === 'once';
 
-/** What the account says of a lost change. `taskId`: the task it started, to be followed. */
+/** What the account shows about a lost change. `taskId`: the task that it started, which is then followed. */
 export type Found = { is: 'found'; taskId?: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
 
 /** What a call may have made or changed. */
@@ -27,9 +26,8 @@ interface Changing {
 }
 
 /**
- * The ids of what a call has brought about, by its answer: notes, tasks, snapshots. Of a change to something
- * that was there, the id together with the time of the change; of a mail, its report and address, which stand
- * in the `input`.
+ * The ids of the effects of a call, from its answer: notes, tasks, snapshots. For a change to an existing
+ * item, the id with the time of the change. For a mail, its report and address, from the `input`.
  */
 export function effectIdsIn(operation: OperationId, answer: unknown, input?: unknown): string[] {
   if (operation === 'sendReportEmail') return mailIdsIn(input as SendsMail, answer as Partial<MailSent>);
@@ -53,12 +51,13 @@ function mailIdsIn({ report_id, body }: SendsMail, { send_email }: Partial<MailS
 }
 
 /**
- * A mail by its report and address, which is not kept: a report shows one mail for each address, the last.
+ * The id of a mail: its report and a hash of its address, so that the address is not stored. A report shows
+ * only the last mail to each address.
  */
 export const mailId = (reportId: string, email: string): string =>
   `${reportId} ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url').slice(0, 22)}`;
 
-/** A state of something that changes: its id and when it came about. */
+/** The version of an item that changes: its id and the time of its last change. */
 function versionOf(one: Changing | undefined): string | undefined {
   const changedAt = timeOf(one?.updated_at);
   return one?.id === undefined || !changedAt ? undefined : `${one.id} ${changedAt.earliest}`;
@@ -69,8 +68,8 @@ export const absent: Found = { is: 'absent' };
 export const unknown = (detail: string): Found => ({ is: 'unknown', detail });
 
 /**
- * Whether something that was to be changed shows the change. As it was asked for, it may have been before:
- * then the time of its last change says whose that was.
+ * Whether an item shows the requested change. It may have had the requested values before; then the time of
+ * its last change shows whose change it was.
  */
 export async function changed(
   looking: Looking,
@@ -87,7 +86,7 @@ export async function changed(
   return own.is === 'found' ? found : own;
 }
 
-/** Found, unless another target has brought this state about. */
+/** Found, unless another target made this change. */
 export async function unlessAnothers(
   { effects }: Looking,
   operation: OnceId,
@@ -108,8 +107,8 @@ export type TaskType =
   | 'configure_staging_site';
 
 /**
- * A task of this type, created since the intent, whose input names one of `ids`. The spec shows the input of
- * few types: a task that names nobody may be ours or not.
+ * Looks for a task of this type, created since the intent, whose input names one of `ids`. The spec shows the
+ * input of few types, so a task without ids may be ours or not.
  */
 export async function task(
   looking: Looking,
@@ -130,8 +129,8 @@ export async function task(
 }
 
 /**
- * An item of a list, created since the intent, that says what was sent. Costs a request per 100 created
- * since.
+ * Looks for an item of a list, created since the intent, with the values that were sent. Costs one request
+ * per 100 items created since.
  */
 export async function item<Id extends ListId>(
   looking: Looking,
@@ -145,14 +144,14 @@ export async function item<Id extends ListId>(
   for await (const one of looking.all(list, query)) {
     const { id, created_at } = one as { id: string; created_at?: string | null };
     const asAsked = isAsAsked(one);
-    // One that does not show what it is may be it.
+    // An item that does not show its values may be the one.
     if (asAsked !== false) candidates.push({ id, createdAt: created_at, isSure: asAsked === true });
   }
   const own = await ownOf(looking, operation, intent, candidates);
   return own.is === 'found' ? found : own;
 }
 
-/** The same, of a list that takes when its items were created. */
+/** The same, for a list that can be filtered by the time of creation. */
 export async function newItem<Id extends ListId>(
   looking: Looking,
   operation: OnceId,
@@ -166,13 +165,13 @@ export async function newItem<Id extends ListId>(
 }
 
 /**
- * Whether a text that the service shows is the one that was sent, however it is spelled; nothing where it
- * shows none.
+ * Whether a text that the service shows is the one that was sent, ignoring case and outer spaces; undefined
+ * when it shows none.
  */
 export const same = (shown: string | null | undefined, sent: string | undefined): boolean | undefined =>
   shown === undefined ? undefined : shown?.trim().toLowerCase() === sent?.trim().toLowerCase();
 
-/** Whether a value that the service shows is the one that was sent; nothing where it shows none. */
+/** Whether a value that the service shows is the one that was sent; undefined when it shows none. */
 export const equal = <T>(shown: T | undefined, sent: T): boolean | undefined =>
   shown === undefined ? undefined : shown === sent;
 
@@ -189,7 +188,7 @@ export async function stagingTask(
   return task(looking, operation, type, ids, intent);
 }
 
-/** Whether all of it is as asked for: false where one part is not, nothing where one is not shown. */
+/** Whether all parts match: false when one does not, undefined when one is not shown. */
 export function all(...parts: readonly (boolean | undefined)[]): boolean | undefined {
   if (parts.includes(false)) return false;
   return parts.includes(undefined) ? undefined : true;

@@ -1,4 +1,4 @@
-/** Finding out whether a sync whose answer was lost began, and what a site says of its last one. */
+/** Finds out whether a sync whose answer was lost has started, and whether a site's last sync failed. */
 import { RejectedError } from '../../client/errors.ts';
 import { orderOf, timeOf } from '../../clock.ts';
 import type { Item } from '../../contract/operations.ts';
@@ -14,9 +14,9 @@ export type FoundSync =
 type Snapshots = readonly { id: string; created_at?: string | undefined }[];
 
 /**
- * Looks for a sync of the site that began since the intent, and adopts it: one that is running, whoever
- * started it, or one that has ended and belongs to no other target. One request, and one more where the site
- * does not show its latest snapshot.
+ * Looks for a sync of the site that began since the intent, and adopts it: a running one, whoever started it,
+ * or an ended one that belongs to no other target. One request, and one more when the site does not show its
+ * latest snapshot.
  */
 export async function findSync(looking: Looking, siteId: string, intent: Intent): Promise<FoundSync> {
   const { site } = await looking.api.showSite({ site_id: siteId });
@@ -36,7 +36,7 @@ export async function findSync(looking: Looking, siteId: string, intent: Intent)
   if (own.is === 'found') return { is: 'following', watch: { ...watch, snapshotId: own.id } };
   if (own.is === 'unknown') return own;
 
-  // A sync leaves a snapshot where backups are enabled, from its beginning on.
+  // With backups enabled, a sync has a snapshot from its start on.
   const showsSyncs = snapshots !== undefined && (shown === undefined || backups?.enabled === true);
   if (sync?.in_progress === undefined && showsSyncs) return { is: 'absent' };
   if (sync?.in_progress === undefined)
@@ -51,11 +51,12 @@ export async function findSync(looking: Looking, siteId: string, intent: Intent)
   if (order === 'after') return { is: 'following', watch };
   return {
     is: 'unknown',
-    detail: 'A sync of the site ended at about the time of the request, and it is not certain whose.',
+    detail:
+      'A sync of the site ended at about the time of the request, and it is not certain who started it.',
   };
 }
 
-/** The snapshots made since the intent; nothing where the site has none to list. */
+/** The snapshots made since the intent; undefined when the service rejects the list for this site. */
 async function snapshotsSince(
   looking: Looking,
   site_id: string,
@@ -74,7 +75,8 @@ async function snapshotsSince(
 }
 
 /**
- * The values of `last_sync_status` are not shown by the spec: only what plainly says failure counts as one.
+ * The spec does not list the values of `last_sync_status`, so only a value that clearly says failure counts
+ * as one.
  */
 export const lastSyncFailed = ({ last_sync_status }: NonNullable<Item<'listSites'>['sync']>): boolean =>
   /fail|error/i.test(last_sync_status ?? '');

@@ -1,34 +1,36 @@
 /**
- * Which of the things in the account is what a lost request made: its own, made after the intent by the
- * service's clock, and not what another target's record has already.
+ * Decides which item in the account a lost request made: one that was made after the intent, by the service's
+ * clock, and that no other target has recorded as its effect.
  */
 import { isoTime, orderOf, type TimeBounds, timeOf } from '../../clock.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { Intent } from '../../run/run.ts';
 import type { Acting } from '../job.ts';
 
-/** What an effect is looked for with. */
+/** What is needed to look for an effect. */
 export type Looking = Pick<Acting<unknown>, 'api' | 'all' | 'serviceTime' | 'effects'>;
 
-/** Something in the account that may be what a lost request made. */
+/** An item in the account that a lost request may have made. */
 export interface Candidate {
   id: string;
   createdAt: string | null | undefined;
-  /** Whether it says what was asked for; false where it does not show enough to tell. */
+  /** Whether it shows the requested values; false when it does not show enough to decide. */
   isSure: boolean;
 }
 
 export type OwnEffect = { is: 'found'; id: string } | { is: 'absent' } | { is: 'unknown'; detail: string };
 
 /**
- * With a clock known no better than this, what may have been made before the intent is nobody's for certain.
+ * When the service's clock is known less precisely than this, an item from about the time of the intent is
+ * never taken as its effect.
  */
 const MAX_UNCERTAIN_MS = 10_000;
 
 /**
- * The candidate that is the intent's own, and from here on its target's. One from before the intent is not,
- * nor one of another target. One from about the time of the intent is, if it is the only one: whatever else
- * of ours made the like of it has it in its record. `what`: how a candidate is called where it stays unknown.
+ * Finds the intent's own effect among the candidates, and claims it for the target. A candidate from before
+ * the intent, or of another target, is excluded. One from about the time of the intent counts if it is the
+ * only one: any other request of ours has recorded its own effect. `what`: the name of a candidate in the
+ * detail of an unknown result.
  */
 export async function ownOf(
   { serviceTime, effects }: Pick<Looking, 'serviceTime' | 'effects'>,
@@ -53,12 +55,12 @@ export async function ownOf(
   if (open.length === 0) return { is: 'absent' };
   const detail =
     sure.length === 0
-      ? `${what} was created since, and does not show for what.`
-      : `${what} was created at about the time of the request, and it is not certain by whom.`;
+      ? `${what} was created since, but does not show what for.`
+      : `${what} was created at about the time of the request, but it is not certain by whom.`;
   return { is: 'unknown', detail };
 }
 
-/** Whether a timestamp of the service is from before or after a time; uncertain for one that is not shown. */
+/** Whether a timestamp of the service is before or after a time; uncertain when it is not shown. */
 export function orderIn(
   timestamp: string | null | undefined,
   intended: TimeBounds,
@@ -70,6 +72,6 @@ export function orderIn(
 /** The filter for what was created since the intent, or may have been. */
 export async function createdSince({ serviceTime }: Pick<Looking, 'serviceTime'>, intent: Intent) {
   const { earliest } = await serviceTime(intent.at);
-  // Services that keep whole seconds cut the rest off.
+  // A service that stores whole seconds truncates the rest.
   return { created_at: { gte: isoTime(earliest - 1_000) } };
 }

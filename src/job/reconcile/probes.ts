@@ -1,13 +1,12 @@
 /**
  * How to find out whether a change whose answer was lost has happened: for every operation that is not
- * harmless to repeat, the trace it leaves in the account, and what nobody can tell.
+ * harmless to repeat, the trace that it leaves in the account, and what stays unknown.
  *
- * What is found has to be this intent's own: made after the intent, by the service's clock, and not what
- * another target's record has already (`effects`). What cannot be placed in time, or belongs to nobody for
- * certain, leaves the answer open.
+ * What is found must be this intent's own effect: made after the intent, by the service's clock, and not
+ * recorded for another target (`effects`). If that is not certain, the result is unknown.
  *
- * A change that is harmless to repeat (`repeatable` in the contract) needs none of this: it is asked for
- * again. Whether a lost request may still be on its way is the engine's concern, not asked here.
+ * A change that is harmless to repeat (`repeatable` in the contract) needs no probe: its request is sent
+ * again. The engine decides whether a lost request may still arrive.
  */
 import { GoneError } from '../../client/errors.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -34,14 +33,14 @@ import { findSync } from './find-sync.ts';
 import { createdSince, type Looking, orderIn, ownOf } from './own-effect.ts';
 
 export interface Probe<Id extends OnceId = OnceId> {
-  /** What is looked for, for the docs; one sentence. */
+  /** What the probe looks for: one sentence, for the docs. */
   looksFor: string;
-  /** What is left unknown, for the docs; nothing when the trace is sure. */
+  /** When the result stays unknown, for the docs; absent when it never does. */
   unknown?: string;
   find(looking: Looking, input: Input<Id>, intent: Intent): Promise<Found>;
 }
 
-/** A trace of something that is sent and leaves none. */
+/** The probe of an operation that leaves no trace. */
 const noProbe = (what: string) => ({
   looksFor: 'Nothing: the account shows no trace of it.',
   unknown: 'Always, once its answer is lost.',
@@ -312,9 +311,7 @@ export const probes: { [Id in OnceId]: Probe<Id> } = {
   },
 };
 
-/**
- * Finds out what became of a lost change that is not harmless to repeat. Only reads. Errors are the client's.
- */
+/** Finds out whether a lost change has happened. Only reads. Throws the client's errors. */
 export const probeEffect = <Id extends OnceId>(
   operation: Id,
   looking: Looking,

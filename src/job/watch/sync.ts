@@ -1,8 +1,7 @@
 /**
- * Following site syncs (spec 3 and 4.15), which have no task: a sync is over when `sync.in_progress` is
- * false, and its snapshot says how it went. The sweep asks for the sites synced since, newest first, so it
- * costs pages in proportion to what ended, and `backups.latest_snapshot` in the list saves a request per
- * site.
+ * Follows site syncs (spec 3 and 4.15), which have no task. A sync has ended when `sync.in_progress` is
+ * false, and its snapshot shows the result. The sweep lists the sites synced since, newest first, so its
+ * pages are in proportion to what ended. `backups.latest_snapshot` in the list saves a request per site.
  */
 import { GoneError, RejectedError } from '../../client/errors.ts';
 import { orderOf, type TimeBounds, timeOf } from '../../clock.ts';
@@ -31,19 +30,19 @@ export const syncWatch: WatchKind<SyncWatch, Site> = {
   movedAt: (site) => site.sync?.last_sync_at,
   keyOfItem: (site) => site.id,
   keyOf: (watch) => watch.siteId,
-  evaluate: judge,
-  poll: look,
+  evaluate,
+  poll,
 };
 
-function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: TimeBounds): Verdict {
+function evaluate(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: TimeBounds): Verdict {
   const { sync, backups } = site;
   if (sync?.in_progress) return { is: 'running' };
   const snapshot = backups?.latest_snapshot;
   if (snapshot && snapshot.id === watch.snapshotId) {
     return bySnapshot(watch, snapshot.status, sync?.last_sync_error);
   }
-  // Without Backups, or with a sync that was not ours, the site's own record of its last sync is what there
-  // is.
+  // Without Backups, or for a sync that was not ours, only the site's record of its last sync shows the
+  // result.
   const ownSnapshotExpected = watch.snapshotId !== undefined && backups?.enabled !== false;
   if (!sync || ownSnapshotExpected || !hasEnded(sync, since)) return { is: 'unclear' };
   return backups?.enabled && snapshot?.status === 'failed'
@@ -52,10 +51,10 @@ function judge(watch: SyncWatch, site: Pick<Site, 'sync' | 'backups'>, since: Ti
 }
 
 /**
- * Asks for the site, and for the snapshot where that shows more, or where the site is silent. Lost is a sync
- * that the service had, which neither runs nor has ended, and of which no snapshot is shown.
+ * Requests the site, and the snapshot where it shows more or the site does not show enough. A sync is lost
+ * when the service had it, it neither runs nor has ended, and no snapshot of it is shown.
  */
-async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verdict | Lost> {
+async function poll(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verdict | Lost> {
   const { site } = await api.showSite({ site_id: watch.siteId });
   const { sync, backups } = site;
   if (sync?.in_progress) return { is: 'running' };
@@ -67,7 +66,7 @@ async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verd
   }
   if (!sync) return { is: 'unclear' };
   if (endedSince) return byLastSync(watch, sync);
-  // It was running when it was started or adopted, and the service says that it neither is any more nor has
+  // It was running when it was started or adopted. Now the service shows that it is not running and has not
   // ended.
   const begun = watch.adopted || watch.snapshotId !== undefined;
   if (!begun || sync.in_progress !== false || !showsLastSync(sync)) return { is: 'unclear' };
@@ -78,17 +77,17 @@ async function look(api: Api, watch: SyncWatch, since: TimeBounds): Promise<Verd
 
 type Sync = NonNullable<Site['sync']>;
 
-/** Whether the service shows when it last synced the site, or that it never did. */
+/** Whether the service shows when it last synced the site, or that it never synced it. */
 const showsLastSync = (sync: Sync): boolean =>
   sync.last_sync_at === null || timeOf(sync.last_sync_at) !== undefined;
 
-/** Whether a sync of the site has ended since; not where the site does not show when its last one did. */
+/** Whether a sync of the site has ended since. False when the site does not show the end of its last sync. */
 function hasEnded({ last_sync_at }: Sync, since: TimeBounds): boolean {
   const ended = timeOf(last_sync_at);
   return ended !== undefined && orderOf(ended, since) !== 'before';
 }
 
-/** The snapshot, or whether it is gone; nothing when the service does not say. */
+/** The snapshot, or `gone`; undefined when the service rejects the request. */
 async function snapshotOf(api: Api, site_id: string, snapshot_id: string) {
   try {
     return (await api.showSiteSnapshot({ site_id, snapshot_id })).snapshot;

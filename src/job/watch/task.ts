@@ -1,4 +1,4 @@
-/** Following the service's background tasks (spec 2.10 and 4.8) by sweeps over `GET /tasks`. */
+/** Follows the service's background tasks (spec 2.10 and 4.8) by sweeps over `GET /tasks`. */
 import { GoneError } from '../../client/errors.ts';
 import type { Answer, Item } from '../../contract/operations.ts';
 import type { Watch } from '../../run/run.ts';
@@ -26,18 +26,18 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
   movedAt: (task) => task.updated_at,
   keyOfItem: (task) => task.id,
   keyOf: (watch) => watch.taskId,
-  evaluate: judge,
+  evaluate,
   async poll(api, watch) {
     const task = await taskOf(api, watch.taskId);
     if (!task) return lost;
-    const verdict = judge(watch, task);
+    const verdict = evaluate(watch, task);
     return verdict.is === 'failed' ? withStepError(verdict, task) : verdict;
   },
   async cancel(api, watch) {
     await api.cancelTask({ task_id: watch.taskId });
   },
   async explain(api, watch, end) {
-    // What somebody cancelled went wrong nowhere.
+    // A cancelled task has no failed step.
     const task = end.reason === 'task-cancelled' ? undefined : await taskOf(api, watch.taskId);
     return task ? withStepError(end, task) : end;
   },
@@ -45,7 +45,10 @@ export const taskWatch: WatchKind<TaskWatch, Task> = {
 
 const lost: Lost = { is: 'lost', detail: 'The service no longer knows the task (HTTP 404).' };
 
-/** The task, or nothing when the service does not know it (any more): that says nothing of the target. */
+/**
+ * The task, or undefined when the service does not know it (any more). That does not mean that the target is
+ * gone.
+ */
 async function taskOf(api: Api, task_id: string) {
   try {
     return (await api.showTask({ task_id })).task;
@@ -55,7 +58,7 @@ async function taskOf(api: Api, task_id: string) {
   }
 }
 
-/** A bad end with where the task went wrong, as far as the service says it. */
+/** Adds the step at which the task failed, if the service shows it. */
 function withStepError<E extends End>(end: E, { details }: Pick<Shown, 'details'>): E {
   const [error] = (details?.sites ?? []).flatMap((site) => stepErrorOf(site) ?? []);
   if (!error) return end;
@@ -66,7 +69,7 @@ function withStepError<E extends End>(end: E, { details }: Pick<Shown, 'details'
   return { ...end, detail };
 }
 
-function judge(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {
+function evaluate(watch: TaskWatch, { status }: Pick<Task, 'status'>): Verdict {
   switch (status) {
     case 'completed':
       return doneAs(watch);

@@ -89,7 +89,7 @@ describe('what was made', () => {
   test('since then, and does not show for what, is unknown', async () => {
     expect(await own([['a', at(2_000), false]])).toEqual({
       is: 'unknown',
-      detail: 'Something of this kind was created since, and does not show for what.',
+      detail: 'Something of this kind was created since, but does not show what for.',
     });
     expect(await own([['a', at(2_000), false]], account(['a']))).toEqual({ is: 'absent' });
     expect(

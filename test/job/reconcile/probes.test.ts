@@ -112,6 +112,6 @@ test('a note created since that does not show its content may be ours: it is not
 
   expect(await probeEffect('createSiteNote', account.looking, input, intent)).toEqual({
     is: 'unknown',
-    detail: 'Something of this kind was created since, and does not show for what.',
+    detail: 'Something of this kind was created since, but does not show what for.',
   });
 });
