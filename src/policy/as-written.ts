@@ -2,7 +2,7 @@
 import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
-import type { Blackout, Policy, Schedule, Threshold } from './policy.ts';
+import type { After, Blackout, Policy, Schedule, Threshold } from './policy.ts';
 
 /** One entry of `policies:` that would be read as this very policy. Durations are exact to the second. */
 export function asWritten(policy: Policy, registry: Registry): Record<string, unknown> {
@@ -36,18 +36,28 @@ export function asWritten(policy: Policy, registry: Registry): Record<string, un
 }
 
 const scheduleAsWritten = (schedule: Schedule) => ({
-  cron: schedule.cron.length === 1 ? schedule.cron[0] : [...schedule.cron],
+  ...(schedule.after
+    ? { after: afterAsWritten(schedule.after) }
+    : { cron: schedule.cron.length === 1 ? schedule.cron[0] : [...schedule.cron] }),
   timezone: schedule.timezone,
-  dst: { gap: 'shift', overlap: 'first', ...schedule.dst },
+  ...(schedule.after ? {} : { dst: { gap: 'shift', overlap: 'first', ...schedule.dst } }),
   jitter: lengthAsWritten(schedule.jitterMs),
   ...(schedule.spreadMs === undefined ? {} : { spread: formatDuration(schedule.spreadMs) }),
   overlap: schedule.overlap,
-  catchup: schedule.catchesAll
-    ? { window: formatDuration(schedule.catchupMs), mode: 'all' }
-    : lengthAsWritten(schedule.catchupMs),
+  ...(schedule.after ? {} : { catchup: catchupAsWritten(schedule) }),
   ...(schedule.disabled ? { enabled: false } : {}),
   blackout: blackoutAsWritten(schedule.blackout),
   ...(schedule.pauseAfterFailures === undefined ? {} : { pause_after_failures: schedule.pauseAfterFailures }),
+});
+
+const catchupAsWritten = ({ catchesAll, catchupMs }: Schedule) =>
+  catchesAll ? { window: formatDuration(catchupMs), mode: 'all' } : lengthAsWritten(catchupMs);
+
+/** `schedule.after` in the words of the file. */
+export const afterAsWritten = ({ policy, status, withinMs }: After) => ({
+  policy,
+  status: [...status],
+  within: formatDuration(withinMs),
 });
 
 /** Each calendar by its name, once. */

@@ -32,6 +32,8 @@ export interface ReadPolicy {
   policy?: Policy;
   /** As far as it could be read. */
   name?: string;
+  /** The policy that it follows, as far as it could be read. */
+  after?: string;
   findings: Diagnostic[];
   /** What is allowed, and probably not what was meant. */
   warnings: Diagnostic[];
@@ -66,11 +68,15 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     ...(blackedOut && !blackedOut.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
   ];
-  const name = parts.name === undefined ? {} : { name: parts.name };
+  const after = parts.schedule?.after?.policy;
+  const link = {
+    ...(parts.name === undefined ? {} : { name: parts.name }),
+    ...(after === undefined ? {} : { after }),
+  };
   if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
-    return { ...name, findings, warnings };
+    return { ...link, findings, warnings };
   return {
-    ...name,
+    ...link,
     findings,
     warnings,
     policy: toPolicy(

@@ -6,9 +6,11 @@ import { join, resolve } from 'node:path';
 import type { Registry } from '../job/registry.ts';
 import { ConfigFile } from '../settings/config-file.ts';
 import type { Settings } from '../settings/settings.ts';
+import { suggestionFor } from '../suggest.ts';
 import { type Diagnostic, fileDiagnostic, inOrder, shortFile } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
+import { chainFault, formatChainFault, type Link, linksByName } from './chains.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
 import type { Policy } from './policy.ts';
 import { PolicyFileOutline } from './policy-file.ts';
@@ -50,28 +52,66 @@ export function loadPolicies(source: Source): Loaded {
   const policies: Policy[] = [];
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
-  const entries: Entry[] = [];
-  for (const file of files) {
-    const yaml = YamlFile.read(file);
-    if (yaml instanceof YamlFile)
-      entries.push(
-        ...entriesOf(yaml, findings).map((path) => ({ yaml, path, read: readPolicy(yaml, path, source) })),
-      );
-    else findings.push(...yaml);
-  }
+  const entries = files.flatMap((file) => readEntries(file, source, findings));
   const owners = ownersOf(entries);
+  const links = linksByName([
+    ...linksElsewhere(source, files, entries),
+    ...[...owners.values()].flatMap(linkOfEntry),
+  ]);
   for (const entry of entries) {
     const { read, yaml } = entry;
     findings.push(...read.findings);
     const owner = read.name === undefined ? undefined : owners.get(read.name);
+    const chain = owner === entry ? chainFinding(entry, links) : undefined;
+    if (chain) findings.push(chain);
     if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
-    else if (read.policy) {
+    else if (read.policy && !chain) {
       policies.push(read.policy);
       const policy = read.policy.name;
       warnings.push(...read.warnings.map((one) => ({ ...one, policy })));
     } else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
   return { policies, findings: inOrder(findings), warnings: inOrder(warnings), ignored, broken };
+}
+
+function readEntries(file: string, source: Source, findings: Diagnostic[]): Entry[] {
+  const yaml = YamlFile.read(file);
+  if (yaml instanceof YamlFile)
+    return entriesOf(yaml, findings).map((path) => ({ yaml, path, read: readPolicy(yaml, path, source) }));
+  findings.push(...yaml);
+  return [];
+}
+
+/** A policy may follow one that has errors: that one has its own findings. */
+const linkOfEntry = ({ read: { name, after } }: Entry): Link[] =>
+  name === undefined ? [] : [{ name, after }];
+
+/** When only some files are read, a policy of theirs may follow one of another file of the folder. */
+function linksElsewhere(source: Source, files: readonly string[], entries: readonly Entry[]): Link[] {
+  if (!source.files || !entries.some(({ read }) => read.after !== undefined)) return [];
+  const read = new Set(files.map(whereabouts));
+  return filesIn(source.dir)
+    .files.filter((file) => !read.has(whereabouts(file)))
+    .flatMap((file) => readEntries(file, source, []))
+    .flatMap(linkOfEntry);
+}
+
+/** The policy that it follows does not exist, or follows it in turn. */
+function chainFinding(entry: Entry, links: ReadonlyMap<string, Link>): Diagnostic | undefined {
+  const [link] = linkOfEntry(entry);
+  const fault = link && chainFault(link, links);
+  if (!fault) return undefined;
+  const suggestion =
+    fault.is === 'missing'
+      ? suggestionFor(
+          fault.policy,
+          [...links.keys()].filter((name) => name !== link.name),
+        )
+      : undefined;
+  return entry.yaml.finding([...entry.path, 'schedule', 'after', 'policy'], {
+    message: formatChainFault(link.name, fault),
+    suggestion,
+  });
 }
 
 type Files = Pick<Loaded, 'findings' | 'ignored'> & { files: string[] };

@@ -14,7 +14,7 @@ import { DayRange } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { parsePercent, percent } from '../yaml/percent.ts';
 import { cronFault } from './cron.ts';
-import { foldings, gaps, overlaps, priorities } from './policy.ts';
+import { chainStatuses, foldings, gaps, overlaps, priorities } from './policy.ts';
 
 /** A schema that refuses what `fault` finds words for, with what was probably meant. */
 const judged = (
@@ -65,10 +65,29 @@ const Catchup = z.union(
   { error: 'must be a duration such as 2h, or { window: 2h, mode: all } with mode none, last or all' },
 );
 
-const Schedule = z.strictObject({
+const After = z.strictObject({
+  policy: name.describe('The policy whose runs it follows; of any file and account.'),
+  status: z
+    .array(z.enum(chainStatuses))
+    .min(1)
+    .default(['succeeded'])
+    .describe('The ends of those runs that start it. Default [succeeded].'),
+  within: duration(60_000)
+    .prefault('24h')
+    .describe(
+      'An end that is noticed later than this, because no daemon was running, is recorded as missed. Default 24h.',
+    ),
+});
+
+const ScheduleKeys = z.strictObject({
   cron: z
-    .union([cron, z.array(cron).min(1)], { error: 'must be a cron expression or a list of them' })
-    .describe('When it fires: minute, hour, day of month, month, day of week. One expression or a list.'),
+    .optional(z.union([cron, z.array(cron).min(1)], { error: 'must be a cron expression or a list of them' }))
+    .describe(
+      'When it fires: minute, hour, day of month, month, day of week. One expression or a list. Either this or "after" is required.',
+    ),
+  after: z
+    .optional(After)
+    .describe('Fires when a run of another policy has ended, instead of at the times of "cron".'),
   timezone: timezone
     .default('UTC')
     .describe('Time zone of the expression, such as Europe/Berlin. Default UTC.'),
@@ -124,6 +143,18 @@ const Schedule = z.strictObject({
       'So many scheduled runs in a row that failed or were stopped pause the policy, and notify those who have `paused` under `notify.on`. Default: never.',
     ),
 });
+
+/** Where several keys of a schedule have to agree. */
+const Schedule = ScheduleKeys.superRefine(({ cron, after, catchup, dst }, context) => {
+  const refuse = (key: string, message: string, suggestion?: string) =>
+    context.addIssue({ code: 'custom', path: [key], message, params: { suggestion } });
+  if (cron === undefined && after === undefined)
+    context.addIssue({ code: 'invalid_type', expected: 'string', path: ['cron'], input: undefined });
+  if (after === undefined) return;
+  if (cron !== undefined) refuse('after', 'cannot be used together with "cron"', 'remove one of the two');
+  if (catchup.window > 0) refuse('catchup', 'does not apply to "after"', 'use "within" under "after"');
+  if (dst.gap !== 'shift' || dst.overlap !== 'first') refuse('dst', 'does not apply to "after"');
+}).meta({ oneOf: [{ required: ['cron'] }, { required: ['after'] }] });
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()], {
   error: 'must be a string, a number, true or false',

@@ -38,8 +38,22 @@ export type Priority = (typeof priorities)[number];
 /** What each priority weighs when runs share an account: how much of them is in flight at the same time. */
 export const weights: Record<Priority, number> = { high: 9, normal: 3, low: 1 };
 
+/** The ends of a run that can start the policies after it. */
+export const chainStatuses = ['succeeded', 'partial', 'failed', 'stopped', 'cancelled'] as const;
+
+/** It fires when a run of another policy has ended. */
+const After = z.object({
+  policy: text,
+  status: z.array(z.enum(chainStatuses)),
+  /** An end that is noticed later than this starts no run. */
+  withinMs: number,
+});
+export type After = z.output<typeof After>;
+
 const Schedule = z.object({
+  /** Empty with `after`. */
   cron: z.array(text),
+  after: optional(After),
   timezone: text,
   /** Missing: a skipped time fires at the first moment after it, one that comes twice the first time. */
   dst: optional(ClockChange),

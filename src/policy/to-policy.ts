@@ -55,7 +55,8 @@ export function toPolicy(
 
 function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: Calendars): Schedule {
   const {
-    cron,
+    cron = [],
+    after,
     timezone,
     dst,
     jitter,
@@ -69,6 +70,7 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
   const usual = dst.gap === 'shift' && dst.overlap === 'first';
   return {
     cron: [cron].flat(),
+    ...(after && { after: { policy: after.policy, status: [...after.status], withinMs: after.within } }),
     timezone,
     ...(usual ? {} : { dst }),
     jitterMs: jitter,
