@@ -72,6 +72,7 @@ export async function startDaemon(options: {
       await agreement.look();
       const scheduler = startScheduler({
         policies: agreement.active,
+        known: watcher.policies,
         group: agreement.digestOfActive,
         fire: (policy, firing) => engine.fire(policy, firing),
         records,

@@ -128,10 +128,13 @@ export async function concludeRun(
   return true;
 }
 
+/** Runs that nobody started in person. */
+const countedTriggers = new Set<Run['trigger']>(['schedule', 'catch-up', 'after']);
+
 /** Pauses a policy whose scheduled runs failed too often in a row (`schedule.pause_after_failures`). */
 async function countFailures(deps: EngineDeps, run: Run): Promise<void> {
   if (run.status === 'cancelled' || run.status === 'skipped') return;
-  if (run.trigger !== 'schedule' && run.trigger !== 'catch-up') return;
+  if (!countedTriggers.has(run.trigger)) return;
   const { records, clock, log } = deps;
   const failed = run.status === 'failed' || run.status === 'stopped';
   const inARow = await records.policies.countFailure(run.policy, failed);

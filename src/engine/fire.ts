@@ -17,6 +17,8 @@ export interface Firing {
   /** Only these targets. */
   only?: string[];
   retryOf?: string;
+  /** The run whose end starts this one (`schedule.after`); `scheduledFor` is the time of that end. */
+  afterRun?: string;
   /** A person knows about the freeze and wants this run anyway. */
   ignoreFreeze?: true;
   /**
@@ -70,6 +72,7 @@ export async function fire(
     policyJson: JSON.stringify(policy),
     policyHash: policy.hash,
     ...(firing.retryOf ? { retryOf: firing.retryOf } : {}),
+    ...(firing.afterRun ? { afterRun: firing.afterRun } : {}),
   };
   const limits = {
     concurrency: policy.limits.concurrency,
@@ -126,7 +129,8 @@ async function overlapDetail(deps: EngineDeps, run: Run, overlap: Overlap): Prom
 /** The ledger's record of the scheduled time; manual runs have none. */
 function ledgerRecordOf(run: Run): ScheduledTime | undefined {
   if (run.trigger === 'manual' || run.trigger === 'retry') return undefined;
-  const record = { scheduledFor: run.scheduledFor, at: run.createdAt, run: run.id };
+  const after = run.afterRun === undefined ? {} : { after: run.afterRun };
+  const record = { scheduledFor: run.scheduledFor, at: run.createdAt, run: run.id, ...after };
   if (run.status !== 'skipped') return { ...record, is: 'ran' };
   return { ...record, is: 'skipped', why: 'overlap', ...(run.detail ? { note: run.detail } : {}) };
 }
@@ -150,16 +154,21 @@ export function decideOverlap(run: Run, active: readonly Run[], policy: Policy):
 const isOlder = (a: Run, b: Run): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id);
 
-/** Policy and scheduled time. A person may start several runs in a minute, so these get a random suffix. */
-function runIdOf(policy: Policy, { trigger, scheduledFor, attempt = 1 }: Firing): string {
+/**
+ * Policy and scheduled time. A person may start several runs in a minute, so these get a random suffix. Several
+ * runs may end in one second, and each may start another run, so these get the milliseconds.
+ */
+function runIdOf(policy: Policy, { trigger, scheduledFor, afterRun, attempt = 1 }: Firing): string {
   const time = `${new Date(scheduledFor).toISOString().replace(/[-:]|\.\d+/g, '')}`;
-  return `${policy.name}.${time}${idSuffixes[trigger](attempt)}`;
+  const exact = afterRun === undefined ? '' : `-${String(scheduledFor % 1_000).padStart(3, '0')}`;
+  return `${policy.name}.${time}${exact}${idSuffixes[trigger](attempt)}`;
 }
 
 const randomSuffix = () => `-${randomBytes(2).toString('hex')}`;
 const idSuffixes: Record<Trigger, (attempt: number) => string> = {
   schedule: () => '',
   'catch-up': () => '',
+  after: () => '',
   backfill: (attempt) => (attempt > 1 ? `-backfill${attempt}` : '-backfill'),
   manual: randomSuffix,
   retry: randomSuffix,

@@ -6,6 +6,8 @@ export const keys = {
   runsOfPolicy: (policy: string) => `${PREFIX}:runs:policy:${policy}`,
   runsInStatus: (status: string) => `${PREFIX}:runs:status:${status}`,
   runsOfTarget: (account: string, target: string) => `${PREFIX}:runs:target:${account}:${target}`,
+  /** The runs of a policy that have ended, each at its own time. */
+  ends: (policy: string) => `${PREFIX}:ends:${policy}`,
   activeRuns: (account: string) => `${PREFIX}:active:${account}`,
   /** The accounts that have active runs. */
   activeAccounts: `${PREFIX}:active-accounts`,

@@ -28,6 +28,8 @@ const ScheduledTime = z.object({
   note: z.exactOptional(z.string()),
   /** Its run; for `overlap`, the run that was skipped. */
   run: z.exactOptional(z.string()),
+  /** The run whose end it is, of a policy that follows another (`schedule.after`). */
+  after: z.exactOptional(z.string()),
   /** Of a merged time: the scheduled time whose run catches it up. */
   into: z.exactOptional(z.number()),
   /** The latest backfill of it. */

@@ -5,6 +5,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';
 import { EffectStore } from './effect-store.ts';
+import { EndStore } from './end-store.ts';
 import { type CaretakerEvent, eventIn } from './events.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
@@ -26,6 +27,7 @@ export interface Records {
   freeze: FreezeStore;
   accounts: AccountStore;
   effects: EffectStore;
+  ends: EndStore;
   ledger: LedgerStore;
   locks: LockStore;
   once: OnceStore;
@@ -46,6 +48,7 @@ export function openRecords(store: Store): Records {
     freeze: new FreezeStore(store),
     accounts: new AccountStore(store),
     effects: new EffectStore(store),
+    ends: new EndStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     once: new OnceStore(store),

@@ -99,7 +99,8 @@ return 1`,
 
 /**
  * `move`: a name by which a move that was already made is recognized when its command is sent again; `from`: the
- * statuses that the run may come from, separated by commas; `final`: 1 when `to` is a final status;
+ * statuses that the run may come from, separated by commas; `final`: 1 when `to` is a final status; `ended_at`:
+ * when the run ends, for the policies after it, or '' when it does not end or was skipped;
  * `plan_fence`: only while this attempt at planning is the latest, or ''.
  *
  * The caller may have read the run before its plan was complete. Once it is complete, the run is not planned
@@ -107,8 +108,8 @@ return 1`,
  */
 export const moveRun = defineScript(
   {
-    keys: ['run', 'active_runs', 'events', 'runs', 'reasons', 'totals'],
-    args: ['id', 'to', 'final', 'from', 'event', 'status_prefix', 'move', 'plan_fence'],
+    keys: ['run', 'active_runs', 'events', 'runs', 'reasons', 'totals', 'ends'],
+    args: ['id', 'to', 'final', 'from', 'event', 'status_prefix', 'move', 'plan_fence', 'ended_at'],
     argList: 'fields',
   },
   `${ADD_TO_TOTALS}
@@ -134,6 +135,11 @@ redis.call('ZADD', args.status_prefix .. args.to, created or 0, args.id)
 if args.final == '1' then
   redis.call('SREM', keys.active_runs, args.id)
   add_to_totals(keys.run, keys.reasons, keys.totals, args.id)
+end
+if args.ended_at ~= '' then
+  local last = redis.call('ZRANGE', keys.ends, 0, 0, 'REV', 'WITHSCORES')[2]
+  local at = math.max(tonumber(args.ended_at), (tonumber(last) or 0) + 1)
+  redis.call('ZADD', keys.ends, string.format('%.0f', at), args.id)
 end
 redis.call('PUBLISH', keys.events, args.event)
 return 1`,

@@ -245,6 +245,7 @@ export class RunStore {
         runs: keys.runs,
         reasons: keys.reasons(run.id),
         totals: hourOf(change.at),
+        ends: keys.ends(run.policy),
       },
       args: {
         id: run.id,
@@ -255,6 +256,7 @@ export class RunStore {
         status_prefix: keys.runsInStatus(''),
         move: randomUUID(),
         plan_fence: change.planFence ?? '',
+        ended_at: isFinal(to) && to !== 'skipped' ? change.at : '',
       },
       argList: fields,
     });
@@ -347,6 +349,7 @@ export class RunStore {
       if (run) {
         await this.forgetOnTargets(run);
         await this.store.zrem(keys.runsOfPolicy(run.policy), id);
+        await this.store.zrem(keys.ends(run.policy), id);
         await this.store.zrem(keys.runsInStatus(run.status), id);
       }
       await this.store.unlink(...Object.values(keysOfRun(id)));

@@ -16,6 +16,8 @@ export interface RunSummary {
   detail?: string;
   trigger: Trigger;
   scheduled_for: string;
+  /** The run whose end started it (`schedule.after`). Left out for any other run. */
+  after_run?: string;
   /**
    * The window over which its targets start (`schedule.spread`). Left out when they start as soon as
    * possible.
@@ -65,6 +67,7 @@ export const toSummary = (run: Run): RunSummary => ({
   ...(run.detail === undefined ? {} : { detail: run.detail }),
   trigger: run.trigger,
   scheduled_for: isoTime(run.scheduledFor),
+  ...(run.afterRun === undefined ? {} : { after_run: run.afterRun }),
   ...(run.spread
     ? { spread: { from: isoTime(run.spread.from), until: isoTime(run.spread.from + run.spread.ms) } }
     : {}),

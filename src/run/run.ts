@@ -29,7 +29,7 @@ export const runStatuses = [
 ] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-export const triggers = ['schedule', 'manual', 'catch-up', 'backfill', 'retry'] as const;
+export const triggers = ['schedule', 'manual', 'catch-up', 'backfill', 'retry', 'after'] as const;
 export type Trigger = (typeof triggers)[number];
 
 export const outcomes = ['succeeded', 'failed', 'skipped', 'cancelled'] as const;
@@ -111,6 +111,8 @@ export const Run = z.object({
   plan: optional(z.object({ requests: number, targets: number })),
   counts: Counts,
   retryOf: optional(text),
+  /** The run whose end started it (`schedule.after`). */
+  afterRun: optional(text),
   policyJson: text,
   policyHash: text,
 });

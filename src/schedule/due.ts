@@ -19,15 +19,21 @@ import { type SkipCause, type SkipFacts, skipCauseOf } from './skip-cause.ts';
 export const ON_TIME_MS = 90_000;
 
 /** An edited schedule is noticed within this time: one reload and one tick. */
-const NOTICED_WITHIN_MS = 10_000;
+export const NOTICED_WITHIN_MS = 10_000;
 
 export type Decision =
   /** `inTurn`: starts only when no other run of the policy is active, and later ones wait for it. */
-  | { is: 'fire'; scheduledFor: number; trigger: 'schedule' | 'catch-up'; inTurn?: true }
-  | ({ is: 'skip'; scheduledFor: number } & SkipCause)
-  | { is: 'missed'; scheduledFor: number }
+  | ({ is: 'fire'; trigger: 'schedule' | 'catch-up' | 'after'; inTurn?: true } & DecidedTime)
+  | ({ is: 'skip' } & DecidedTime & SkipCause)
+  | ({ is: 'missed' } & DecidedTime)
   /** The run of the scheduled time `into` serves for this one, too. */
   | { is: 'merged'; scheduledFor: number; into: number };
+
+interface DecidedTime {
+  scheduledFor: number;
+  /** The run whose end this time is, of a policy that follows another. */
+  afterRun?: string;
+}
 
 export interface Due {
   /** One for each scheduled time that is due, oldest first; of very many, the oldest. */
@@ -157,16 +163,20 @@ function merged(
   );
 }
 
+type TimesSchedule = CronSchedule & Pick<Schedule, 'after'>;
+
 /** Differs for schedules with different scheduled times; stored beside the cursor. */
-export const timesKey = ({ timezone, cron, dst }: CronSchedule): string =>
-  `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
+export const timesKey = ({ timezone, cron, dst, after }: TimesSchedule): string =>
+  after
+    ? `after ${after.policy}`
+    : `${timezone} ${cron.join(' | ')}${dst ? ` ${dst.gap} ${dst.overlap}` : ''}`;
 
 /**
  * The cursor to continue from. After an edit of crons or time zone, it is the earliest time at which the edit
  * can have been active: the new schedule misses none of the times before.
  */
 export function cursorFor(
-  schedule: CronSchedule,
+  schedule: TimesSchedule,
   { cursor, cursorSchedule }: Pick<PolicyState, 'cursor' | 'cursorSchedule'>,
   now: number,
 ): number | undefined {

@@ -8,26 +8,33 @@
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { chainFault, formatChainFault, linkOf, linksByName } from '../policy/chains.ts';
 import type { Policy, Schedule } from '../policy/policy.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
+import { chainStart, isChained, whatFollows } from './chain.ts';
 import { startCronTick, type Tick } from './cron-tick.ts';
-import { cursorFor, timesKey, whatIsDue } from './due.ts';
+import { cursorFor, type Decision, type Due, type ScheduleState, timesKey, whatIsDue } from './due.ts';
+import { predecessorEnds } from './predecessor.ts';
 import { logSkipped, recordOf } from './skipped-times.ts';
 
 export interface ScheduledFiring {
-  trigger: 'schedule' | 'catch-up';
+  trigger: 'schedule' | 'catch-up' | 'after';
   /** The scheduled time, without jitter, in milliseconds since 1970. */
   scheduledFor: number;
+  /** The run whose end it is, of a policy that follows another. */
+  afterRun?: string;
 }
 
 export interface SchedulerDeps {
   /** The policies that this process fires; called at every tick. */
   policies: () => readonly Policy[];
+  /** All policies that are known here: a policy may follow one that another process fires. Default: the same. */
+  known?: () => readonly Policy[];
   /** Makes the run of a firing, unless it exists already. The engine's `fire`. */
   fire: (policy: Policy, firing: ScheduledFiring) => Promise<unknown>;
-  records: Pick<Records, 'policies' | 'ledger' | 'runs' | 'locks' | 'generation'>;
+  records: Pick<Records, 'policies' | 'ledger' | 'ends' | 'runs' | 'locks' | 'generation'>;
   clock: Clock;
   log: Log;
 }
@@ -50,7 +57,14 @@ export interface Scheduler {
  * What this process remembers of each policy, by name: before `dueAt` there is nothing to read. Only a cache;
  * a tick with an empty one does the same.
  */
-export type Agenda = Map<string, { hash: string; dueAt: number; failure?: string }>;
+export type Agenda = Map<string, Known>;
+interface Known {
+  hash: string;
+  dueAt: number;
+  failure?: string;
+  /** The latest end of the predecessor's runs that was looked at (`schedule.after`). */
+  endsTo?: number;
+}
 
 type ScheduledPolicy = Policy & { schedule: Schedule };
 
@@ -131,11 +145,14 @@ function nextIn(agenda: Agenda, now: number): number {
  */
 export async function tickOnce(deps: SchedulerDeps, agenda: Agenda = new Map()): Promise<void> {
   const now = deps.clock.now();
-  const scheduled = deps.policies().filter(hasSchedule);
-  forgetOthers(agenda, scheduled);
-  const concerned = scheduled.filter(({ name, hash }) => {
+  const all = deps.policies().filter(hasSchedule);
+  forgetOthers(agenda, all);
+  const scheduled = withoutFaults(deps, agenda, all);
+  const latestEnds = await deps.records.ends.latest(predecessorsOf(scheduled));
+  const concerned = scheduled.filter(({ name, hash, schedule: { after } }) => {
     const known = agenda.get(name);
-    return known?.hash !== hash || known.dueAt <= now;
+    if (known?.hash !== hash || known.dueAt <= now) return true;
+    return after !== undefined && (latestEnds.get(after.policy) ?? 0) > (known.endsTo ?? 0);
   });
   if (concerned.length === 0) return;
   const states = await deps.records.policies.many(concerned.map(({ name }) => name));
@@ -147,6 +164,33 @@ export async function tickOnce(deps: SchedulerDeps, agenda: Agenda = new Map()):
 }
 
 const hasSchedule = (policy: Policy): policy is ScheduledPolicy => policy.schedule !== undefined;
+
+const predecessorsOf = (policies: readonly ScheduledPolicy[]): string[] => [
+  ...new Set(policies.flatMap(({ schedule }) => schedule.after?.policy ?? [])),
+];
+
+/**
+ * The policies that can be scheduled. One whose predecessor is gone, or that follows itself through others, is
+ * logged once and starts nothing until that is corrected; its cursor stays, so that no end is lost.
+ */
+function withoutFaults(
+  { policies, known = policies, log }: SchedulerDeps,
+  agenda: Agenda,
+  scheduled: readonly ScheduledPolicy[],
+): readonly ScheduledPolicy[] {
+  if (!scheduled.some(({ schedule }) => schedule.after)) return scheduled;
+  const links = linksByName(known().map(linkOf));
+  return scheduled.filter((policy) => {
+    const { name } = policy;
+    const fault = chainFault(linkOf(policy), links);
+    if (!fault) return true;
+    const failure = formatChainFault(name, fault);
+    if (agenda.get(name)?.failure !== failure)
+      log.warn({ policy: name }, `the policy ${name} starts no runs: ${failure}`);
+    agenda.set(name, { hash: '', dueAt: Number.NEGATIVE_INFINITY, failure });
+    return false;
+  });
+}
 
 function forgetOthers(agenda: Agenda, policies: readonly Policy[]): void {
   if (agenda.size <= policies.length) return;
@@ -164,8 +208,7 @@ async function fireDue(
 ): Promise<void> {
   const { name, hash } = policy;
   try {
-    const dueAt = await carryOut(deps, policy, state, now);
-    agenda.set(name, { hash, dueAt });
+    agenda.set(name, { hash, ...(await carryOut(deps, policy, state, now)) });
   } catch (error) {
     const failure = messageOf(error);
     const known = agenda.get(name);
@@ -178,18 +221,18 @@ async function fireDue(
 
 /**
  * Fires what is due of one policy, records what does not fire, and advances its cursor; returns when
- * something is due next.
+ * something is due next, and which ends were looked at.
  */
 async function carryOut(
   deps: SchedulerDeps,
   policy: ScheduledPolicy,
   state: PolicyState = { failures: 0 },
   now: number,
-): Promise<number> {
+): Promise<{ dueAt: number; endsTo?: number }> {
   const { name, schedule } = policy;
   const cursorSchedule = timesKey(schedule);
   const start = cursorFor(schedule, state, now);
-  const due = whatIsDue(name, schedule, { ...state, cursor: start, now });
+  const { due, ...looked } = await dueOf(deps, policy, { ...state, cursor: start, now });
   const owed = state.owedFrom ?? due.decisions.find((one) => one.is === 'fire' && one.inTurn)?.scheduledFor;
   const recorded: ScheduledTime[] = [];
   let cursor = start ?? due.cursor;
@@ -206,21 +249,50 @@ async function carryOut(
       if (heldBack !== undefined) {
         await settle(cursor, owed);
         logSkipped(deps.log, name, recorded);
-        return heldBack;
+        return { ...looked, dueAt: heldBack };
       }
       if (pending.length > 0) await settle(cursor, owed);
-      await deps.fire(policy, { trigger: decision.trigger, scheduledFor: decision.scheduledFor });
+      await deps.fire(policy, firingOf(decision));
       await settle(decision.scheduledFor, owed);
     }
     cursor = decision.scheduledFor;
   }
+  // Ends that start nothing have no decision.
+  cursor = Math.max(cursor, due.cursor);
   const more = due.nextDueAt === now;
   const owedFrom = more ? owed : undefined;
   const known =
     state.cursor === cursor && state.cursorSchedule === cursorSchedule && state.owedFrom === owedFrom;
   if (pending.length > 0 || !known) await settle(cursor, owedFrom);
   logSkipped(deps.log, name, recorded);
-  return more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY);
+  return { ...looked, dueAt: more ? now + 1 : (due.nextDueAt ?? Number.POSITIVE_INFINITY) };
+}
+
+const firingOf = ({
+  trigger,
+  scheduledFor,
+  afterRun,
+}: Extract<Decision, { is: 'fire' }>): ScheduledFiring => ({
+  trigger,
+  scheduledFor,
+  ...(afterRun === undefined ? {} : { afterRun }),
+});
+
+/** After a long downtime, so many ends of a predecessor's runs are decided together. */
+const MAX_ENDS = 500;
+
+async function dueOf(
+  { records }: SchedulerDeps,
+  { name, schedule }: ScheduledPolicy,
+  state: ScheduleState,
+): Promise<{ due: Due; endsTo?: number }> {
+  if (!isChained(schedule)) return { due: whatIsDue(name, schedule, state) };
+  const from = chainStart(state.cursor, state.now);
+  const ends = await records.ends.between(schedule.after.policy, from, Number.POSITIVE_INFINITY, MAX_ENDS);
+  const isAll = ends.length < MAX_ENDS;
+  const endsTo = ends.at(-1)?.at ?? from;
+  const due = whatFollows(name, schedule, await predecessorEnds(records, ends), { ...state, isAll, endsTo });
+  return { due, endsTo };
 }
 
 /** When to check a firing again that must wait; nothing when it may fire. */

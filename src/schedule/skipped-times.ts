@@ -7,14 +7,14 @@ import type { Decision } from './due.ts';
 /** The record of a decision not to fire, made at `at`. */
 export function recordOf(decision: Exclude<Decision, { is: 'fire' }>, at: number): ScheduledTime {
   const { scheduledFor } = decision;
+  if (decision.is === 'merged') return { scheduledFor, is: 'merged', at, into: decision.into };
+  const after = decision.afterRun === undefined ? {} : { after: decision.afterRun };
   switch (decision.is) {
     case 'missed':
-      return { scheduledFor, is: 'missed', at };
-    case 'merged':
-      return { scheduledFor, is: 'merged', at, into: decision.into };
+      return { scheduledFor, is: 'missed', at, ...after };
     case 'skip': {
       const { why, note } = decision;
-      return { scheduledFor, is: 'skipped', at, why, ...(note === undefined ? {} : { note }) };
+      return { scheduledFor, is: 'skipped', at, why, ...(note === undefined ? {} : { note }), ...after };
     }
   }
 }
@@ -24,7 +24,7 @@ const messages: Record<string, string> = {
   frozen: 'did not fire: all policies are frozen',
   blackout: 'did not fire: the day is in its blackout',
   disabled: 'did not fire: the policy is disabled',
-  missed: 'did not fire: it was missed, and is older than its catchup',
+  missed: 'did not fire: it was missed, and is older than its catchup or "within" allows',
   merged: 'did not fire: one run serves for all scheduled times that were missed',
 };
 
