@@ -25,6 +25,7 @@ const levels: Record<string, number> = {
   schedule: 6,
   notify: 6,
   dashboard: 7,
+  offline: 7,
   app: 8,
   cli: 9,
 };

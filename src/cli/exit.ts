@@ -34,6 +34,8 @@ const codes: Record<string, number> = {
   DAEMON_RUNS: exit.badInput,
   INVALID_EXPRESSION: exit.badInput,
   FOLDER_UNWRITABLE: exit.badInput,
+  INVENTORY: exit.badInput,
+  NOT_IN_INVENTORY: exit.badInput,
   REDIS_UNREACHABLE: exit.unreachable,
   REDIS_REFUSES: exit.unreachable,
   NEWER_RECORDS: exit.unreachable,

@@ -38,6 +38,7 @@ export function createProgram(actionOf: ActionOf) {
   const program = rootCommand();
   addWorkCommands(program, actionOf);
   addPolicyCommands(program, actionOf);
+  addInventoryCommands(program, actionOf);
   addFreezeCommands(program, actionOf);
   addScheduleCommands(program, actionOf);
   addRunCommands(program, actionOf);
@@ -95,6 +96,8 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .argument('<policy>')
     .description('show what a policy would work on, what it excludes and why, and what it would cost')
     .option('--target <id...>', 'only these targets')
+    .option('--inventory <file>', 'plan over a saved inventory, without network or Redis')
+    .option('--at <time>', 'with --inventory: as at this time (default: when it was saved)')
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/plan.ts')).plan));
   program
@@ -113,6 +116,21 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .option('--roles <roles>', 'which of scheduler,worker,dashboard', 'scheduler,worker,dashboard')
     .option('--port <n>', "the dashboard's port, 0 = any free one (default: dashboard.port)", wholeNumber(0))
     .action(actionOf(async () => (await import('./commands/daemon.ts')).daemon));
+}
+
+/** What an account holds, in a file. */
+function addInventoryCommands(program: Program, actionOf: ActionOf): void {
+  const inventory = program
+    .command('inventory')
+    .description("save an account's lists, to try policies on them without a request");
+  inventory
+    .command('save')
+    .argument('[file]', 'gzip if it ends in .gz (default: inventory-<account>-<day>.json.gz)')
+    .description('save the lists of an account and what its policies read besides; changes nothing')
+    .option('--account <name>', 'the account to read', 'default')
+    .option('--policy <name...>', 'only what these policies read (default: all lists, and all policies)')
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/inventory.ts')).saveInventory));
 }
 
 /** Which policies there are, and which are paused. */

@@ -18,6 +18,21 @@ export interface AccountLink {
   budget: Budget;
 }
 
+/** What planning asks of our records: the results of earlier runs, and which runs are active. */
+export interface PlanRecords {
+  runs: Pick<Records['runs'], 'list' | 'get' | 'only' | 'active'>;
+  targets: Pick<Records['targets'], 'all'>;
+  once: Pick<Records['once'], 'results'>;
+}
+
+/** What a plan is made with; `EngineDeps` has all of it. */
+export interface PlanDeps {
+  records: PlanRecords;
+  registry: Pick<Registry, 'get'>;
+  clock: Pick<Clock, 'now'>;
+  link(account: string): { client: Client; budget: Pick<Budget, 'usage'> };
+}
+
 export interface EngineDeps {
   records: Records;
   queues: Queues;

@@ -9,7 +9,7 @@ import type { EarlierTarget, RunContext } from '../job/job.ts';
 import type { Policy } from '../policy/policy.ts';
 import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
-import type { EngineDeps } from './deps.ts';
+import type { PlanDeps } from './deps.ts';
 
 /** Sends one operation. */
 export type Call = (operation: OperationId, input: never, note?: string) => Promise<unknown>;
@@ -44,7 +44,7 @@ const LOOK_BACK = 50;
  * was completed. With `before`, only runs that are older than it.
  */
 export async function* wholeRuns(
-  { records }: Pick<EngineDeps, 'records'>,
+  { records }: Pick<PlanDeps, 'records'>,
   policy: string,
   before: Run | undefined,
 ): AsyncGenerator<Run> {
@@ -57,7 +57,7 @@ export async function* wholeRuns(
 
 /** When planning of the policy's last whole run started. */
 export async function previousAt(
-  deps: Pick<EngineDeps, 'records'>,
+  deps: Pick<PlanDeps, 'records'>,
   policy: string,
   before: Run | undefined,
 ): Promise<number | undefined> {
@@ -70,7 +70,7 @@ export async function previousAt(
  * sees the same earlier runs as the run that it retries, so the retried run is not among them.
  */
 export async function* earlierTargets(
-  deps: Pick<EngineDeps, 'records'>,
+  deps: Pick<PlanDeps, 'records'>,
   { name, account }: Policy,
   before: Run | undefined,
 ): AsyncGenerator<EarlierTarget> {
@@ -85,7 +85,7 @@ export async function* earlierTargets(
 
 /** The run that a retry repeats: for a retry of a retry, the first one. Any other run is returned itself. */
 async function retried(
-  { records }: Pick<EngineDeps, 'records'>,
+  { records }: Pick<PlanDeps, 'records'>,
   run: Run | undefined,
 ): Promise<Run | undefined> {
   const of = run?.retryOf === undefined ? undefined : await records.runs.get(run.retryOf);

@@ -1,12 +1,17 @@
+import { isoMinute } from '../../clock.ts';
 import type { Preview } from '../../engine/plan/preview.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { accountOf } from '../../settings/account.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { countOf } from '../../text.ts';
+import { shortFile } from '../../yaml/diagnostic.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { type GlobalOptions, policyNamed, settingsOf, withCaretaker } from '../context.ts';
-import { exit } from '../exit.ts';
+import { exit, UsageError } from '../exit.ts';
 import { foldSame } from '../output/group-rows.ts';
 import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
+import { dayNote, parseEndTime } from '../parse-end-time.ts';
 
 /** At most so many rows are printed; `--json` has all. */
 const ROWS = 50;
@@ -15,15 +20,58 @@ const ROWS = 50;
 export async function plan(
   terminal: Terminal,
   name: string,
-  options: GlobalOptions & { target?: string[] },
+  options: GlobalOptions & { target?: string[]; inventory?: string; at?: string },
 ): Promise<number> {
   const settings = settingsOf(options);
+  const { inventory, at } = options;
+  if (at !== undefined && inventory === undefined)
+    throw new UsageError('--at is for a plan over a saved inventory: give --inventory too.');
   const policy = await policyNamed(name, settings, terminal);
+  if (inventory !== undefined) return planOver(terminal, policy, settings, { ...options, inventory });
   accountOf(settings, policy.account);
   const preview = await withCaretaker(options, settings, ({ engine }) =>
     engine.preview(policy, options.target),
   );
   if (options.json) terminal.json(asJson(preview));
+  else print(preview, terminal);
+  return exit.ok;
+}
+
+/** Shows what a policy would do with what an inventory holds. Asks nothing of the service or Redis. */
+async function planOver(
+  terminal: Terminal,
+  policy: Policy,
+  settings: Settings,
+  {
+    inventory: file,
+    at,
+    target,
+    json,
+  }: GlobalOptions & { inventory: string; at?: string; target?: string[] },
+): Promise<number> {
+  const [{ readInventory }, { planOverInventory }, { usualBudget }, { loadJobs }] = await Promise.all([
+    import('../../offline/inventory/file.ts'),
+    import('../../offline/inventory/plan.ts'),
+    import('../../offline/offline-plan.ts'),
+    import('../../app/jobs.ts'),
+  ]);
+  const now = at === undefined ? undefined : parseEndTime(at);
+  if (at !== undefined && now === undefined)
+    throw new UsageError(
+      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z; not "${at}"${dayNote(at)}.`,
+    );
+  const inventory = readInventory(file);
+  const budget = settings.accounts[policy.account]?.budget ?? usualBudget;
+  const over = { inventory, name: shortFile(file), registry: await loadJobs(), budget };
+  const preview = await planOverInventory(policy, { ...over, ...(now === undefined ? {} : { now }) }, target);
+  if (inventory.account !== policy.account)
+    terminal.message(
+      `The inventory is of the account "${inventory.account}", the policy for "${policy.account}".`,
+    );
+  terminal.message(
+    `Planned over ${shortFile(file)}, saved ${isoMinute(inventory.savedAt)}, as at ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not known.`,
+  );
+  if (json) terminal.json(asJson(preview));
   else print(preview, terminal);
   return exit.ok;
 }
@@ -42,7 +90,7 @@ function asJson({
   return {
     policy,
     job,
-    targets,
+    targets: targets.map(({ id, label }) => ({ id, label })),
     settled: ended,
     excluded: leftOut,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,

@@ -9,7 +9,7 @@ import { candidatesOf } from '../../job/candidates.ts';
 import type { AnyJob } from '../../job/job.ts';
 import { type Policy, weights } from '../../policy/policy.ts';
 import type { Run } from '../../run/run.ts';
-import { type EngineDeps, policyOf } from '../deps.ts';
+import { type EngineDeps, type PlanDeps, policyOf } from '../deps.ts';
 import { wholeRuns } from '../job-api.ts';
 
 /** The average cost of the last whole runs of a policy. */
@@ -32,7 +32,7 @@ const estimateFollowing = (targets: number) => Math.ceil(Math.min(10, targets * 
 
 /** Costs no request. Undefined when no run of the policy in this account has ended. */
 export async function pastCost(
-  deps: Pick<EngineDeps, 'records'>,
+  deps: Pick<PlanDeps, 'records'>,
   policy: Policy,
 ): Promise<PastCost | undefined> {
   const runs: Run[] = [];

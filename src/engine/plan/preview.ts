@@ -3,7 +3,7 @@ import type { End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
 import type { Outcome } from '../../run/run.ts';
-import type { EngineDeps } from '../deps.ts';
+import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
 import { costOf, durationOf, pastCost, requestsPerMinuteFor } from './cost.ts';
@@ -12,7 +12,8 @@ import { Selection } from './selection.ts';
 export interface Preview {
   policy: string;
   job: string;
-  targets: { id: string; label: string }[];
+  /** `jobState` is what the plan leaves for the first step of the job. */
+  targets: { id: string; label: string; jobState?: string }[];
   /** Targets that would be recorded with their outcome without a request, and why. */
   ended: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
   /** The ids among them that were requested although the policy does not select them. */
@@ -48,7 +49,7 @@ export interface Preview {
  * and the job's preparation.
  */
 export async function previewPlan(
-  deps: EngineDeps,
+  deps: PlanDeps,
   policy: Policy,
   only?: readonly string[],
 ): Promise<Preview> {
@@ -76,7 +77,11 @@ export async function previewPlan(
   };
   const all: Planned[] = [];
   for await (const planned of candidates(planning)) all.push(planned);
-  const targets = all.flatMap(({ is, id, label }) => (is === 'target' ? [{ id, label }] : []));
+  const targets = all.flatMap((one) => {
+    if (one.is !== 'target') return [];
+    const { id, label, jobState } = one;
+    return [{ id, label, ...(jobState === undefined ? {} : { jobState }) }];
+  });
   const stoppedBy = await limitExceeded(planning, targets.length);
   const warnings = await selection.warnings(planning);
   const past = await pastCost(deps, policy);

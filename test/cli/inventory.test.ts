@@ -1,0 +1,57 @@
+/** An account is saved in a file, and a policy is planned over it with nothing else at hand. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Desk, openDesk } from '../support/cli.ts';
+
+let sandbox: Sandbox;
+let desk: Desk;
+let elsewhere: Desk;
+beforeAll(async () => {
+  sandbox = await startSandbox({ sites: 30, rateLimit: 0 });
+  desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: sandbox.token });
+  // A machine without an account and without Redis.
+  elsewhere = openDesk({ REDIS_URL: 'redis://127.0.0.1:1' });
+  await desk.keepRedis();
+});
+afterAll(async () => {
+  await desk.clear();
+  await elsewhere.clear();
+  await sandbox.stop();
+});
+
+test('an inventory is saved, and shows its plan on a machine without account and Redis', async () => {
+  const file = join(elsewhere.folder, 'fleet.json.gz');
+  const saved = await desk.run(['inventory', 'save', file, '--json']);
+  expect(saved).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(saved.stdout)).toMatchObject({ file, lists: { listSites: 30 }, incomplete: [] });
+
+  const planned = await elsewhere.run(['plan', 'nightly-sync', '--inventory', file]);
+
+  expect(planned.code).toBe(0);
+  expect(planned.stdout).toContain('nightly-sync (site-sync) would work on');
+  expect(planned.stderr).toMatch(/^Planned over fleet\.json\.gz, saved .*Earlier runs are not known\.$/m);
+  expect(existsSync(join(elsewhere.folder, '.caretaker'))).toBe(false);
+});
+
+test('an inventory of one policy says of another what it does not hold', async () => {
+  const saved = await desk.run(['inventory', 'save', 'syncs.json', '--policy', 'nightly-sync']);
+  expect(saved.stderr).toMatch(/Saved syncs\.json \(\d+ KiB, without secrets\)\. It cost 1 request\./);
+
+  const { code, stderr } = await desk.run(['plan', 'update-check', '--inventory', 'syncs.json']);
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('syncs.json does not hold listAutoUpdateSchedules.');
+  expect(stderr).toContain('[NOT_IN_INVENTORY]');
+});
+
+test('a time without an inventory, and what is no time, are refused', async () => {
+  expect(await desk.run(['plan', 'nightly-sync', '--at', '2026-12-01'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('give --inventory too'),
+  });
+  expect(await desk.run(['plan', 'nightly-sync', '--at', 'soon', '--inventory', 'syncs.json'])).toMatchObject(
+    { code: 2, stderr: expect.stringContaining('--at must be a time such as 2026-12-01') },
+  );
+});
