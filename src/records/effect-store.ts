@@ -1,8 +1,8 @@
 /**
- * Whose the effects in an account are: the note, task or snapshot with this id belongs to that target of that
- * run. An effect that has an owner is never taken for the effect of another run's lost request.
+ * Stores which target owns an effect in an account: a note, task or snapshot, by its id. An effect with an
+ * owner is never taken for the effect of another run's lost request.
  *
- * Kept by the day on which the owner was written, for as long as a request may be looked for.
+ * Stored by the day on which the owner was written, and kept for as long as a lost request may be looked for.
  */
 
 import { isoTime } from '../clock.ts';
@@ -10,7 +10,7 @@ import { defineScript } from '../redis/script.ts';
 import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 
-/** An effect by the operation that brought it about and the id of what it made. */
+/** An effect: the operation, and the id of what it made. */
 export interface Effect {
   operation: string;
   id: string;
@@ -30,14 +30,14 @@ export const EFFECTS_KEPT_MS = (MAX_DAYS + 2) * DAY_MS;
 export const effectField = ({ operation, id }: Effect): string => `${operation}\n${id}`;
 const ownerField = ({ run, target }: EffectOwner): string => `${run}\n${target}`;
 
-/** The key that effects found out about `at` are written under. */
+/** The key under which effects are written that became known at `at`. */
 export const effectsKey = (account: string, at: number): string =>
   keys.effects(account, isoTime(at).slice(0, 10));
 
 /**
- * `days`: the effects of today, then of the days before; `how`: claim or look. Gives 1 when the effect is the
- * owner's, 0 when it has another owner. Of an effect without an owner, `claim` makes this its owner and gives
- * 1, `look` gives 2.
+ * `days`: the keys of today, then of the days before; `how`: claim or check. Returns 1 when the effect
+ * belongs to `owner`, and 0 when it has another owner. For an effect without an owner, `claim` makes `owner`
+ * its owner and returns 1; `check` returns 2.
  */
 const ownEffect = defineScript(
   { keys: [], keyList: 'days', args: ['owner', 'ttl', 'how', 'effect'] },
@@ -46,7 +46,7 @@ for _, day in ipairs(days) do
   local owner = redis.call('HGET', day, args.effect)
   if owner then return owner == args.owner and 1 or 0 end
 end
-if args.how == 'look' then return 2 end
+if args.how == 'check' then return 2 end
 redis.call('HSET', days[1], args.effect, args.owner)
 redis.call('PEXPIRE', days[1], args.ttl)
 return 1`,
@@ -56,8 +56,8 @@ export class EffectStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Makes an effect the target's, unless it has another owner: then false. `since`: when the request was
-   * intended that may have brought it about; what was owned before that by more than a day can not be it.
+   * Makes the target the owner of an effect. False when it has another owner. `since`: when the intent of the
+   * request was recorded; owners that were written more than a day before that are not searched.
    */
   async claim(
     account: string,
@@ -77,19 +77,19 @@ export class EffectStore {
     at: number,
     since: number,
   ): Promise<boolean> {
-    return (await this.own('look', account, effect, owner, at, since)) === 0;
+    return (await this.own('check', account, effect, owner, at, since)) === 0;
   }
 
   private async own(
-    how: 'claim' | 'look',
+    how: 'claim' | 'check',
     account: string,
     effect: Effect,
     owner: EffectOwner,
     at: number,
     since: number,
   ): Promise<number> {
-    const back = Math.ceil((at - since) / DAY_MS) + 2;
-    const days = Array.from({ length: Math.min(Math.max(back, 2), MAX_DAYS) + 1 }, (_, day) =>
+    const daysBack = Math.ceil((at - since) / DAY_MS) + 2;
+    const days = Array.from({ length: Math.min(Math.max(daysBack, 2), MAX_DAYS) + 1 }, (_, day) =>
       effectsKey(account, at - day * DAY_MS),
     );
     const args = { owner: ownerField(owner), ttl: EFFECTS_KEPT_MS, how, effect: effectField(effect) };

@@ -1,8 +1,8 @@
 /**
- * What happens in Caretaker, told to whoever listens, in this process or another on the same Redis.
+ * The events that Caretaker publishes, for listeners in any process on the same Redis.
  *
- * Events are news, not the record: one that is missed is found in the records. Times are milliseconds since
- * 1970.
+ * Events only notify: a listener that missed one finds the change in the records. Times are milliseconds
+ * since 1970.
  */
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ const CaretakerEvent = z.discriminatedUnion('type', [
 ]);
 export type CaretakerEvent = z.output<typeof CaretakerEvent>;
 
-/** The event in a message; nothing for one that this release does not know. */
+/** Parses a message; undefined for an event that this release does not know. */
 export function eventIn(message: string): CaretakerEvent | undefined {
   try {
     return CaretakerEvent.safeParse(JSON.parse(message)).data;

@@ -1,9 +1,9 @@
 /**
- * How far what Redis holds has come: a number that only grows, kept with a name of these records.
+ * Stores the generation of the records: a number that only grows, with an id of these records.
  *
- * It is raised before every effect and every few seconds. Who remembers a higher number than Redis shows
- * knows that Redis was put back to an older state; who remembers another name, that it was emptied or that
- * this is another Redis.
+ * It is raised before every effect and every few seconds. A process that remembers a higher number than Redis
+ * has detects that Redis was put back to an older state. A process that remembers another id detects that
+ * Redis was emptied, or that this is another Redis.
  */
 import { randomUUID } from 'node:crypto';
 import { defineScript } from '../redis/script.ts';
@@ -12,24 +12,27 @@ import { keys } from './keys.ts';
 
 /** A state of the records. */
 export interface Generation {
-  /** The name of these records: another Redis, or the same one emptied, has another. */
+  /** Identifies these records: another Redis, or the same one after it was emptied, has another id. */
   id: string;
   number: number;
 }
 
-export type Seen =
-  | ({ is: 'going-on' } & Generation)
-  /** Redis holds nothing of what was remembered. */
+export type GenerationCheck =
+  | ({ is: 'current' } & Generation)
+  /** Redis has other records than those that were remembered. */
   | ({ is: 'emptied' } & Generation)
-  /** Redis was put back: `at` is when the state that it holds was written last. */
+  /** Redis was put back to an older state, which was last written at `at`. */
   | ({ is: 'older'; at: number; remembered: number } & Generation);
 
-/** So far a new beginning lies ahead of anything that a process may remember of what went before. */
-const AHEAD = 1_000_000;
+/**
+ * How far the number is raised to continue from an older state, so that it exceeds every number that a
+ * process remembers.
+ */
+const RECOVERY_STEP = 1_000_000;
 
 /**
- * `known_id`: the name that the process remembers, or ''; `known`: the number that it remembers; `new_id`: a
- * name for records without one. Gives what was found, then name, number and time as they are now.
+ * `known_id`: the id that the process remembers, or ''; `known`: the number that it remembers; `new_id`: an
+ * id for records without one. Returns what was found, then the current id, number and time.
  */
 const raiseGeneration = defineScript(
   { keys: ['generation'], args: ['known_id', 'known', 'new_id', 'now'] },
@@ -44,11 +47,11 @@ if not id then
 end
 redis.call('HSET', keys.generation, 'at', args.now)
 local raised = redis.call('HINCRBY', keys.generation, 'number', 1)
-local found = (args.known_id == '' or args.known_id == id) and 'going-on' or 'emptied'
+local found = (args.known_id == '' or args.known_id == id) and 'current' or 'emptied'
 return {found, id, tostring(raised), args.now}`,
 );
 
-/** Continues from an older state with a number above `remembered`. Gives 1 to one of the callers that saw it. */
+/** Continues from an older state with a number above `remembered`. Returns 1 to exactly one caller. */
 const continueFromOlder = defineScript(
   { keys: ['generation'], args: ['id', 'remembered', 'number', 'now'] },
   `
@@ -61,65 +64,65 @@ return 1`,
 export class GenerationStore {
   private id = '';
   private highest = 0;
-  private breaks = 0;
+  private rollbacks = 0;
 
   constructor(private readonly store: Store) {}
 
-  /** What this process remembers. */
+  /** The id and number that this process remembers. */
   get remembered(): Generation {
     return { id: this.id, number: this.highest };
   }
 
   /**
-   * Another value once Redis was emptied or put back: what a process knows of it besides counts no longer.
+   * Changes when Redis was emptied or put back. Data that a process cached under another value is invalid.
    */
-  get era(): string {
-    return `${this.id} ${this.breaks}`;
+  get epoch(): string {
+    return `${this.id} ${this.rollbacks}`;
   }
 
-  /** Remembers what another process, or this one before it was started again, has seen. */
+  /** Remembers an id and number that this process, or another one, has seen. */
   remember({ id, number }: Generation): void {
     if (id !== this.id) this.highest = 0;
     this.id = id;
-    this.saw(number);
+    this.observe(number);
   }
 
   /** Remembers a number of these records. */
-  saw(number: number): void {
+  observe(number: number): void {
     this.highest = Math.max(this.highest, number);
   }
 
-  /** The name of the records that Redis holds; nothing while nobody has raised their number. */
+  /** The id of the records in Redis; undefined while no process has raised the number. */
   async name(): Promise<string | undefined> {
     return (await this.store.hget(keys.generation, 'id')) ?? undefined;
   }
 
   /** Raises the number, unless Redis was put back to an older state. */
-  async raise(now: number): Promise<Seen> {
+  async raise(now: number): Promise<GenerationCheck> {
     const { id: knownId, number: known } = this.remembered;
     const answer = (await raiseGeneration(this.store, {
       keys: { generation: keys.generation },
       args: { known_id: knownId, known, new_id: randomUUID(), now },
-    })) as [Seen['is'], string, string, string];
+    })) as [GenerationCheck['is'], string, string, string];
     const [is, id, number, at] = answer;
     const found = { id, number: Number(number) };
-    if (is === 'older') this.breaks += 1;
+    if (is === 'older') this.rollbacks += 1;
     if (is === 'older') return { is, ...found, at: Number(at), remembered: known };
     this.remember(found);
     return { is, ...found };
   }
 
-  /** Takes the older state as what holds from now on. True for exactly one of the processes that saw it. */
+  /** Accepts the older state as the current one. True for exactly one of the processes that detected it. */
   async continueFromOlder(
     { id, remembered }: { id: string; remembered: number },
     now: number,
   ): Promise<boolean> {
-    const continued = await continueFromOlder(this.store, {
+    const reply = await continueFromOlder(this.store, {
       keys: { generation: keys.generation },
-      args: { id, remembered, number: remembered + AHEAD, now },
+      args: { id, remembered, number: remembered + RECOVERY_STEP, now },
     });
-    const begun = continued === 1;
-    if (begun) this.saw(remembered + AHEAD);
-    return begun;
+    const continued = reply === 1;
+    if (continued) this.observe(remembered + RECOVERY_STEP);
+    return continued;
   }
 }

@@ -35,9 +35,9 @@ export const keys = {
   blocked: (account: string) => `${PREFIX}:blocked:${account}`,
   supervised: `${PREFIX}:supervised`,
   durations: (account: string) => `${PREFIX}:durations:${account}`,
-  /** Who is at work on a site of the account: runs and targets. */
+  /** The runs and targets that hold a site of the account. */
   site: (account: string, site: string) => `${PREFIX}:site:${account}:${site}`,
-  /** Whose the effects are that were found out about on one UTC day, by operation and id. */
+  /** The owners of the effects that became known on one UTC day, by operation and id. */
   effects: (account: string, day: string) => `${PREFIX}:effects:${account}:${day}`,
   lock: (name: string) => `${PREFIX}:lock:${name}`,
   presence: `${PREFIX}:presence`,
@@ -45,9 +45,9 @@ export const keys = {
   policiesRead: (process: string) => `${PREFIX}:presence:${process}:policies`,
   /** The version of the records: see `migrations/migrate.ts`. */
   schema: `${PREFIX}:schema`,
-  /** How far these records have come. */
+  /** The generation of the records: see `generation-store.ts`. */
   generation: `${PREFIX}:generation`,
-  /** What no two targets may do, by a key of their job's own. */
+  /** The holder of a key of `once-store.ts`. */
   once: (account: string, key: string) => `${PREFIX}:once:${account}:${key}`,
   events: `${PREFIX}:events`,
 } as const;

@@ -1,8 +1,9 @@
 /**
- * What no two targets may do, whichever run they are of: each thing goes by a key, and the first to claim the
- * key holds it, until somebody finds out that nothing came of it and takes it over.
+ * Keys that ensure that no two targets of any runs do the same thing. The first target that claims a key
+ * holds it. Another target takes it over when it finds that nothing came of it.
  *
- * An account's lists may be late, its fields hidden and its answers lost: this is what we know by ourselves.
+ * The service's lists may be late, fields may be missing and answers lost. These keys do not depend on the
+ * service.
  */
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
@@ -10,7 +11,7 @@ import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
 
-/** Who holds a key, since when, and what came of it, as far as that is known. */
+/** Who holds a key, since when, and the result, if known. */
 const KeyHolder = z.object({
   run: z.string(),
   target: z.string(),
@@ -20,12 +21,12 @@ const KeyHolder = z.object({
 export type KeyHolder = z.output<typeof KeyHolder>;
 
 const KEPT_MS = 100 * 86_400_000;
-/** Keys that are asked for at once. */
+/** How many keys are read at once. */
 const PAGE = 500;
 
 /**
- * `instead`: the owner that the key may be taken over from, or ''. Gives the owner that the key then has, since
- * when, and the result.
+ * `instead`: the owner that the key may be taken over from, or ''. Returns the owner after that, since when,
+ * and the result.
  */
 const claimKey = defineScript(
   { keys: ['key'], args: ['owner', 'now', 'ttl', 'instead'] },
@@ -64,7 +65,10 @@ function holderOf([owner, at, result]: readonly unknown[], key: string): KeyHold
 export class OnceStore {
   constructor(private readonly store: Store) {}
 
-  /** Makes a key the target's, unless another holds it that is not `instead`. Gives who holds it then. */
+  /**
+   * Claims a key for the target, unless another target than `instead` holds it. Returns the holder after
+   * that.
+   */
   async claim(account: string, key: string, owner: Owner, now: number, instead?: Owner): Promise<KeyHolder> {
     const name = keys.once(account, key);
     const claimed = await claimKey(this.store, {
@@ -74,14 +78,14 @@ export class OnceStore {
     return holderOf(claimed as unknown[], name);
   }
 
-  /** Who holds a key; nothing when nobody does. */
+  /** The holder of a key; undefined when there is none. */
   async holder(account: string, key: string): Promise<KeyHolder | undefined> {
     const name = keys.once(account, key);
     const fields = await this.store.hmget(name, 'owner', 'at', 'result');
     return fields[0] === null ? undefined : holderOf(fields, name);
   }
 
-  /** Writes down what came of it, where the target still holds the key. */
+  /** Records the result, if the target still holds the key. */
   async note(account: string, key: string, owner: Owner, result: string): Promise<void> {
     await noteResult(this.store, {
       keys: { key: keys.once(account, key) },
@@ -89,7 +93,7 @@ export class OnceStore {
     });
   }
 
-  /** What came of each of these keys; nothing for one that nobody holds or that has come to nothing yet. */
+  /** The result of each of these keys; undefined for a key without a holder or a result. */
   async results(account: string, names: readonly string[]): Promise<(string | undefined)[]> {
     const found: (string | undefined)[] = [];
     for (let from = 0; from < names.length; from += PAGE) {

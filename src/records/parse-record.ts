@@ -1,4 +1,4 @@
-/** What Redis holds is outside text like any other: it is parsed when it is read. */
+/** Data in Redis is external input: it is parsed when it is read. */
 import type { z } from 'zod';
 import { CaretakerError } from '../errors.ts';
 import { sayIssue, writePath } from '../schema-issue.ts';

@@ -4,14 +4,14 @@ import type { Store } from '../redis/store.ts';
 import { keys } from './keys.ts';
 import { parseRecord } from './parse-record.ts';
 
-/** A policy that a daemon keeps active, as it last read it, although its file is broken now. */
+/** A policy whose file is broken now, and whose last valid version a daemon keeps active. */
 const KeptPolicy = z.object({
   name: z.string(),
-  /** The version active; a `Policy`, which records know nothing of. */
+  /** The active version: a `Policy`, which this room does not know. */
   policy: z.unknown(),
   /** The file that is broken now. */
   file: z.string(),
-  /** When the version active was first read, and since when the file is broken. */
+  /** When the active version was first read, and since when the file is broken. */
   readAt: z.number(),
   brokenSince: z.number(),
   /** The first error of the file, after line and column: `3:5: "croon" is not known here.` */
@@ -19,7 +19,7 @@ const KeptPolicy = z.object({
 });
 export type KeptPolicy = z.output<typeof KeptPolicy>;
 
-/** A process that is at work on this Redis. */
+/** A process that runs on this Redis. */
 const Presence = z.object({
   id: z.string(),
   pid: z.number(),
@@ -29,9 +29,9 @@ const Presence = z.object({
   seenAt: z.number(),
   /** The port of the dashboard, when it serves one. */
   dashboardPort: z.exactOptional(z.number()),
-  /** What it keeps active of broken files; at most `MAX_KEPT` of them are told. */
+  /** The policies of broken files that it keeps active; at most `MAX_KEPT` are shown. */
   keeps: z.exactOptional(z.array(KeptPolicy)),
-  /** A digest of all policies that it has read: where two agree, so do their policies. */
+  /** A digest of all policies that it has read. Processes with the same digest have the same policies. */
   policies: z.exactOptional(z.string()),
 });
 export type Presence = z.output<typeof Presence>;
@@ -40,19 +40,22 @@ export type Presence = z.output<typeof Presence>;
 const PolicyRead = z.object({ hash: z.string(), changedAt: z.number() });
 export type PolicyRead = z.output<typeof PolicyRead>;
 
-/** What is known of a process of any release. */
+/** The fields that a process of every release has. */
 const AnyPresence = z.object({ seenAt: z.number() });
 
-/** One value in Redis does not grow without a bound. */
+/** Bounds the size of a value in Redis. */
 const MAX_KEPT = 200;
 
-/** A process counts as gone when it has not been seen for so long. */
-const GONE_MS = 15_000;
-/** What it has read is forgotten so long after it was shown last. */
+/** A process counts as gone when it has not been seen for this time. */
+const GONE_AFTER_MS = 15_000;
+/** The policies that a process has read expire this long after they were last shown. */
 const POLICIES_KEPT_MS = 60_000;
 
-/** A field that no policy's name is: whoever has read no policy shows that. */
-const SHOWN = '';
+/**
+ * A field that cannot be a policy's name. It marks that a process has shown its policies, even if it has
+ * none.
+ */
+const SHOWN_MARK = '';
 
 /** `fields`: name and version of each policy in turn. */
 const setPolicies = defineScript(
@@ -86,42 +89,42 @@ export class PresenceStore {
     await setPolicies(this.store, {
       keys: { policies: keys.policiesRead(id) },
       args: { ttl: POLICIES_KEPT_MS },
-      argList: [SHOWN, '1', ...fields],
+      argList: [SHOWN_MARK, '1', ...fields],
     });
   }
 
-  /** Keeps what was shown. False when it is not there (any more). */
+  /** Renews the shown policies. False when they are not there (any more). */
   async keepPolicies(id: string): Promise<boolean> {
     return (await this.store.pexpire(keys.policiesRead(id), POLICIES_KEPT_MS)) === 1;
   }
 
-  /** The policies that a process has read; nothing when that is not known. */
+  /** The policies that a process has read; undefined when that is not known. */
   async policiesOf(id: string): Promise<Map<string, PolicyRead> | undefined> {
-    const { [SHOWN]: shown, ...read } = await this.store.hgetall(keys.policiesRead(id));
+    const { [SHOWN_MARK]: shown, ...read } = await this.store.hgetall(keys.policiesRead(id));
     if (shown === undefined) return undefined;
     const key = keys.policiesRead(id);
     return new Map(Object.entries(read).map(([name, json]) => [name, parseRecord(PolicyRead, json, key)]));
   }
 
   /**
-   * The ids of the processes that are running, of whichever release: what else they show may have another
-   * form there.
+   * The ids of the running processes of any release. Other releases may store the other fields in another
+   * form.
    */
   async ids(now: number): Promise<string[]> {
     const all = Object.entries(await this.store.hgetall(keys.presence));
     return all.flatMap(([id, json]) => {
       const { seenAt } = parseRecord(AnyPresence, json, keys.presence);
-      return now - seenAt <= GONE_MS ? [id] : [];
+      return now - seenAt <= GONE_AFTER_MS ? [id] : [];
     });
   }
 
-  /** Who is at work now; those that died are forgotten on the way. */
+  /** The running processes. Removes those that are gone. */
   async running(now: number): Promise<Presence[]> {
     const all = Object.values(await this.store.hgetall(keys.presence)).map((json) =>
       parseRecord(Presence, json, keys.presence),
     );
-    const gone = all.filter(({ seenAt }) => now - seenAt > GONE_MS);
+    const gone = all.filter(({ seenAt }) => now - seenAt > GONE_AFTER_MS);
     if (gone.length > 0) await this.store.hdel(keys.presence, ...gone.map(({ id }) => id));
-    return all.filter(({ seenAt }) => now - seenAt <= GONE_MS);
+    return all.filter(({ seenAt }) => now - seenAt <= GONE_AFTER_MS);
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outcomes, reason } from '../run/run.ts';
 import { checkRecord } from './parse-record.ts';
 
-/** So many targets of a run ended with this outcome for this reason. */
+/** How many targets of a run ended with this outcome for this reason. */
 const ReasonCount = z.object({ outcome: z.enum(outcomes), reason, count: z.number() });
 export type ReasonCount = z.output<typeof ReasonCount>;
 

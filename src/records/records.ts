@@ -1,6 +1,4 @@
-/**
- * All that is remembered in Redis, in one place: runs, plans, outcomes, intents, their indexes and retention.
- */
+/** All records in Redis: runs, plans, outcomes, intents, their indexes and retention. */
 import type { Cluster, Redis } from 'ioredis';
 import type { Store } from '../redis/store.ts';
 import { AccountStore } from './account-store.ts';
@@ -33,11 +31,11 @@ export interface Records {
   once: OnceStore;
   presence: PresenceStore;
   generation: GenerationStore;
-  /** Listens to the events of every process; the listening ends with what it gives back. */
+  /** Listens to the events of every process. The returned function stops it. */
   listen(listener: (event: CaretakerEvent) => void): Promise<() => Promise<void>>;
 }
 
-/** Opens the records over a connection, which stays the caller's to close. */
+/** Opens the records over a connection. The caller closes the connection. */
 export function openRecords(store: Store): Records {
   const generation = new GenerationStore(store);
   return {
@@ -56,17 +54,17 @@ export function openRecords(store: Store): Records {
     generation,
     async listen(listener) {
       // A connection that listens can do nothing else.
-      const ear = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
-      ear.on('message', (_channel: string, message: string) => {
+      const subscriber = store.isCluster ? (store as Cluster).duplicate() : (store as Redis).duplicate();
+      subscriber.on('message', (_channel: string, message: string) => {
         const event = eventIn(message);
         if (event) listener(event);
       });
-      ear.on('error', () => undefined); // it reconnects by itself, and events are news, not the record
-      await ear.subscribe(keys.events);
+      subscriber.on('error', () => undefined); // it reconnects by itself, and a missed event is found in the records
+      await subscriber.subscribe(keys.events);
       return async () => {
-        // Not `quit`: with Redis away, that would wait until it is back.
-        ear.removeAllListeners('message');
-        ear.disconnect();
+        // Not `quit`: without Redis, that would wait until it is back.
+        subscriber.removeAllListeners('message');
+        subscriber.disconnect();
       };
     },
   };

@@ -1,4 +1,4 @@
-/** A run as the fields of its hash in Redis, and back. */
+/** Converts a run to the fields of its hash in Redis, and back. */
 
 import { OPERATION } from '../redis/store.ts';
 import { type Counts, Held, Run, type Spent } from '../run/run.ts';
@@ -13,7 +13,7 @@ const countNames = [
   'cancelled',
 ] as const satisfies (keyof Counts)[];
 
-/** A run as the fields of its hash: what changes stands alone, so that scripts can count on it. */
+/** The fields of a run's hash. Every number that scripts change has its own field. */
 export function flat({
   counts,
   planComplete,
@@ -36,7 +36,7 @@ export function flat({
 }
 
 /**
- * The run in a hash; nothing when there is none.
+ * The run in a hash; undefined when there is none.
  *
  * @throws {InvalidRecordError}
  */

@@ -1,9 +1,8 @@
 /**
- * Runs as they are remembered: one hash a run, indexes by time, policy and status, and the set of active
- * ones.
+ * Stores runs: one hash per run, indexes by time, policy and status, and the set of active runs.
  *
  * A move is applied only if the run's status still allows it, in one script with its indexes and its event,
- * so two processes can never both believe that they ended a run.
+ * so that two processes can never both end the same run.
  */
 import { randomUUID } from 'node:crypto';
 import { defineScript } from '../redis/script.ts';
@@ -18,25 +17,21 @@ import { flat, fromHash } from './run-hash.ts';
 import { createRun, creations, holdRun, moveRun, releaseRun, setEnding, setFields } from './run-scripts.ts';
 import { hourOf } from './totals-store.ts';
 
-/** What the engine's scripts need of the policy while a run is under way. */
+/** What the scripts need of the policy while a run is active. */
 export interface RunLimits {
   concurrency: number;
   targetMs: number;
-  /**
-   * How much of the run is in flight at the same time as of others of the account, in proportion. Default 1.
-   */
+  /** The proportion of the run's targets in flight to those of other runs of the account. Default 1. */
   weight?: number;
 }
 
-/** What besides the run is decided when it is made. */
+/** What else is decided when a run is created. */
 export interface Creation {
-  /** The targets that alone were asked for. */
+  /** The ids of the only targets to plan. */
   only?: readonly string[] | undefined;
   /** The record of its scheduled time in the policy's ledger. */
   scheduledTime?: ScheduledTime | undefined;
-  /**
-   * Which other runs of the policy, not ended, are in its way: any, or one that already waits for its turn.
-   */
+  /** Which other active runs of the policy prevent the new run: any, or one that is already queued. */
   unless?: 'any' | 'waiting' | undefined;
 }
 
@@ -47,7 +42,7 @@ export interface RunQuery {
   since?: number;
   /** Only runs created before this time: the next page of a list. */
   before?: number;
-  /** At most so many, newest first. */
+  /** The maximum number of runs, newest first. */
   limit: number;
 }
 
@@ -57,7 +52,7 @@ export interface RunChange {
   detail?: string;
   deadline?: number;
   planComplete?: true;
-  /** Only while this attempt at planning is the latest: a planner that was overtaken moves nothing. */
+  /** Only while this planning attempt is the latest: an older attempt cannot move the run. */
   planFence?: number;
 }
 
@@ -72,17 +67,17 @@ const countRequests = defineScript(
   `${COUNT_REQUESTS}\ncount_requests(keys.run, args.spent)`,
 );
 
-/** A run has more targets than belong into one command. */
+/** How many targets are read or written in one command. */
 const PAGE = 500;
-/** Runs that are removed at most in one go. */
+/** How many runs are removed at most per call. */
 const MAX_PRUNED = 1_000;
 
 export class RunStore {
   constructor(private readonly store: Store) {}
 
   /**
-   * Remembers a new run. Gives what kept it from being made, if anything: a firing makes one run, whoever
-   * fires it.
+   * Stores a new run. Returns what prevented it, if anything: a firing makes one run, whichever process fires
+   * it.
    */
   async create(
     run: Run,
@@ -95,7 +90,7 @@ export class RunStore {
       targetMs: limits.targetMs,
       weight: limits.weight ?? 1,
     }).flat();
-    const made = await createRun(this.store, {
+    const created = await createRun(this.store, {
       keys: {
         run: keys.run(run.id),
         runs: keys.runs,
@@ -128,24 +123,24 @@ export class RunStore {
       },
       argList: [...fields, ...only],
     });
-    return creations[Number(made)] ?? 'exists';
+    return creations[Number(created)] ?? 'exists';
   }
 
   async get(id: string): Promise<Run | undefined> {
     return fromHash(await this.store.hgetall(keys.run(id)));
   }
 
-  /** The targets that alone were asked for; none when the run is over everything that its policy selects. */
+  /** The ids of the only targets to plan; none when the run covers everything that its policy selects. */
   only(id: string): Promise<string[]> {
     return this.store.lrange(keys.only(id), 0, -1);
   }
 
-  /** Newest first. A run removed by retention between the index and the read is left out. */
+  /** Newest first. A run that retention removed between reading the index and the run is missing. */
   async list({ policy, status, since, before, limit }: RunQuery): Promise<Run[]> {
     const index = policy ? keys.runsOfPolicy(policy) : status ? keys.runsInStatus(status) : keys.runs;
-    // By id: a run that begins while we read moves others to the next page.
+    // By id: a run that is created meanwhile moves others to the next page.
     const found = new Map<string, Run>();
-    // Two conditions have one index: the rest is read through, a page at a time.
+    // With two conditions only one index is used: the other condition is checked page by page.
     const page = status === undefined ? Math.min(limit, 100) : 100;
     for (let offset = 0; found.size < limit; offset += page) {
       const ids = await this.store.zrange(
@@ -165,11 +160,9 @@ export class RunStore {
     return [...found.values()].slice(0, limit);
   }
 
-  /**
-   * The ids that begin so, newest first, at most `limit`. Goes through the ids of all runs, a page at a time.
-   */
-  async startingWith(beginning: string, limit: number): Promise<string[]> {
-    const pattern = `${beginning.replace(/[\\*?[\]]/g, '\\$&')}*`;
+  /** The run ids with this prefix, newest first, at most `limit`. Scans the ids of all runs, page by page. */
+  async startingWith(prefix: string, limit: number): Promise<string[]> {
+    const pattern = `${prefix.replace(/[\\*?[\]]/g, '\\$&')}*`;
     const found = new Map<string, number>();
     let cursor = '0';
     do {
@@ -194,7 +187,7 @@ export class RunStore {
     return this.store.scard(keys.activeRuns(account));
   }
 
-  /** How many runs are remembered in each status; in one round trip. */
+  /** How many runs there are in each status; in one round trip. */
   async countByStatus(): Promise<Map<RunStatus, number>> {
     const reads = this.store.pipeline();
     for (const status of runStatuses) reads.zcard(keys.runsInStatus(status));
@@ -208,7 +201,7 @@ export class RunStore {
     );
   }
 
-  /** Takes an account off `activeAccounts` when it has no run under way. */
+  /** Removes an account from `activeAccounts` when it has no active run. */
   async retire(account: string): Promise<void> {
     await retireAccount(this.store, {
       keys: { active_runs: keys.activeRuns(account), active_accounts: keys.activeAccounts },
@@ -216,19 +209,20 @@ export class RunStore {
     });
   }
 
-  /** The accounts that have runs under way. */
+  /** The accounts that have active runs. */
   activeAccounts(): Promise<string[]> {
     return this.store.smembers(keys.activeAccounts);
   }
 
-  /** Those of these runs that are there. */
+  /** Those of these runs that exist. */
   async many(ids: readonly string[]): Promise<Run[]> {
     const hashes = await Promise.all(ids.map((id) => this.store.hgetall(keys.run(id))));
     return hashes.flatMap((hash) => fromHash(hash) ?? []);
   }
 
   /**
-   * Moves a run to another status. False when its present status does not allow it: somebody else was first.
+   * Moves a run to another status. False when its current status does not allow it: another process was
+   * first.
    */
   async move(run: Run, to: RunStatus, change: RunChange): Promise<boolean> {
     const fields: (string | number)[] = ['movedAt', change.at];
@@ -280,8 +274,8 @@ export class RunStore {
   }
 
   /**
-   * Holds a run that has not ended: nothing of it is begun until it is released. False when it is held, or
-   * gone, already.
+   * Holds a run that has not ended: nothing of it is started until it is released. False when it is already
+   * held or no longer exists.
    */
   async hold(run: Run, held: Held, detail: string): Promise<boolean> {
     const event = movedEvent(run, run.status, held.at);
@@ -292,7 +286,7 @@ export class RunStore {
     return isHeld === 1;
   }
 
-  /** Lets a run that is held go on. False when it is not held (any more). */
+  /** Continues a held run. False when it is not held (any more). */
   async release(run: Run, at: number): Promise<boolean> {
     const event = movedEvent(run, run.status, at);
     const released = await releaseRun(this.store, {
@@ -312,17 +306,17 @@ export class RunStore {
     return ids.filter((_, index) => answers[index]?.[1] === 1).sort();
   }
 
-  /** Notes why a run stands still although nobody called it off. */
+  /** Records why a run waits although it was not cancelled. */
   async note(id: string, detail: string): Promise<void> {
     await setFields(this.store, { keys: { run: keys.run(id) }, argList: ['detail', scrub(detail)] });
   }
 
-  /** Takes the note away that said why a run stood still. */
+  /** Removes the detail that said why a run waits. */
   async clearDetail(id: string): Promise<void> {
     await this.store.hdel(keys.run(id), 'detail');
   }
 
-  /** Remembers what a plan cost and came to: what later plans are told to cost is estimated from it. */
+  /** Records what a plan cost and how many targets it has. The cost of later plans is estimated from it. */
   async notePlan(id: string, { requests, targets }: NonNullable<Run['plan']>): Promise<void> {
     const fields = ['planRequests', requests, 'planTargets', targets];
     await setFields(this.store, { keys: { run: keys.run(id) }, argList: fields });
@@ -337,9 +331,7 @@ export class RunStore {
       });
   }
 
-  /**
-   * Removes ended runs created before `before` with all that belongs to them, at most 1,000; gives how many.
-   */
+  /** Removes ended runs created before `before` with all their records, at most 1,000. Returns how many. */
   async prune(before: number): Promise<number> {
     let removed = 0;
     const old = `(${before}`;
@@ -347,7 +339,7 @@ export class RunStore {
       const run = await this.get(id);
       if (run && !isFinal(run.status)) continue;
       if (run) {
-        await this.forgetOnTargets(run);
+        await this.removeFromTargets(run);
         await this.store.zrem(keys.runsOfPolicy(run.policy), id);
         await this.store.zrem(keys.ends(run.policy), id);
         await this.store.zrem(keys.runsInStatus(run.status), id);
@@ -359,11 +351,8 @@ export class RunStore {
     return removed;
   }
 
-  /**
-   * Takes a run off the lists of its targets; the list of a target that nobody works on any more ends with
-   * it.
-   */
-  private async forgetOnTargets({ id, account }: Run): Promise<void> {
+  /** Removes a run from the lists of its targets. Redis deletes a list that becomes empty. */
+  private async removeFromTargets({ id, account }: Run): Promise<void> {
     for (let offset = 0; ; offset += PAGE) {
       const targets = await this.store.lrange(keys.order(id), offset, offset + PAGE - 1);
       await Promise.all(targets.map((target) => this.store.zrem(keys.runsOfTarget(account, target), id)));
@@ -372,6 +361,6 @@ export class RunStore {
   }
 }
 
-/** The event that tells of a run in a new status; being made is its first move. */
+/** The event of a run in a new status. Its creation is the first move. */
 const movedEvent = ({ id, policy }: Run, status: RunStatus, at: number): string =>
   JSON.stringify({ type: 'run.moved', run: id, policy, status, at } satisfies CaretakerEvent);

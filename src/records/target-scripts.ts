@@ -89,12 +89,12 @@ return 1`,
 
 /**
  * Divides `room` requests among the active runs of an account. Gives id, count, acting of each run in turn:
- * how many targets the run may dispatch, and how many of its targets were dispatched and had not moved on when
- * that was decided.
+ * how many targets the run may dispatch, and how many of its targets were dispatched and had not moved on
+ * when that was decided.
  *
- * The next place goes to the run that has the fewest targets in flight for its weight, so a run of five passes
- * one of five thousand that began before. A target that was dispatched and has not moved on may not have sent
- * its request yet, so it takes room.
+ * The next place goes to the run that has the fewest targets in flight for its weight, so a run of five
+ * passes one of five thousand that began before. A target that was dispatched and has not moved on may not
+ * have sent its request yet, so it takes room.
  */
 export const allocateRoom = defineScript(
   { keys: ['active_runs'], args: ['now', 'room', 'run_prefix'] },

@@ -2,8 +2,8 @@ import type { Target } from '../run/run.ts';
 import { redact } from '../secrets.ts';
 
 /**
- * A target whose texts are those of the service, or of an error: they may repeat a credential. The memo stays
- * as it is, since the job goes on by it; jobs put no credential there.
+ * Redacts the texts of a target that come from the service or from an error, which may repeat a credential.
+ * The job state is not changed, because the job continues with it; jobs put no credentials there.
  */
 export function withoutSecrets(target: Target): Target {
   const { label, detail, ended, findings } = target;

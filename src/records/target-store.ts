@@ -63,8 +63,8 @@ export class TargetStore {
   }
 
   /**
-   * Counts an attempt at planning that failed for another reason than an outage; gives how many there were,
-   * 0 for a run that no longer exists.
+   * Counts an attempt at planning that failed for another reason than an outage; gives how many there were, 0
+   * for a run that no longer exists.
    */
   async countPlanFailure(run: string): Promise<number> {
     return Number(await countPlanFailure(this.store, { keys: keysOfRun(run) }));
@@ -85,8 +85,8 @@ export class TargetStore {
 
   /**
    * Makes the pending targets start evenly over a window, in an order that depends on their ids alone. Called
-   * once the plan is complete; does nothing when another attempt at planning has begun. Blocks Redis for about
-   * 5 ms per 1,000 targets.
+   * once the plan is complete; does nothing when another attempt at planning has begun. Blocks Redis for
+   * about 5 ms per 1,000 targets.
    */
   async spread(run: string, planFence: number, { from, ms }: Pick<Spread, 'from' | 'ms'>): Promise<void> {
     await spreadTargets(this.store, {
@@ -116,8 +116,8 @@ export class TargetStore {
   }
 
   /**
-   * Divides `room` requests among the account's runs, by their weight and the targets that each has in flight:
-   * how many targets each may dispatch. At most a page in all.
+   * Divides `room` requests among the account's runs, by their weight and the targets that each has in
+   * flight: how many targets each may dispatch. At most a page in all.
    */
   async allocate(account: string, now: number, room: number): Promise<Allocated[]> {
     const flat = (await allocateRoom(this.store, {
@@ -130,10 +130,10 @@ export class TargetStore {
   }
 
   /**
-   * Dispatches targets, those whose wait is over before new ones: as many as the run's concurrency allows, and
-   * at most `limit`. With `started`, new ones only while nothing of the run is in progress. `acting`: how many
-   * were acting when `limit` was decided; what other processes dispatched since then counts, so that two that
-   * were given the same room do not both use it.
+   * Dispatches targets, those whose wait is over before new ones: as many as the run's concurrency allows,
+   * and at most `limit`. With `started`, new ones only while nothing of the run is in progress. `acting`: how
+   * many were acting when `limit` was decided; what other processes dispatched since then counts, so that two
+   * that were given the same room do not both use it.
    */
   async dispatch(
     run: string,
@@ -153,10 +153,10 @@ export class TargetStore {
   }
 
   /**
-   * Claims a dispatched target: raises its fence once more, so that an entry that was delivered twice is worked
-   * on once. Gives nothing when the run is not running, or the target was claimed before or dispatched again;
-   * and when a target of another run holds its site: then it waits, its detail names that run, and no attempt
-   * is used up.
+   * Claims a dispatched target: raises its fence once more, so that an entry that was delivered twice is
+   * worked on once. Gives nothing when the run is not running, or the target was claimed before or dispatched
+   * again; and when a target of another run holds its site: then it waits, its detail names that run, and no
+   * attempt is used up.
    */
   async claim(
     { id: run, account }: Pick<Run, 'id' | 'account'>,
@@ -216,7 +216,7 @@ export class TargetStore {
         records_version: RECORDS_VERSION,
       },
     })) as number[];
-    if (reached > 0) this.generation.saw(reached);
+    if (reached > 0) this.generation.observe(reached);
     if (raised > 0) return raised;
     return raised === 0 ? 'fenced' : 'run-cancelled';
   }

@@ -1,10 +1,9 @@
 /**
- * What ended in each hour: runs by status, targets by outcome and reason, both by policy where they did not
- * succeed.
+ * Counts what ended in each hour: runs by status, targets by outcome and reason, both by policy unless they
+ * succeeded.
  *
- * Added to in the script that ends a run, so that what happened in a day is known without reading its runs,
- * however many there were. A run is added once: it carries the mark `totalled`. An hour is forgotten when no
- * page asks for it any more.
+ * The script that ends a run adds to the totals, so that a day's totals are known without reading its runs. A
+ * run is added once: it has the mark `totalled`. An hour expires when no page needs it any more.
  */
 import { z } from 'zod';
 import { defineScript } from '../redis/script.ts';
@@ -14,16 +13,15 @@ import { keys } from './keys.ts';
 import { checkRecord } from './parse-record.ts';
 
 const HOUR_MS = 3_600_000;
-/** The day that is asked for, the hour that it begins in, and one to spare. */
+/** A day, the hour that it begins in, and one hour as a margin. */
 export const KEPT_MS = 26 * HOUR_MS;
 
 /**
- * For the head of a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, once the run
- * has its final status.
+ * Prepended to a script: `add_to_totals(run key, its reasons' key, the hour's key, run id)`, called when the
+ * run has its final status.
  *
- * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, with no policy where it
- * succeeded: nobody asks who succeeded. Its value is how many there were, in how many runs, and the latest of
- * these.
+ * A field is `run <status> <policy>` or `target <outcome> <reason> <policy>`, without the policy if it
+ * succeeded, since no page shows that. Its value is the count, the number of runs, and the latest run.
  */
 export const ADD_TO_TOTALS = `
 local function add_to_totals(run, reasons, totals, id)
@@ -40,9 +38,7 @@ local function add_to_totals(run, reasons, totals, id)
   redis.call('PEXPIRE', totals, ${KEPT_MS})
 end`;
 
-/**
- * Gives the active runs and the totals as they are at the same instant: a run is in exactly one of the two.
- */
+/** Returns the active runs and the totals at the same time: a run is in exactly one of the two. */
 const readTotals = defineScript(
   { keys: ['active_accounts'], keyList: 'hours', args: ['active_runs_prefix'] },
   `
@@ -57,7 +53,7 @@ for i, hour in ipairs(hours) do totals[i] = redis.call('HGETALL', hour) end
 return {active, totals}`,
 );
 
-/** So many runs had something in common. */
+/** How many runs or targets a field of the totals counts. */
 export interface Total {
   /** Runs, or targets of them. */
   count: number;
@@ -71,7 +67,7 @@ const RunField = z.object({ status: z.enum(runStatuses), policy: z.exactOptional
 const TargetField = z.object({ outcome: z.enum(outcomes), reason, policy: z.exactOptional(z.string()) });
 
 export interface Totals {
-  /** The full hour that they begin with. */
+  /** The start of the first full hour. */
   since: number;
   /** Runs by status. */
   runs: (Total & z.output<typeof RunField>)[];
@@ -81,19 +77,19 @@ export interface Totals {
   active: string[];
 }
 
-/** The key of the hour that a moment is in. */
+/** The key of the hour of a time. */
 export const hourOf = (at: number): string => keys.totals(Math.floor(at / HOUR_MS) * HOUR_MS);
 
 export class TotalsStore {
   constructor(private readonly store: Store) {}
 
-  /** What ended from the full hour before `from` until `now`. At most a day: older hours are forgotten. */
+  /** What ended from the full hour before `from` until `now`. At most a day: older hours have expired. */
   async between(from: number, now: number): Promise<Totals> {
     const since = Math.floor(from / HOUR_MS) * HOUR_MS;
     const hours: string[] = [];
     for (let at = since; at <= now; at += HOUR_MS) hours.push(keys.totals(at));
-    // Runs end in the hour that it is, or have just ended in the one before; with what is over, Redis is not
-    // held up.
+    // Runs end in the current hour, or just ended in the one before, so only these two are read atomically.
+    // Reading the others does not block Redis.
     const [over, open] = [hours.slice(0, -2), hours.slice(-2)];
     const [active, recent] = (await readTotals(this.store, {
       keys: { active_accounts: keys.activeAccounts },
@@ -120,7 +116,7 @@ function addUp(sums: Map<string, Total>, fields: readonly (readonly [string, str
 const pairsOf = (flat: readonly string[]): [string, string][] =>
   flat.flatMap((field, at) => (at % 2 === 0 ? [[field, flat[at + 1] ?? '']] : []));
 
-/** What the keys of the hours begin with. */
+/** The pattern of the keys, for errors. */
 const TOTALS = keys.totals('*');
 
 function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targets'> {
@@ -128,13 +124,16 @@ function totalsOf(sums: ReadonlyMap<string, Total>): Pick<Totals, 'runs' | 'targ
   for (const [field, total] of sums) {
     const [kind, ...words] = field.split(' ');
     const policy = words.pop();
-    const whose = policy ? { policy } : {};
+    const policyField = policy ? { policy } : {};
     if (kind === 'run') {
       const [status] = words;
-      totals.runs.push({ ...total, ...checkRecord(RunField, { status, ...whose }, TOTALS) });
+      totals.runs.push({ ...total, ...checkRecord(RunField, { status, ...policyField }, TOTALS) });
     } else {
       const [outcome, reason] = words;
-      totals.targets.push({ ...total, ...checkRecord(TargetField, { outcome, reason, ...whose }, TOTALS) });
+      totals.targets.push({
+        ...total,
+        ...checkRecord(TargetField, { outcome, reason, ...policyField }, TOTALS),
+      });
     }
   }
   return totals;

@@ -90,12 +90,12 @@ export function startScheduler({ tick, group, ...deps }: SchedulerOptions): Sche
     watch.over.abort();
     await watch.ended;
   };
-  let era: string | undefined;
+  let epoch: string | undefined;
   const answer = async () => {
     await endWatch();
     // After Redis was emptied or restored, nothing that is remembered of its cursors is valid.
-    if (era !== records.generation.era) agenda.clear();
-    era = records.generation.era;
+    if (epoch !== records.generation.epoch) agenda.clear();
+    epoch = records.generation.epoch;
     await tickOnce(deps, agenda);
     onBeat();
     const over = new AbortController();
