@@ -145,6 +145,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
     .command('show')
     .argument('<name>')
     .description('show one policy as it was read')
+    .option('--expanded', 'print only the policy, as a file with every default filled in')
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/policies.ts')).showPolicy));
   policies

@@ -2,10 +2,25 @@
 import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';
+import { escapePlaceholders } from './placeholders.ts';
 import type { After, Blackout, Policy, Schedule, Threshold } from './policy.ts';
 
-/** One entry of `policies:` that would be read as this very policy. Durations are exact to the second. */
-export function asWritten(policy: Policy, registry: Registry): Record<string, unknown> {
+/**
+ * One entry of `policies:` that would be read as this very policy, without `defaults`, `vars` or `matrix`.
+ * Durations are exact to the second.
+ */
+export const asWritten = (policy: Policy, registry: Registry): Record<string, unknown> =>
+  escaped(entryOf(policy, registry)) as Record<string, unknown>;
+
+/** A value whose texts hold no placeholder. */
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return escapePlaceholders(value);
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
+}
+
+function entryOf(policy: Policy, registry: Registry): Record<string, unknown> {
   const { schedule, select, limits, retry, timeout } = policy;
   const job = registry.get(policy.job);
   const options = job ? optionsAsWritten(job.options, policy.options) : policy.options;

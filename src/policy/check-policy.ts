@@ -15,7 +15,10 @@ import type { Diagnostic } from '../yaml/diagnostic.ts';
 import { readStrictly } from '../yaml/read-strictly.ts';
 import { schemasAt } from '../yaml/schema-walk.ts';
 import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
+import type { ExpandedPolicy } from './expand-file.ts';
+import { findingIn, isBrokenAt, sourceIn } from './expanded-place.ts';
 import { blackoutRemark, misreadNumbers, uselessLimit } from './likely-mistakes.ts';
+import { plainOf } from './located-value.ts';
 import { contradictions } from './never-matches.ts';
 import type { Policy } from './policy.ts';
 import { PolicyEntry } from './policy-file.ts';
@@ -39,15 +42,20 @@ export interface ReadPolicy {
   warnings: Diagnostic[];
 }
 
-/** What stands at `path` of a file, as a policy; or everything that is wrong with it. */
-export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy {
-  const value = path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], yaml.value());
-  const place = (inner: Path, remark: Remark) =>
-    yaml.finding([...path, ...inner], {
+/** An expanded policy of a file as `Policy`, or everything that is wrong with it. */
+export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Known): ReadPolicy {
+  const { path, root } = expanded;
+  const value = plainOf(root);
+  const reportedElsewhere = new Set<Diagnostic>();
+  const place = (inner: Path, remark: Remark) => {
+    const finding = findingIn(yaml, expanded, inner, {
       ...remark,
       ...hintOnPausing(inner, remark),
       ...hintOnFilter(inner, remark, () => filtersFor(value, known)),
     });
+    if (isBrokenAt(expanded, inner)) reportedElsewhere.add(finding);
+    return finding;
+  };
   const read = readStrictly(PolicyEntry, value, place, [], path);
   // What could be read is checked even if other parts have errors: all errors are shown at once.
   const parts: PartialPolicy =
@@ -61,19 +69,18 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
     // A misspelt list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(job && options ? optionFindings(options, parts, job, place) : []),
-    ...misreadNumbers(yaml, path, value).map(([inner, remark]) => place(inner, remark)),
+    ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
+      place(inner, remark),
+    ),
     ...(blackedOut?.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
-  ];
+    ...expanded.faults.map(([at, remark]) => yaml.finding(at, remark)),
+  ].filter((finding) => !reportedElsewhere.has(finding));
   const warnings = [
     ...(blackedOut && !blackedOut.certain ? [place(['schedule', 'blackout'], blackedOut)] : []),
     ...uselessLimit(parts).map((remark) => place(['select', 'limit'], remark)),
   ];
-  const after = parts.schedule?.after?.policy;
-  const link = {
-    ...(parts.name === undefined ? {} : { name: parts.name }),
-    ...(after === undefined ? {} : { after }),
-  };
-  if (findings.length > 0 || !('value' in read) || !options || !('value' in options))
+  const link = linkOf(parts, expanded);
+  if (findings.length > 0 || root.isBroken || !('value' in read) || !options || !('value' in options))
     return { ...link, findings, warnings };
   return {
     ...link,
@@ -84,6 +91,18 @@ export function readPolicy(yaml: YamlFile, path: Path, known: Known): ReadPolicy
       { options: options.value, calendars: known.settings?.calendars ?? {} },
       yaml.file,
     ),
+  };
+}
+
+/** The name of the policy and the one that it follows, as far as they could be read. */
+function linkOf(
+  { name, schedule }: PartialPolicy,
+  expanded: ExpandedPolicy,
+): Pick<ReadPolicy, 'name' | 'after'> {
+  const after = schedule?.after?.policy;
+  return {
+    ...(name === undefined || isBrokenAt(expanded, ['name']) ? {} : { name }),
+    ...(after === undefined || isBrokenAt(expanded, ['schedule', 'after', 'policy']) ? {} : { after }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What a policy may say by its form, and nobody means: each is a remark, with what was probably meant. */
-import type { Path, Remark, YamlFile } from '../yaml/yaml-file.ts';
+import type { Path, Remark } from '../yaml/yaml-file.ts';
 import { alwaysBlackedOut } from './always-blacked-out.ts';
 import type { PolicyEntry } from './policy-file.ts';
 import { type Calendars, toBlackout } from './to-policy.ts';
@@ -11,7 +11,10 @@ const textPlaces: readonly Path[] = [
 ];
 
 /** Numbers that YAML reads as others than they look: `8.10` is 8.1 to it, and `012` is 12. */
-export function misreadNumbers(yaml: YamlFile, path: Path, entry: unknown): [Path, Remark][] {
+export function misreadNumbers(
+  entry: unknown,
+  sourceOf: (path: Path) => string | undefined,
+): [Path, Remark][] {
   const numbersIn = (value: unknown, at: Path): [Path, number][] => {
     if (typeof value === 'number') return [[at, value]];
     if (typeof value !== 'object' || value === null) return [];
@@ -25,7 +28,7 @@ export function misreadNumbers(yaml: YamlFile, path: Path, entry: unknown): [Pat
       entry,
     );
     return numbersIn(held, place).flatMap(([at, number]): [Path, Remark][] => {
-      const source = yaml.sourceOf([...path, ...at]);
+      const source = sourceOf(at);
       if (source === undefined || source === String(number)) return [];
       const message = `Without quotes, ${source} is the number ${number}.`;
       return [[at, { message, suggestion: `quote it: "${source}"` }]];

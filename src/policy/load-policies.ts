@@ -12,6 +12,8 @@ import { readStrictly } from '../yaml/read-strictly.ts';
 import { type Path, YamlFile } from '../yaml/yaml-file.ts';
 import { chainFault, formatChainFault, type Link, linksByName } from './chains.ts';
 import { type ReadPolicy, readPolicy } from './check-policy.ts';
+import { type ExpandedPolicy, expandFile } from './expand-file.ts';
+import { findingIn } from './expanded-place.ts';
 import type { Policy } from './policy.ts';
 import { PolicyFileOutline } from './policy-file.ts';
 
@@ -53,6 +55,7 @@ export function loadPolicies(source: Source): Loaded {
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
   const entries = files.flatMap((file) => readEntries(file, source, findings));
+  findings.push(...findingsOf(entries));
   const owners = ownersOf(entries);
   const links = linksByName([
     ...linksElsewhere(source, files, entries),
@@ -60,7 +63,6 @@ export function loadPolicies(source: Source): Loaded {
   ]);
   for (const entry of entries) {
     const { read, yaml } = entry;
-    findings.push(...read.findings);
     const owner = read.name === undefined ? undefined : owners.get(read.name);
     const chain = owner === entry ? chainFinding(entry, links) : undefined;
     if (chain) findings.push(chain);
@@ -77,7 +79,11 @@ export function loadPolicies(source: Source): Loaded {
 function readEntries(file: string, source: Source, findings: Diagnostic[]): Entry[] {
   const yaml = YamlFile.read(file);
   if (yaml instanceof YamlFile)
-    return entriesOf(yaml, findings).map((path) => ({ yaml, path, read: readPolicy(yaml, path, source) }));
+    return policiesOf(yaml, findings).map((policy) => ({
+      yaml,
+      policy,
+      read: readPolicy(yaml, policy, source),
+    }));
   findings.push(...yaml);
   return [];
 }
@@ -108,7 +114,7 @@ function chainFinding(entry: Entry, links: ReadonlyMap<string, Link>): Diagnosti
           [...links.keys()].filter((name) => name !== link.name),
         )
       : undefined;
-  return entry.yaml.finding([...entry.path, 'schedule', 'after', 'policy'], {
+  return findingIn(entry.yaml, entry.policy, ['schedule', 'after', 'policy'], {
     message: formatChainFault(link.name, fault),
     suggestion,
   });
@@ -183,8 +189,8 @@ function filesIn(dir: string): Files {
 /** Whether a file of the policies folder is read, by its name. */
 export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
-/** The paths of a file's policies. */
-function entriesOf(yaml: YamlFile, findings: Diagnostic[]): Path[] {
+/** A file's policies, expanded. */
+function policiesOf(yaml: YamlFile, findings: Diagnostic[]): ExpandedPolicy[] {
   const value = yaml.value();
   const holdsNone = (path: Path) =>
     yaml.finding(path, {
@@ -203,9 +209,41 @@ function entriesOf(yaml: YamlFile, findings: Diagnostic[]): Path[] {
   const outline = readStrictly(PolicyFileOutline, value, (path, remark) => yaml.finding(path, remark));
   if ('findings' in outline) findings.push(...outline.findings);
   else if (outline.value.policies.length === 0) findings.push(holdsNone(['policies']));
-  else return outline.value.policies.map((_, i) => ['policies', i]);
+  else {
+    const expanded = expandFile(outline.value, (path) => yaml.sourceOf(path));
+    findings.push(...expanded.faults.map(([path, remark]) => yaml.finding(path, remark)));
+    return expanded.policies;
+  }
   return [];
 }
+
+/**
+ * What is wrong with the policies, each error once: several policies can share a default, a variable or an entry
+ * with a matrix. An error that only some combinations of a matrix have names the first of them.
+ */
+function findingsOf(entries: readonly Entry[]): Diagnostic[] {
+  const found = new Map<string, { finding: Diagnostic; owner: Entry; combinations: number }>();
+  for (const owner of entries) {
+    for (const finding of owner.read.findings) {
+      const { file, line, column, message, path } = finding;
+      const key = JSON.stringify([file, line, column, message, path]);
+      const known = found.get(key) ?? { finding, owner, combinations: 0 };
+      found.set(key, { ...known, combinations: known.combinations + 1 });
+    }
+  }
+  return [...found.values()].map(({ finding, owner, combinations }) => {
+    const { combination } = owner.policy;
+    // A message that names a value of the matrix already has its place.
+    if (combination === undefined || finding.message.includes(' matrix.')) return finding;
+    if (combinations >= siblingsOf(owner, entries)) return finding;
+    const more = combinations > 1 ? ` and ${combinations - 1} more` : '';
+    return { ...finding, message: `${finding.message} (${combination}${more})` };
+  });
+}
+
+/** How many policies the same entry of a file makes. */
+const siblingsOf = ({ yaml, policy }: Entry, entries: readonly Entry[]): number =>
+  entries.filter((one) => one.yaml === yaml && one.policy.path[1] === policy.path[1]).length;
 
 /** Whether most of what stands in a file is what stands in `caretaker.yaml`. */
 function isConfiguration(value: unknown): boolean {
@@ -218,7 +256,7 @@ function isConfiguration(value: unknown): boolean {
 /** A policy of a file as it was read. */
 interface Entry {
   yaml: YamlFile;
-  path: Path;
+  policy: ExpandedPolicy;
   read: ReadPolicy;
 }
 
@@ -242,7 +280,13 @@ function ownersOf(entries: readonly Entry[]): Map<string, Entry> {
 
 const writtenAt = ({ yaml }: Entry): number => statSync(yaml.file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-const nameTwice = ({ yaml, path, read }: Entry, owner: Entry): Diagnostic =>
-  yaml.finding([...path, 'name'], {
-    message: `The name "${read.name}" is taken already, in ${owner.yaml.placeOf([...owner.path, 'name'])}.`,
-  });
+function nameTwice({ yaml, policy, read }: Entry, owner: Entry): Diagnostic {
+  const path = [...policy.path, 'name'];
+  if (owner.yaml === yaml && String(owner.policy.path) === String(policy.path))
+    return yaml.finding(path, {
+      message: `Several combinations of the matrix make the name "${read.name}".`,
+      suggestion: 'use every key of the matrix in "name", or none to have all values appended',
+    });
+  const place = owner.yaml.placeOf([...owner.policy.path, 'name']);
+  return yaml.finding(path, { message: `The name "${read.name}" is taken already, in ${place}.` });
+}

@@ -14,6 +14,7 @@ import { DayRange } from '../yaml/days.ts';
 import { duration } from '../yaml/duration.ts';
 import { parsePercent, percent } from '../yaml/percent.ts';
 import { cronFault } from './cron.ts';
+import { placeholderName } from './placeholders.ts';
 import { chainStatuses, foldings, gaps, overlaps, priorities } from './policy.ts';
 
 /** A schema that refuses what `fault` finds words for, with what was probably meant. */
@@ -265,9 +266,28 @@ const Notify = z.strictObject({
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
 
+const combinations = z.array(z.record(z.string(), z.unknown())).min(1);
+
+/** Read before the rest of its policy; the policies that it makes do not have it. */
+export const Matrix = z
+  .object({
+    include: z
+      .optional(combinations)
+      .describe('Combinations besides those of the lists. Each has a value for every key. Default none.'),
+    exclude: z
+      .optional(combinations)
+      .describe('Combinations that make no policy, by some or all of their values. Default none.'),
+  })
+  .catchall(z.array(z.unknown()).min(1));
+
 const Entry = z.strictObject({
   name: name.describe('The name of the policy, once in all files.'),
   description: z.optional(z.string()).describe('One line for people. Default none.'),
+  matrix: z
+    .optional(Matrix)
+    .describe(
+      `Lists of values by name. Each combination makes one policy, at most 200 in all; \`\${{ matrix.<name> }}\` is its value. Default none: one policy.`,
+    ),
   account: z
     .string()
     .default('default')
@@ -306,7 +326,27 @@ export type PolicyEntry = z.output<typeof PolicyEntry>;
 const PolicyFile = z.strictObject({
   policies: z.array(PolicyEntry).describe('One or more policies.'),
 });
-export const PolicyFileOutline = z.strictObject({ policies: z.array(z.unknown()) });
+const variable = z
+  .string()
+  .regex(
+    placeholderName,
+    'must consist of letters, digits, hyphens and underscores, and start with a letter or an underscore, such as region',
+  );
+export const PolicyFileOutline = z.strictObject({
+  vars: z
+    .record(
+      variable,
+      z.unknown().refine((value) => value !== null, { error: 'must have a value' }),
+    )
+    .default({})
+    .describe(`Values by name, to be used in this file as \`\${{ vars.<name> }}\`. Default none.`),
+  defaults: z
+    .optional(z.record(z.string(), z.unknown()))
+    .describe(
+      'Keys of a policy, which every policy of this file has. Its own keys come first; maps are merged. Default none.',
+    ),
+  policies: z.array(z.unknown()),
+});
 
 /** The JSON Schema of `config/policies/*.yaml`, for editors. */
 export const policyFileJsonSchema = () => z.toJSONSchema(PolicyFile, { io: 'input' });

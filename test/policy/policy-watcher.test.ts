@@ -121,3 +121,31 @@ test('when a name under notifications comes or goes, the policies are read again
   settings = { ...settings, notifications: { ops: { name: 'ops', webhook: { url: 'http://h.example' } } } };
   await said(/policies read again: added told/);
 });
+
+test('a changed default or variable changes the policies that use it', async () => {
+  const file = (parallel: number, description: string) => `vars: { parallel: ${parallel} }
+defaults: { job: site-sync, limits: { max_targets: 5 }, description: "${description}" }
+policies:
+  - { name: five, limits: { concurrency: "\${{ vars.parallel }}" } }
+  - { name: six }
+`;
+  write('v.yaml', file(3, 'one'));
+  await said(/policies read again: added five, six/);
+
+  write('v.yaml', file(4, 'one'));
+  await said(/policies read again: changed five \{/);
+
+  write('v.yaml', file(4, 'one').replace('max_targets: 5', 'max_targets: 6'));
+  await said(/policies read again: changed five, six/);
+});
+
+test('while a matrix has errors, all policies that it made stay active', async () => {
+  const file = (matrix: string) =>
+    `policies: [{ name: m, job: site-sync, matrix: ${matrix}, with: { message: "\${{ matrix.tag }}" } }]\n`;
+  write('v.yaml', file('{ tag: [a, b] }'));
+  await said(/policies read again: added m-a, m-b/);
+
+  write('v.yaml', file('{ tag: [] }'));
+
+  await said(/v\.yaml:1:\d+: "tag" must have at least 1 entry; the previous version stays active: m-a .*m-b/);
+});

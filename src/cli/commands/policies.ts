@@ -140,11 +140,25 @@ function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...termina
 const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;
 
-/** Shows one policy in the words of its file, every default filled in, with what it did and will do. */
-export async function showPolicy(terminal: Terminal, name: string, options: GlobalOptions): Promise<number> {
+/**
+ * Shows one policy in the keys of its file, every default filled in, with what it did and will do. With
+ * `expanded`, only a file with this policy, which is read as the same policy again.
+ */
+export async function showPolicy(
+  terminal: Terminal,
+  name: string,
+  options: GlobalOptions & { expanded?: boolean },
+): Promise<number> {
   const settings = settingsOf(options);
   const loaded = await policiesOf(settings);
   const own = loaded.policies.find((policy) => policy.name === name);
+  if (options.expanded) {
+    if (!own) throw noSuchPolicy(name, settings, loaded);
+    const file = { policies: [asWritten(own, await loadJobs())] };
+    if (options.json) terminal.json(file);
+    else terminal.data(yamlOf(file));
+    return exit.ok;
+  }
   const known = hasRecords(settings)
     ? await withRecords(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
     : { state: undefined, pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
@@ -201,6 +215,9 @@ const showReport = (
   kept: kept ? keptReport(kept) : null,
 });
 
+const yamlOf = (file: object): string =>
+  stringify(file, { flowCollectionPadding: true, lineWidth: 110 }).trimEnd();
+
 const formatNever = ({ schedule }: Policy): string =>
   schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'manual';
 
@@ -211,7 +228,6 @@ function showText(
   firings: number[],
   { pause, freeze, runs, kept }: KnownOfPolicy,
 ): string {
-  const yaml = stringify({ policies: [written] }, { flowCollectionPadding: true, lineWidth: 110 });
   const notes = [
     ...(kept ? formatKept([kept]) : []),
     ...(freeze ? [`everything is ${formatFreeze(freeze)}`] : []),
@@ -222,7 +238,7 @@ function showText(
   ];
   return [
     `# ${shortFile(policy.file)}, every default filled in`,
-    yaml.trimEnd(),
+    yamlOf({ policies: [written] }),
     ...notes.map((note) => `# ${note}`),
   ].join('\n');
 }
