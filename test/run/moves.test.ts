@@ -27,7 +27,7 @@ describe('the way of a run', () => {
     for (const from of final) for (const to of runStatuses) expect(canMove(from, to)).toBe(false);
   });
 
-  test('goes on where it stood when an account that refused us lets us in again', () => {
+  test('continues when its account accepts requests again', () => {
     expect(sourcesOf('blocked')).toEqual(['planning', 'running']);
     expect(canMove('blocked', 'planning')).toBe(true);
     expect(canMove('blocked', 'running')).toBe(true);

@@ -193,7 +193,7 @@ describe('no usable answer', () => {
     expect(refused.target).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
   });
 
-  test('what nobody foresaw is an end that says so, and is handed to the log', () => {
+  test('an unexpected error ends the target as internal and is logged', () => {
     const bug = new TypeError('x is not a function');
     expect(failing(bug)).toMatchObject({
       unexpected: bug,

@@ -42,7 +42,7 @@ test('a service that is away is asked the more seldom the longer it is, and ever
 const MINUTE = 60_000;
 const fresh = { polls: 0, polledAgoMs: Number.POSITIVE_INFINITY, unclear: false };
 
-describe('when work is looked at alone', () => {
+describe('when work is polled', () => {
   test('soon, when the list left it unclear', () => {
     expect(isPollDue({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
     expect(isPollDue({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
@@ -113,7 +113,7 @@ describe('what polls may cost', () => {
   test('a round never takes more than twenty, whatever the account is allowed', () => {
     expect(affordablePolls({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
   });
-  test('the smallest account still has one look a minute', () => {
+  test('the smallest account still has one poll a minute', () => {
     expect(affordablePolls({ ...usual, limit: 4, remaining: 4 })).toBe(1);
     expect(affordablePolls({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
   });
