@@ -15,15 +15,17 @@ import {
   operationOf,
   refusesItems,
 } from '../../src/contract/operations.ts';
+import { ExpressionError } from '../../src/expression/expression.ts';
 import type { Answer, End } from '../../src/job/answer.ts';
 import type { Api } from '../../src/job/api.ts';
-import { labelOf } from '../../src/job/candidates.ts';
-import { type Acting, defineJob, type OptionFault } from '../../src/job/job.ts';
+import { candidateLists, labelOf } from '../../src/job/candidates.ts';
+import { type Acting, defineJob, type Evaluation, type OptionFault } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { isOnce } from '../../src/job/reconcile/find-effect.ts';
 import { findSync } from '../../src/job/reconcile/find-sync.ts';
 import { probeEffect } from '../../src/job/reconcile/probes.ts';
 import { type CallTemplate, checkCall, compileCall, inputOf } from './call-template.ts';
+import { claimCall, compileKey, keyFaults, keyFor, noteCall } from './once.ts';
 
 const Options = z.strictObject({
   operation: z
@@ -42,12 +44,19 @@ const Options = z.strictObject({
   confirm: z
     .optional(z.string())
     .describe('The name of the operation again, which is required if it is destructive. Default none.'),
+  once: z
+    .optional(z.string().min(1).max(200))
+    .describe(
+      'A key: the call is made at most once for each target and key, in whichever run. `{{ ... }}` holds a CEL expression over the candidate, `run.policy` and `run.date`. Default none: each run makes the call.',
+    ),
 });
 type Options = z.output<typeof Options>;
 
 const State = z.object({
   /** The values from the target, each with its path in the call. */
   fills: z.array(z.tuple([z.array(z.union([z.string(), z.number()])), z.unknown()])),
+  /** The key of `once` for the target. */
+  once: z.exactOptional(z.string()),
 });
 type State = z.output<typeof State>;
 type Step = Acting<Options, State>;
@@ -74,8 +83,9 @@ export const apiCall = defineJob({
   name: 'api-call',
   summary: 'Calls one operation of the service for each target of any list.',
   options: Options,
-  check: ({ confirm, ...call }, { from }) => [
+  check: ({ confirm, once, ...call }, { from }) => [
     ...checkCall(call, from),
+    ...keyFaults(once, from),
     ...confirmFaults(call.operation, confirm),
   ],
   candidates: 'any',
@@ -86,11 +96,22 @@ export const apiCall = defineJob({
     label: labelOf(item),
     ...(item.site_id === undefined ? {} : { site: item.site_id }),
   }),
-  prepare: async ({ options, from }) => compileCall(callOf(options), from),
-  evaluate(item: Item, { prepared, runContext, serviceNow }) {
-    const filled = prepared.fill(item, { now: new Date(serviceNow), timezone: runContext.timezone });
+  prepare: async ({ options, from }) => ({
+    call: compileCall(callOf(options), from),
+    ...(options.once === undefined ? {} : { key: compileKey(options.once, from) }),
+  }),
+  evaluate(item: Item, { prepared: { call, key }, from, runContext, serviceNow }): Evaluation<State> {
+    const now = new Date(serviceNow);
+    const filled = call.fill(item, { now, timezone: runContext.timezone });
     if ('missing' in filled) return { is: 'ineligible', why: filled.missing };
-    return { is: 'target', state: filled };
+    if (!key) return { is: 'target', state: filled };
+    try {
+      const once = keyFor(key, { [candidateLists[from]]: item }, runContext, now);
+      return { is: 'target', state: { ...filled, once } };
+    } catch (error) {
+      if (error instanceof ExpressionError) return { is: 'ineligible', why: error.message };
+      throw error;
+    }
   },
   requestsPerTarget: (options) => (valueBefore[callOf(options).operation] ? 2 : 1),
 
@@ -98,17 +119,22 @@ export const apiCall = defineJob({
     const { api, options, state } = acting;
     const call = callOf(options);
     const input = inputOf(call, state?.fills ?? []);
+    const key = state?.once;
+    const instead = key === undefined ? undefined : await claimCall(call.operation, acting, key);
+    if (instead) return instead;
+    const noted = <Result extends Answer<State>>(answer: Result) =>
+      noteCall(call.operation, acting, key, answer);
     try {
       const send = api[call.operation] as (input: object, note?: string) => Promise<unknown>;
       const before = await valueBefore[call.operation]?.(api, input as never);
-      return afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer);
+      return await noted(afterAnswer(acting, input, ((await send(input, before)) ?? {}) as ServiceAnswer));
     } catch (error) {
       const end = endAfterError(acting, input, error);
-      if (end) return end;
+      if (end) return await noted(end);
       if (problemWith(error).conflict && call.operation === 'syncSite') {
         const intent = { operation: call.operation, at: acting.now };
         const running = await findSync(acting, String(input['site_id']), intent);
-        if (running.is === 'following') return running;
+        if (running.is === 'following') return await noted(running);
       }
       throw error;
     }
@@ -119,12 +145,17 @@ export const apiCall = defineJob({
     // An operation that is safe to repeat is sent again.
     if (!isOnce(call.operation)) return { is: 'absent' };
     const input = inputOf(call, acting.state?.fills ?? []);
-    if (call.operation === 'syncSite') return findSync(acting, String(input['site_id']), intent);
+    const noted = <Result extends Answer<State>>(answer: Result) =>
+      noteCall(call.operation, acting, acting.state?.once, answer);
+    if (call.operation === 'syncSite') {
+      const sync = await findSync(acting, String(input['site_id']), intent);
+      return sync.is === 'absent' || sync.is === 'unknown' ? sync : noted(sync);
+    }
     const found = await probeEffect(call.operation, acting, input as never, intent);
     if (found.is !== 'found') return found;
-    if (found.taskId === undefined) return { is: 'done', reason: 'done' };
+    if (found.taskId === undefined) return noted({ is: 'done', reason: 'done' });
     const watch = { kind: 'task', taskId: found.taskId, since: intent.at, adopted: true } as const;
-    return { is: 'following', watch };
+    return noted({ is: 'following', watch });
   },
 });
 

@@ -135,13 +135,15 @@ export interface Holder {
   at: number;
   /** When the holder's target ended; undefined while it has not. */
   endedAt?: number;
+  /** The reason of that end; undefined while it has not ended, and when its record was removed. */
+  reason?: Reason;
   /** The result, as its holder recorded it. */
   result?: string;
 }
 
 /**
  * Keys that ensure that no two targets of any runs do the same thing. The job chooses the keys; each is kept
- * for 100 days.
+ * until no run has asked for it for 100 days.
  */
 export interface Once {
   /**

@@ -37,10 +37,9 @@ if not owner or owner == args.instead then
   redis.call('HSET', keys.key, 'owner', args.owner)
   owner = args.owner
 end
-if owner == args.owner then
-  redis.call('HSET', keys.key, 'at', args.now)
-  redis.call('PEXPIRE', keys.key, args.ttl)
-end
+if owner == args.owner then redis.call('HSET', keys.key, 'at', args.now) end
+-- Whoever asks for a key keeps it: it is forgotten only when no run has asked for so long.
+redis.call('PEXPIRE', keys.key, args.ttl)
 return redis.call('HMGET', keys.key, 'owner', 'at', 'result')`,
 );
 

@@ -76,6 +76,14 @@ export const ofSites: Record<string, Scenario> = {
       options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } } },
     }),
   },
+  'api-call leaves a note that is made once': {
+    operation: 'createSiteNote',
+    policy: () => ({
+      job: 'api-call',
+      select: { from: 'listSites', filters: {} },
+      options: { operation: 'createSiteNote', body: { note: { content: 'Leader.' } }, once: 'welcome' },
+    }),
+  },
   'report-dispatch has a report made': { operation: 'createReport', policy: reports, times: steps.length },
   'report-dispatch sends a report': { operation: 'sendReportEmail', policy: reports, times: steps.length },
   'site-sync starts a sync': { operation: 'syncSite', policy: () => ({ job: 'site-sync' }) },

@@ -271,7 +271,9 @@ class Step {
       const holder = await records.targets.get(held.run, held.target);
       // A run that was removed, with its targets, ended long ago.
       const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
-      return { ...held, isOurs: false, ...(endedAt === undefined ? {} : { endedAt }) };
+      const ended = endedAt === undefined ? {} : { endedAt };
+      const reason = holder?.state === 'ended' ? { reason: holder.reason } : {};
+      return { ...held, isOurs: false, ...ended, ...reason };
     };
     return {
       claim: async (key, instead) =>

@@ -1,0 +1,151 @@
+/** api-call with `once`: a call is made at most once for each target and key, in whichever run. */
+import { afterEach, expect, test } from 'vitest';
+import { apiCall } from '../../../jobs/api-call/job.ts';
+import { compileKey, keyFor } from '../../../jobs/api-call/once.ts';
+import { createRegistry } from '../../../src/job/registry.ts';
+import { loadPolicies } from '../../../src/policy/load-policies.ts';
+import type { Target } from '../../../src/run/run.ts';
+import { folderWith } from '../../settings/folder.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World;
+let stop: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await stop?.();
+  stop = undefined;
+});
+
+async function start(options: Parameters<typeof startWorld>[0]): Promise<void> {
+  world = await startWorld(options);
+  stop = () => world.stop();
+}
+
+const noteOnce = (once: string, name = 'notes') =>
+  aPolicy({
+    name,
+    job: 'api-call',
+    select: { from: 'listSites', filters: {} },
+    options: { operation: 'createSiteNote', body: { note: { content: 'Maintenance begins.' } }, once },
+  });
+
+const fireToEnd = async (policy = noteOnce('welcome')): Promise<Target[]> =>
+  world.targets(await world.ended(await world.fire(policy)));
+const notes = () => world.sandbox.journal.effectsOf('createSiteNote');
+const reasonsOf = (targets: readonly Target[]) => targets.map(({ reason }) => reason);
+
+test('a second run, also of another policy, makes no call again and names the run that made it', async () => {
+  await start({ sites: 3 });
+
+  const first = await world.ended(await world.fire(noteOnce('welcome')));
+  const second = await fireToEnd(noteOnce('welcome', 'other-notes'));
+
+  expect(reasonsOf(await world.targets(first))).toEqual(['done', 'done', 'done']);
+  expect(second[0]).toMatchObject({
+    outcome: 'succeeded',
+    reason: 'already-done',
+    detail: `The run ${first.id} made this call (once: welcome).`,
+  });
+  expect(notes()).toHaveLength(3);
+});
+
+test('of runs at the same time, one makes the call for each target', async () => {
+  await start({ sites: 4 });
+
+  const policies = ['a', 'b', 'c'].map((name) => noteOnce('welcome', name));
+  const runs = await Promise.all(policies.map((policy) => world.fire(policy)));
+  const ends = await Promise.all(runs.map((run) => world.ended(run)));
+
+  expect(ends.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(notes()).toHaveLength(4);
+});
+
+test('another key makes the call again', async () => {
+  await start({ sites: 2 });
+
+  await fireToEnd(noteOnce('{{run.policy}} {{site.url}}', 'monday'));
+  await fireToEnd(noteOnce('{{run.policy}} {{site.url}}', 'tuesday'));
+  expect(notes()).toHaveLength(4);
+
+  await fireToEnd(noteOnce('{{run.policy}} {{site.url}}', 'monday'));
+  expect(notes()).toHaveLength(4);
+});
+
+test('the date in a key is the day of the scheduled time in the time zone of the policy', () => {
+  const key = compileKey('{{run.policy}}-{{run.date}}', 'listSites');
+  const at = Date.parse('2026-11-21T23:30:00Z');
+  const keyIn = (timezone: string) => keyFor(key, {}, { policy: 'notes', at, timezone }, new Date(at));
+
+  expect(keyIn('UTC')).toBe('notes-2026-11-21');
+  expect(keyIn('Europe/Berlin')).toBe('notes-2026-11-22');
+});
+
+test.each([
+  ['{{site.url}}', 'x'.repeat(201), /has 201 characters, and 200 are allowed/],
+  ['{{site.url}}', ' ', /is empty/],
+])('a target whose key %s would be invalid is not called', (template, name, message) => {
+  const key = compileKey(template, 'listSites');
+  const at = 0;
+  const site = { url: name };
+
+  expect(() => keyFor(key, { site }, { policy: 'p', at, timezone: 'UTC' }, new Date(at))).toThrow(message);
+});
+
+test('a call whose answer was lost counts as made', async () => {
+  await start({ sites: 1, speedUp: 20 });
+  world.sandbox.failNext({ operation: 'createSiteNote' }, 'reset-after');
+
+  expect(reasonsOf(await fireToEnd())).toEqual(['done']);
+  expect(reasonsOf(await fireToEnd())).toEqual(['already-done']);
+  expect(notes()).toHaveLength(1);
+});
+
+test('a call that the service rejected is made by the next run', async () => {
+  await start({ sites: 1 });
+  const rejected = { ...noteOnce('welcome'), retry: { ...aPolicy().retry, attempts: 1 } };
+  world.sandbox.failNext({ operation: 'createSiteNote' }, 'error-before');
+
+  expect(reasonsOf(await fireToEnd(rejected))).toEqual(['unavailable']);
+  expect(reasonsOf(await fireToEnd(rejected))).toEqual(['done']);
+  expect(notes()).toHaveLength(1);
+});
+
+test('a call that may have been made is not made again, and the target says what to do', async () => {
+  await start({ sites: 1 });
+  const pending = { from: 'listSenderEmails' as const, filters: { status: { eq: 'pending' } }, limit: 1 };
+  const policy = aPolicy({
+    job: 'api-call',
+    select: pending,
+    options: { operation: 'resendSenderEmailVerification', once: 'reminder' },
+  });
+  world.sandbox.failNext({ operation: 'resendSenderEmailVerification' }, 'reset-after');
+
+  const [first] = await fireToEnd(policy);
+  const [second] = await fireToEnd(policy);
+
+  expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+  expect(second).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
+  expect(second?.detail).toMatch(/may have made this call \(once: reminder\)\. Look in the account/);
+  expect(world.sandbox.journal.effectsOf('resendSenderEmailVerification')).toHaveLength(1);
+});
+
+test.each([
+  ['{{site.urll}}', /"once".*|urll/],
+  ['{{site.url', /"\{\{" has no "\}\}" after it/],
+  ['', /"once"/],
+])('the key %j is refused when the policy is loaded, with its place', (once, message) => {
+  const file = [
+    'policies:',
+    '  - name: p',
+    '    job: api-call',
+    '    select: { from: listSites }',
+    `    with: { operation: enableSiteActivityLogs, once: ${JSON.stringify(once)} }`,
+  ].join('\n');
+  const { findings } = loadPolicies({
+    dir: folderWith({ 'p.yaml': file }),
+    registry: createRegistry([apiCall]),
+  });
+
+  expect(findings).toHaveLength(1);
+  expect(findings[0]).toMatchObject({ line: 5, message: expect.stringMatching(message) });
+});
