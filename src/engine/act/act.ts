@@ -21,13 +21,12 @@ import { InvalidInputError } from '../../client/invalid-input.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { CaretakerError } from '../../errors.ts';
-import type { Acting, AnyJob, Effects, Holder, Once } from '../../job/job.ts';
+import type { Acting, AnyJob } from '../../job/job.ts';
 import { effectIdsIn, isOnce } from '../../job/reconcile/find-effect.ts';
 import { watchKindOf } from '../../job/registry.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Entry } from '../../queue/queues.ts';
 import type { Effect } from '../../records/effect-store.ts';
-import type { KeyHolder } from '../../records/once-store.ts';
 import type { Run, Target, TargetIn } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 import { createJobApi, runContextOf } from '../job-api.ts';
@@ -35,6 +34,7 @@ import { Spending } from '../spending.ts';
 import { blockAccount } from '../supervise/block.ts';
 import { type Decision, decide, type StepResult } from './decide.ts';
 import { encodeAnswer } from './encode-answer.ts';
+import { effectsOf, onceOf } from './ownership.ts';
 
 /**
  * A request must be sent within this time after its intent was recorded, or not at all. So a process that was
@@ -240,50 +240,14 @@ class Step {
       ...this.jobApi(),
       serviceTime: async (at) =>
         (at === intent?.at ? intent.serviceAt : undefined) ?? this.client.serviceTime(at, this.options()),
-      effects: this.effects(),
-      once: this.once(),
+      effects: effectsOf(this.deps, this.run, this.target),
+      once: onceOf(this.deps, this.run, this.target),
       target: { id, label },
       options: this.run.policy.options,
       runContext: runContextOf(this.run.policy, this.run.scheduledFor),
       state: jobState === undefined ? undefined : this.job.state?.parse(JSON.parse(jobState)),
       ...(ended ? { ended } : {}),
       now: this.deps.clock.now(),
-    };
-  }
-
-  private effects(): Effects {
-    const { records, clock } = this.deps;
-    const { id: run, account } = this.run;
-    const { id: target, intent } = this.target;
-    const own = (what: 'claim' | 'belongsToOther') => (operation: OperationId, id: string) => {
-      const now = clock.now();
-      return records.effects[what](account, { operation, id }, { run, target }, now, intent?.at ?? now);
-    };
-    return { claim: own('claim'), belongsToOther: own('belongsToOther') };
-  }
-
-  private once(): Once {
-    const { records, clock } = this.deps;
-    const { account } = this.run;
-    const owner = { run: this.run.id, target: this.target.id };
-    const asHolder = async (held: KeyHolder): Promise<Holder> => {
-      if (held.run === owner.run && held.target === owner.target) return { ...held, isOurs: true };
-      const holder = await records.targets.get(held.run, held.target);
-      // A run that was removed, with its targets, ended long ago.
-      const endedAt = holder?.state === 'ended' ? holder.finishedAt : holder ? undefined : held.at;
-      const ended = endedAt === undefined ? {} : { endedAt };
-      const reason = holder?.state === 'ended' ? { reason: holder.reason } : {};
-      return { ...held, isOurs: false, ...ended, ...reason };
-    };
-    return {
-      claim: async (key, instead) =>
-        asHolder(await records.once.claim(account, key, owner, clock.now(), instead)),
-      holder: async (key) => {
-        const held = await records.once.holder(account, key);
-        return held && asHolder(held);
-      },
-      note: (key, result) => records.once.note(account, key, owner, result),
-      results: (names) => records.once.results(account, names),
     };
   }
 
