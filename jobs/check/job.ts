@@ -41,6 +41,7 @@ export const check = defineJob({
   check: ({ message }, { from }) => messageFaults(message, from),
   candidates: 'any',
   reportsSelection: true,
+  comparesInfo: true,
   // It changes nothing, so that others may work on the site meanwhile.
   target: (item: Item) => ({ id: item.id ?? item.provider ?? '', label: labelOf(item), site: null }),
   requestsPerTarget: 0,

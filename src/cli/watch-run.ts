@@ -18,6 +18,7 @@ import { handleSignals } from './interruption.ts';
 import { formatFindings } from './output/findings.ts';
 import { retryAdvice } from './output/run-advice.ts';
 import {
+  changeLines,
   clockTime,
   endLines,
   foldedTable,
@@ -155,7 +156,7 @@ async function printEnd(
     const folded = printTargets(targets, terminal, options, caretaker.registry.reasons);
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
-    for (const line of endLines(run, terminal)) terminal.data(line);
+    for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
     if (folded && !options.passing)
       terminal.message(`What became of each target: caretaker runs show ${run.id}`);
     if (!options.passing)

@@ -8,6 +8,7 @@ import { pauseAt } from '../records/policy-store.ts';
 import type { Allocated } from '../records/target-types.ts';
 import { endedCount, finalStatus, isFinal } from '../run/moves.ts';
 import type { Run, Target } from '../run/run.ts';
+import { compareFindings } from './compare-findings.ts';
 import { type EngineDeps, policyOf } from './deps.ts';
 import { probeAfterMs } from './follow/pace.ts';
 import { endUnstarted } from './supervise/end-unstarted.ts';
@@ -109,8 +110,8 @@ export async function finishIfDone(deps: EngineDeps, runId: string): Promise<voi
 }
 
 /**
- * Moves a run to its final status, then counts failures and notifies, once per run. False when another
- * process ended the run first.
+ * Compares the findings of a run with those of earlier runs and moves it to its final status, then counts
+ * failures and notifies, once per run. False when another process ended the run first.
  */
 export async function concludeRun(
   deps: EngineDeps,
@@ -119,6 +120,7 @@ export async function concludeRun(
   change: { detail?: string; planFence?: number } = {},
 ): Promise<boolean> {
   const { records, clock, log } = deps;
+  if (run.planComplete) await compareFindings(deps, run);
   const at = clock.now();
   if (!(await records.runs.move(run, status, { at, ...change }))) return false;
   const ended = (await records.runs.get(run.id)) ?? run;

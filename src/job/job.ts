@@ -223,6 +223,11 @@ export interface Job<
    * again, and a target that was asked for by name and is not selected has nothing to report: it is `done`.
    */
   reportsSelection?: true;
+  /**
+   * Its findings of severity `info` are compared with those of earlier runs as well. By default only warnings
+   * and errors are: the rest are remarks about a single run.
+   */
+  comparesInfo?: true;
   /** Targets besides the candidates; `select` does not apply to them. */
   extraTargets?(evaluating: Evaluating<Options, Prepared>): Iterable<ExtraTarget<State>>;
   /**

@@ -49,6 +49,9 @@ export const keys = {
   generation: `${PREFIX}:generation`,
   /** The holder of a key of `once-store.ts`. */
   once: (account: string, key: string) => `${PREFIX}:once:${account}:${key}`,
+  /** The findings of a policy's last runs in an account, and when the latest whole run began of which they are. */
+  findings: (account: string, policy: string) => `${PREFIX}:findings:${account}:${policy}`,
+  findingsAt: (account: string, policy: string) => `${PREFIX}:findings-at:${account}:${policy}`,
   events: `${PREFIX}:events`,
 } as const;
 

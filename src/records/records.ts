@@ -5,6 +5,7 @@ import { AccountStore } from './account-store.ts';
 import { EffectStore } from './effect-store.ts';
 import { EndStore } from './end-store.ts';
 import { type CaretakerEvent, eventIn } from './events.ts';
+import { FindingsStore } from './findings-store.ts';
 import { FreezeStore } from './freeze-store.ts';
 import { GenerationStore } from './generation-store.ts';
 import { keys } from './keys.ts';
@@ -26,6 +27,7 @@ export interface Records {
   accounts: AccountStore;
   effects: EffectStore;
   ends: EndStore;
+  findings: FindingsStore;
   ledger: LedgerStore;
   locks: LockStore;
   once: OnceStore;
@@ -47,6 +49,7 @@ export function openRecords(store: Store): Records {
     accounts: new AccountStore(store),
     effects: new EffectStore(store),
     ends: new EndStore(store),
+    findings: new FindingsStore(store),
     ledger: new LedgerStore(store),
     locks: new LockStore(store),
     once: new OnceStore(store),

@@ -1,7 +1,7 @@
 /** Converts a run to the fields of its hash in Redis, and back. */
 
 import { OPERATION } from '../redis/store.ts';
-import { type Counts, Held, Run, type Spent } from '../run/run.ts';
+import { type Counts, FindingChanges, Held, Run, type Spent } from '../run/run.ts';
 import { keys } from './keys.ts';
 import { checkRecord, parseRecord } from './parse-record.ts';
 
@@ -22,6 +22,7 @@ export function flat({
   plan,
   spread: _written,
   held,
+  findings,
   ...rest
 }: Run): Record<string, string | number> {
   const fields: Record<string, string | number> = { ...counts };
@@ -29,6 +30,7 @@ export function flat({
   if (planComplete) fields['planComplete'] = 1;
   if (cancelTasks) fields['cancelTasks'] = 1;
   if (held) fields['held'] = JSON.stringify(held);
+  if (findings) fields['findings'] = JSON.stringify(findings);
   if (plan) Object.assign(fields, { planRequests: plan.requests, planTargets: plan.targets });
   for (const [operation, count] of Object.entries(requestsByOperation ?? {}))
     fields[`${OPERATION}${operation}`] = count;
@@ -43,7 +45,17 @@ export function flat({
 export function fromHash(hash: Record<string, string>): Run | undefined {
   if (!hash['id']) return undefined;
   const key = keys.run(hash['id']);
-  const { held, planRequests, planTargets, spreadFrom, spreadMs, spreadOf, planComplete, cancelTasks } = hash;
+  const {
+    held,
+    findings,
+    planRequests,
+    planTargets,
+    spreadFrom,
+    spreadMs,
+    spreadOf,
+    planComplete,
+    cancelTasks,
+  } = hash;
   const plan =
     planRequests === undefined ? undefined : { requests: Number(planRequests), targets: Number(planTargets) };
   const spread =
@@ -62,6 +74,7 @@ export function fromHash(hash: Record<string, string>): Run | undefined {
       ...(planComplete ? { planComplete: true } : {}),
       ...(cancelTasks ? { cancelTasks: true } : {}),
       ...(held === undefined ? {} : { held: parseRecord(Held, held, key) }),
+      ...(findings === undefined ? {} : { findings: parseRecord(FindingChanges, findings, key) }),
     },
     key,
   );

@@ -4,7 +4,17 @@
  */
 import { isoTime } from '../clock.ts';
 import type { Reason } from './reasons.ts';
-import type { Counts, Finding, Outcome, Run, RunStatus, Target, Trigger } from './run.ts';
+import type {
+  Counts,
+  Finding,
+  FindingChange,
+  FindingChanges,
+  Outcome,
+  Run,
+  RunStatus,
+  Target,
+  Trigger,
+} from './run.ts';
 
 /** A run without its targets: one row of a list. */
 export interface RunSummary {
@@ -29,6 +39,23 @@ export interface RunSummary {
   requests: number;
   requests_by_operation: Readonly<Record<string, number>>;
   counts: Counts;
+  /**
+   * Its findings compared with those of the policy's earlier runs: how many it saw (`open`), how many of them
+   * are new, and how many earlier ones are resolved; with the first ten of both. Left out before the run has
+   * ended, and when there is nothing to compare.
+   */
+  findings?: {
+    open: number;
+    new: number;
+    resolved: number;
+    first_new: FindingReport[];
+    first_resolved: FindingReport[];
+  };
+}
+
+/** A finding that is new or resolved; `since` is when the first run began that saw it. */
+export interface FindingReport extends Omit<FindingChange, 'since'> {
+  since: string;
 }
 
 /** The state of a target; `outcome`, `reason` and `detail` can be null until it has ended. */
@@ -82,6 +109,31 @@ export const toSummary = (run: Run): RunSummary => ({
     skipped: run.counts.skipped,
     cancelled: run.counts.cancelled,
   },
+  ...(run.findings ? { findings: findingsOf(run.findings) } : {}),
+});
+
+const findingsOf = ({ firstNew = [], firstResolved = [], ...counts }: FindingChanges) => ({
+  open: counts.open,
+  new: counts.new,
+  resolved: counts.resolved,
+  first_new: firstNew.map(toFindingReport),
+  first_resolved: firstResolved.map(toFindingReport),
+});
+
+const toFindingReport = ({
+  target,
+  label,
+  about,
+  severity,
+  message,
+  since,
+}: FindingChange): FindingReport => ({
+  target,
+  label,
+  about,
+  severity,
+  message,
+  since: isoTime(since),
 });
 
 /** One target of a run. */

@@ -69,6 +69,38 @@ export const Spread = z.object({
 });
 export type Spread = z.output<typeof Spread>;
 
+/** Something a person should know about a target besides how it ended. */
+export const Finding = z.object({
+  severity: z.enum(['error', 'warning', 'info']),
+  /** The subject, in a word or two: a site's address, a plugin. */
+  about: text,
+  message: text,
+  /** The service's task that it was found in. */
+  task: optional(text),
+});
+export type Finding = z.output<typeof Finding>;
+
+/** A finding that a run was the first to see, or that it found resolved. */
+export const FindingChange = Finding.omit({ task: true }).extend({
+  target: text,
+  label: text,
+  /** When the first run began that saw it. */
+  since: number,
+});
+export type FindingChange = z.output<typeof FindingChange>;
+
+/** The findings of a run, compared with those of the policy's earlier runs. */
+export const FindingChanges = z.object({
+  /** Findings that the run saw, the new ones included. */
+  open: number,
+  new: number,
+  resolved: number,
+  /** The first ten of each. */
+  firstNew: optional(z.array(FindingChange)),
+  firstResolved: optional(z.array(FindingChange)),
+});
+export type FindingChanges = z.output<typeof FindingChanges>;
+
 /**
  * One firing of a policy. `policyJson` is the policy as it was when the run was created: later edits do not
  * change the run.
@@ -110,6 +142,8 @@ export const Run = z.object({
   /** The requests that its plan cost, and the number of targets to work on. */
   plan: optional(z.object({ requests: number, targets: number })),
   counts: Counts,
+  /** Set when the run ends, if it or an earlier run of the policy had findings. */
+  findings: optional(FindingChanges),
   retryOf: optional(text),
   /** The run whose end started it (`schedule.after`). */
   afterRun: optional(text),
@@ -162,17 +196,6 @@ export const Watch = z.looseObject({
   label: optional(text),
 });
 export type Watch = z.output<typeof Watch>;
-
-/** Something a person should know about a target besides how it ended. */
-export const Finding = z.object({
-  severity: z.enum(['error', 'warning', 'info']),
-  /** The subject, in a word or two: a site's address, a plugin. */
-  about: text,
-  message: text,
-  /** The service's task that it was found in. */
-  task: optional(text),
-});
-export type Finding = z.output<typeof Finding>;
 
 /**
  * What every target has, in whichever state. `step` grows each time it is handed out, and fences off whoever

@@ -10,7 +10,15 @@ import { exit, UsageError } from '../exit.ts';
 import { formatFindings } from '../output/findings.ts';
 import { printFreeze } from '../output/pause.ts';
 import { formatLostWork } from '../output/run-advice.ts';
-import { clockTime, countsLine, endLines, factLines, paintStatus, targetTable } from '../output/show-run.ts';
+import {
+  changeLines,
+  clockTime,
+  countsLine,
+  endLines,
+  factLines,
+  paintStatus,
+  targetTable,
+} from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
 import { runNamed } from '../run-id.ts';
@@ -117,7 +125,7 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     if (targets.length > 0) terminal.data(targetTable(targets, terminal));
     const findings = formatFindings(targets, terminal, { all: true });
     if (findings !== undefined) terminal.data(findings);
-    for (const line of endLines(run, terminal)) terminal.data(line);
+    for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
     for (const line of factLines(run)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
     const lost = formatLostWork(targets, known.clock.now());

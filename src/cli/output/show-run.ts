@@ -2,7 +2,7 @@
 import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
-import type { Outcome, Run, RunStatus, Target } from '../../run/run.ts';
+import type { FindingChange, Outcome, Run, RunStatus, Target } from '../../run/run.ts';
 import { countOf, visibleLine } from '../../text.ts';
 import { formatDuration } from '../../yaml/duration.ts';
 import { foldSame } from './group-rows.ts';
@@ -66,6 +66,24 @@ export function endLines(run: Run, terminal: Terminal): string[] {
   return [
     `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${countOf(run.requests, 'request')}${perTarget})`,
     ...(run.detail ? [visibleLine(run.detail)] : []),
+  ];
+}
+
+/** How many findings the run had, and which of them are new or resolved; nothing without any. */
+export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
+  if (!findings) return [];
+  const { open, new: added, resolved, firstNew = [], firstResolved = [] } = findings;
+  const lines = (word: 'new' | 'resolved', count: number, named: readonly FindingChange[]): string[] => [
+    ...named.map(
+      ({ label, message: says, since }) =>
+        `  ${paint(word === 'new' ? 'yellow' : 'green', word.padEnd('resolved'.length))}  ${visibleLine(label)}: ${visibleLine(says)}${word === 'new' ? '' : ` (since ${isoMinute(since)})`}`,
+    ),
+    ...(count > named.length ? [`  and ${count - named.length} more ${word}`] : []),
+  ];
+  return [
+    `Findings: ${open} open, ${added} new, ${resolved} resolved`,
+    ...lines('new', added, firstNew),
+    ...lines('resolved', resolved, firstResolved),
   ];
 }
 

@@ -137,6 +137,12 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       </Fact>
       <Fact name="Took">{lengthOf(run, now)}</Fact>
       <Fact name="Requests">{requestsOf(run)}</Fact>
+      {run.findings && (
+        <Fact name="Findings">
+          {number(run.findings.open)} open, {number(run.findings.new)} new, {number(run.findings.resolved)}{' '}
+          resolved
+        </Fact>
+      )}
     </dl>
   </section>
 );

@@ -2,7 +2,7 @@
 import type { End } from '../../job/answer.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { coreReasonText, type Reason } from '../../run/reasons.ts';
-import type { Outcome } from '../../run/run.ts';
+import type { Finding, Outcome } from '../../run/run.ts';
 import type { PlanDeps } from '../deps.ts';
 import { earlierTargets, previousAt } from '../job-api.ts';
 import { candidates, countAll, type Planned, type Planning } from './candidates.ts';
@@ -15,7 +15,14 @@ export interface Preview {
   /** `jobState` is what the plan leaves for the first step of the job. */
   targets: { id: string; label: string; jobState?: string }[];
   /** Targets that would be recorded with their outcome without a request, and why. */
-  ended: { id: string; label: string; outcome: Outcome; reason: Reason; why: string }[];
+  ended: {
+    id: string;
+    label: string;
+    outcome: Outcome;
+    reason: Reason;
+    why: string;
+    findings?: readonly Finding[];
+  }[];
   /** The ids among them that were requested although the policy does not select them. */
   unselected: string[];
   excluded: { id: string; label: string; why: string }[];
@@ -119,10 +126,11 @@ export async function previewPlan(
   };
 }
 
-const outcomeFields = ({ is, reason, detail }: End) => ({
+const outcomeFields = ({ is, reason, detail, findings }: End) => ({
   outcome: is === 'done' ? ('succeeded' as const) : is,
   reason,
   why: detail ?? coreReasonText(reason) ?? '',
+  ...(findings ? { findings } : {}),
 });
 
 async function limitExceeded(planning: Planning, found: number): Promise<string | undefined> {

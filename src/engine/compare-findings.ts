@@ -1,0 +1,74 @@
+/**
+ * Compares the findings of a run with those of its policy's earlier runs, before the run ends: what is new, still
+ * there and resolved. May be done again at any time before the run has ended; nothing is counted twice.
+ *
+ * Resolved is only what the run looked at: a target of its own that ended without the finding, or one that is no
+ * longer among what a whole run selects. A run that was cancelled or stopped resolves nothing.
+ */
+import type { AnyJob } from '../job/job.ts';
+import type { ComparedRun, SeenFinding } from '../records/findings-store.ts';
+import { coreReasonText } from '../run/reasons.ts';
+import type { Run, Target } from '../run/run.ts';
+import { type EngineDeps, policyOf } from './deps.ts';
+
+const PAGE = 500;
+
+/** Costs one read per 500 targets and per 500 known findings, and no request. */
+export async function compareFindings(
+  { records, registry }: Pick<EngineDeps, 'records' | 'registry'>,
+  run: Run,
+): Promise<void> {
+  const job = registry.get(run.job);
+  if (!run.planComplete || !job) return;
+  const only = await records.runs.only(run.id);
+  const compared: ComparedRun = {
+    id: run.id,
+    account: run.account,
+    policy: run.policy,
+    startedAt: run.startedAt ?? run.createdAt,
+    isWhole: only.length === 0 && isWhole(run),
+  };
+  for (let page = 0; page * PAGE < run.counts.planned; page += 1) {
+    const targets = await records.targets.slice(run.id, page * PAGE, PAGE);
+    const seen = targets.flatMap((target) => comparable(job, target));
+    if (seen.length > 0) await records.findings.note(compared, page + 1, seen);
+  }
+  if (run.ending) return;
+  for await (const known of records.findings.pages(run.account, run.policy)) {
+    const unseen = known.filter(({ last }) => last !== run.id);
+    const targets = await records.targets.many(
+      run.id,
+      unseen.map(({ target }) => target),
+    );
+    const byId = new Map(targets.map((target) => [target.id, target]));
+    await records.findings.resolve(
+      compared,
+      unseen.filter(({ target }) => isResolved(byId.get(target), compared)),
+    );
+  }
+}
+
+/** Whether the run is over all that the policy selects: nothing cut it off, and `select.limit` did not either. */
+function isWhole(run: Run): boolean {
+  const { limit } = policyOf(run).select;
+  const isCut = limit !== undefined && (run.plan?.targets ?? limit) >= limit;
+  return run.retryOf === undefined && run.ending === undefined && !isCut;
+}
+
+const comparable = ({ comparesInfo }: AnyJob, { id, label, findings = [] }: Target): SeenFinding[] =>
+  findings
+    .filter(({ severity }) => severity !== 'info' || comparesInfo)
+    .map(({ severity, about, message }) => ({ target: id, label, severity, about, message }));
+
+/** Whether a finding on this target, which the run did not see, is resolved. */
+const isResolved = (target: Target | undefined, { isWhole }: ComparedRun): boolean =>
+  target ? wasLookedAt(target) : isWhole;
+
+/**
+ * Whether the job came to a conclusion about a target. It did not when the engine ended it (a time limit, an
+ * outage), and when something that decides was not shown.
+ */
+const wasLookedAt = ({ outcome, reason = '' }: Target): boolean =>
+  outcome === 'succeeded' || reason === 'gone' || (outcome !== 'cancelled' && isOwnReason(reason));
+
+const isOwnReason = (reason: string): boolean => coreReasonText(reason) === undefined;
