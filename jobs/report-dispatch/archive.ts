@@ -1,6 +1,6 @@
 /**
- * Keeps files in a folder of the operator's choice, under names that we make: nothing from outside can lead
- * out of the folder, and a file is there whole or not at all.
+ * Archives files in a folder that the operator chooses. File names are made safe, so that no value from outside
+ * leads out of the folder. A file is either complete or not there.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -9,49 +9,40 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { CaretakerError, messageOf, systemCodeOf } from '../../src/errors.ts';
 
-/** A file could not be kept. Its message says which, and why. */
+/** A file could not be archived. The message shows which one, and why. */
 export class ArchiveError extends CaretakerError {
   readonly code = 'ARCHIVE';
 }
 
-/**
- * A folder as a policy writes it: from the root on, here or on Windows. Relative to what else would a daemon
- * take it?
- */
+/** A folder in a policy: an absolute path, also of Windows. A daemon has no base for a relative path. */
 export const ArchiveFolder = z
   .string()
   .regex(/^(\/|[A-Za-z]:[\\/])/, { error: 'must be an absolute path, such as /srv/reports' });
 
-/** No report is anywhere near as large. */
-const LARGEST_BYTES = 100 * 1024 * 1024;
-/** File systems take names of 255 bytes; we add an ending and, while a file is being written, some more. */
+/** Far larger than any report. */
+const MAX_BYTES = 100 * 1024 * 1024;
+/** File systems allow names of 255 bytes. This leaves room for the extension and the hash. */
 const MAX_NAME_BYTES = 150;
-/** A disk that is not local may never answer. */
-const DOWNLOAD_TIMEOUT_MS = 60_000;
-/**
- * Reports are about clients: what we make is for our own user alone. What the operator made stays as it is.
- */
+/** A network disk may never answer. */
+const DISK_TIMEOUT_MS = 60_000;
+/** Reports contain data of clients, so only our own user can read what we create. Existing folders keep their mode. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Names that Windows keeps for devices, whatever their ending: a folder may be shared with it. */
+/** Names that Windows reserves for devices, with any extension. The folder may be shared with Windows. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
 
 /**
- * Writes `content` under `<dir>/<names>.pdf`, a folder for each name but the last, and replaces what lay
- * there. Gives the file's path. The folder above `dir` has to be there: a disk that is not mounted is not to
- * be written beside.
+ * Writes `content` to `<dir>/<names>.pdf`, with a folder for each name but the last, and replaces an existing
+ * file. Gives the path of the file. The parent folder of `dir` must exist, so that nothing is written to the
+ * mount point of a disk that is not mounted.
  *
- * @throws {ArchiveError} when the file cannot be written, is larger than `largestBytes`, or the disk does not
- * answer for a minute; nothing is left of it then.
- * @throws what `content` throws when it breaks off.
+ * @throws {ArchiveError} when the file cannot be written, is larger than `maxBytes`, or the disk does not
+ * answer for a minute. No partial file is left then.
+ * @throws the error of `content` when it ends early.
  */
 export async function keepFile(
   content: Readable,
-  {
-    dir,
-    names,
-    largestBytes = LARGEST_BYTES,
-  }: { dir: string; names: readonly string[]; largestBytes?: number },
+  { dir, names, maxBytes = MAX_BYTES }: { dir: string; names: readonly string[]; maxBytes?: number },
 ): Promise<string> {
   const safe = names.map(safeName);
   const folder = join(dir, ...safe.slice(0, -1));
@@ -73,8 +64,8 @@ export async function keepFile(
       for await (const chunk of content) {
         const bytes = Buffer.from(chunk);
         size += bytes.length;
-        if (size > largestBytes) {
-          throw new ArchiveError(`${file} was not written: it is larger than ${largestBytes} bytes.`);
+        if (size > maxBytes) {
+          throw new ArchiveError(`${file} was not written: it is larger than ${maxBytes} bytes.`);
         }
         await filing(handle.writeFile(bytes));
       }
@@ -90,10 +81,7 @@ export async function keepFile(
   return file;
 }
 
-/**
- * One by one: asked to make all of them at once, Node tries for ever where the system says that there is no
- * such place.
- */
+/** Creates the folders one by one: a recursive `mkdir` of Node never ends where the system answers ENOENT. */
 async function makeFolders(dir: string, names: readonly string[]): Promise<void> {
   let folder = dir;
   for (const name of ['', ...names]) {
@@ -113,15 +101,15 @@ const isFolder = (path: string): Promise<boolean> =>
   );
 
 /**
- * What the disk answers, when it does in time. What was asked of it is not taken back.
+ * The result of a disk operation, if the disk answers in time. The operation itself is not cancelled.
  *
- * @throws {ArchiveError} when it does not.
+ * @throws {ArchiveError} when the disk does not answer in time.
  */
-export async function answered<T>(work: Promise<T>, patienceMs = DOWNLOAD_TIMEOUT_MS): Promise<T> {
+export async function answered<T>(work: Promise<T>, timeoutMs = DISK_TIMEOUT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const says = `the disk has not answered for ${patienceMs / 1000} seconds`;
-    timer = setTimeout(() => reject(new ArchiveError(says)), patienceMs);
+    const message = `the disk has not answered for ${timeoutMs / 1000} seconds`;
+    timer = setTimeout(() => reject(new ArchiveError(message)), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);
@@ -131,8 +119,8 @@ export async function answered<T>(work: Promise<T>, patienceMs = DOWNLOAD_TIMEOU
 }
 
 /**
- * A name that every file system takes, that leads nowhere, and that a person recognises. Two different texts
- * never get the same one: where something had to be changed, a few letters at the end tell them apart.
+ * A name that every file system accepts, that contains no path, and that a person recognizes. Two different
+ * texts never get the same name: a name that had to be changed ends with a hash of the text.
  */
 export function safeName(text: string): string {
   const plain = text
@@ -160,19 +148,19 @@ function atMost(text: string, bytes: number): string {
 const causes: Record<string, string> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  EACCES: 'we may not write there',
-  EPERM: 'we may not write there',
-  EROFS: 'the disk can only be read',
-  ENOTDIR: 'a file is in the way where a folder should be',
-  EEXIST: 'a file is in the way where a folder should be',
-  ENOENT: 'its folder is not there and cannot be made (the folder above archive_dir has to be there)',
-  EISDIR: 'a folder is in the way where the file should be',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOTDIR: 'a file exists in place of a folder',
+  EEXIST: 'a file exists in place of a folder',
+  ENOENT: 'its folder does not exist and cannot be created (the parent folder of archive_dir must exist)',
+  EISDIR: 'a folder exists in place of the file',
   ENAMETOOLONG: 'its name is too long',
-  EFBIG: 'files may not be so large there',
-  EIO: 'the disk fails',
+  EFBIG: 'the file is too large for the disk',
+  EIO: 'the disk reported an input/output error',
 };
 
-/** Why the system did not take a file, in a clause. */
+/** Why a file could not be written, as a clause. */
 export function whyNot(error: unknown): string {
   const code = systemCodeOf(error);
   return causes[code ?? ''] ?? messageOf(error);

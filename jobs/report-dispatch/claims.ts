@@ -1,9 +1,9 @@
 /**
- * What makes two reports, or two mails, the same one: the keys under which only one target of all runs may
- * make or send it.
+ * When two reports, or two mails, are the same: the keys that a target has to claim before it makes or sends
+ * one, so that only one target of all runs does it.
  *
- * The account alone cannot tell: lists show a new report seconds late, a report does not name its template,
- * and the specification does not say what subject a new one has.
+ * The account alone cannot show this. Lists show a new report seconds late, a report does not show its
+ * template, and the specification does not say which subject a new report has.
  */
 import { createHash } from 'node:crypto';
 import type { Item } from '../../src/contract/operations.ts';
@@ -14,38 +14,35 @@ import type { Period } from './period.ts';
 
 type Report = Item<'listReports'>;
 
-/** What of a policy's options tells its reports from others on the same site and days. */
+/** The options that decide when two reports on the same site and days are different. */
 export interface DedupeOptions {
   dedupe_by: 'period' | 'subject';
   subject?: string | undefined;
 }
 
-/**
- * What a policy's reports are told from others by, besides site and days: their template; and their subject,
- * for policies that tell reports apart by it.
- */
+/** Together with site and days, identifies a policy's report: its template and, if it decides, its subject. */
 export const scopeOf = (templateId: string, { dedupe_by, subject = '' }: DedupeOptions): string =>
   dedupe_by === 'period' ? templateId : `${templateId} ${digest(subject)}`;
 
-/** One report of a scope on a site and its days: its result is the report's id. */
+/** The key of one report of a scope on a site and days. Its result is the id of the report. */
 export const reportKey = (siteId: string, { start, end }: Period, scope: string): string =>
   `report:${siteId}:${start}:${end}:${scope}`;
 
 /**
- * The report that is being made on a site and its days, of whichever scope: one at a time, since nothing
- * shows which task made which. Its result is `asked <scope>` from the request on, and `made <id>` when the
- * report was found.
+ * The key of the report, of any scope, that is being made on a site and days. Only one is made at a time,
+ * because nothing shows which task made which report. Its result is `asked <scope>` from the request on, and
+ * `made <id>` when the report was found.
  */
 export const makingKey = (siteId: string, { start, end }: Period): string =>
   `report-making:${siteId}:${start}:${end}`;
-export const askedFor = (scope: string): string => `asked ${scope}`;
+export const requestedFor = (scope: string): string => `asked ${scope}`;
 
-/** Which scope a report was made for, as the result. */
+/** The key whose result is the scope that a report was made for. */
 export const scopeKey = (reportId: string): string => `report-scope:${reportId}`;
 
 /**
- * One mail about a site and days to an address: its result is the id of the report that was sent. For
- * policies that tell reports apart, one for each scope. With `earlier`, what is sent once more after that.
+ * The key of one mail about a site and days to an address. Its result is the id of the report that was sent.
+ * With `dedupe_by: subject` there is one for each scope, and with `earlier` one for each repeated mail.
  */
 export function mailKey(
   siteId: string,
@@ -55,14 +52,14 @@ export function mailKey(
   email: string,
   earlier = '',
 ): string {
-  // Addresses are not kept for longer than they are needed.
+  // The address is hashed, so that it is not stored longer than it is needed.
   const of = digest(`${email.toLowerCase()}\n${dedupe_by === 'period' ? '' : scope}\n${earlier}`);
   return `mail:${siteId}:${start}:${end}:${of}`;
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-/** Whether a report is of a scope: by our records, or, where they do not have it, by what it looks like. */
+/** Whether a report has a scope: by our records or, if it is not in them, by `looksOurs`. */
 export const isOfScope = (
   report: Report,
   scope: string,
@@ -70,35 +67,29 @@ export const isOfScope = (
   looksOurs: (report: Report) => boolean,
 ): boolean => (recorded === undefined ? looksOurs(report) : recorded === scope);
 
-/**
- * After a holder's end, so long its request may still arrive, and lists may not show what came of it: longer
- * than a lost request is on its way.
- */
+/** After a holder ended, its lost request may still arrive, and lists may be late, for this long at most. */
 const SETTLE_MS = 60_000;
 const ASK_AGAIN_MS = 15_000;
 
-/**
- * Until when to wait before what another target did not finish can be told from what it is still at; nothing
- * when one can.
- */
-export function waitFor({ endedAt }: Holder, now: number): number | undefined {
+/** Until when to wait for another holder; `undefined` when it has certainly stopped and its key can be taken. */
+export function waitUntil({ endedAt }: Holder, now: number): number | undefined {
   if (endedAt === undefined) return now + ASK_AGAIN_MS;
   return now < endedAt + SETTLE_MS ? endedAt + SETTLE_MS : undefined;
 }
 
-export const othersWork = (
+export const waitForHolder = (
   what: string,
   holder: Holder,
   until: number,
 ): Extract<Answer<never>, { is: 'waiting' }> => ({
   is: 'waiting',
   reason: 'conflict',
-  detail: `The run ${holder.run} ${holder.endedAt === undefined ? 'is' : 'was'} ${what}; its end is waited for.`,
+  detail: `The run ${holder.run} ${holder.endedAt === undefined ? 'is' : 'was'} ${what}; this target waits for its end.`,
   until,
 });
 
-/** The report alone; nothing when it is gone. */
-export async function shownAlone(
+/** A report from its single view; `undefined` when it is gone. */
+export async function showReport(
   { api }: Pick<Acting<unknown>, 'api'>,
   id: string,
 ): Promise<Report | undefined> {

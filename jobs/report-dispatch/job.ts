@@ -1,10 +1,9 @@
 /**
- * Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients (spec
- * 4.9).
+ * Makes a report on each site for a past period, sends it, and follows the mail to its recipients (spec 4.9).
  *
- * What has been done already is found in the account: a report that was made is sent, one that was sent is
- * left alone. Reports do not tell their template, so by default any report on the same site and days that a
- * recipient has had counts as sent (`dedupe_by`).
+ * Work that was done before is found in the account: a report that exists is sent, and one that was sent is not
+ * sent again. The service does not show the template of a report. So by default any report on the same site and
+ * days that a recipient was sent counts as sent (`dedupe_by`).
  */
 
 import { z } from 'zod';
@@ -15,37 +14,47 @@ import { type Acting, defineJob, type Evaluation } from '../../src/job/job.ts';
 import { duration, notWithin } from '../../src/job/options.ts';
 import { ArchiveError, ArchiveFolder, keepFile } from './archive.ts';
 import { isOfScope, scopeKey, scopeOf } from './claims.ts';
-import { adoptReport, awaitTask, find, make, periodIn, reportsBeingMade } from './create-report.ts';
+import {
+  adoptReport,
+  awaitTask,
+  findReport,
+  periodIn,
+  reportsBeingMade,
+  requestReport,
+} from './create-report.ts';
 import { fillInLine, type MailFacts, mailTextFaults } from './mail-text.ts';
-import { isLanguage, monthOf, type Period, PeriodWish, periodOf } from './period.ts';
-import { type Needs, needsOf, snapshotsLack } from './prerequisites.ts';
+import { isLanguage, monthOf, type Period, PeriodOption, periodOf } from './period.ts';
+import { missingSnapshots, type Needs, needsOf } from './prerequisites.ts';
 import {
   addressesOf,
   factsOf,
   mailsSoFar,
-  nobody,
   reportsAbout,
-  untoldEnd,
+  unknownRecipientsEnd,
+  whyNoRecipient,
   withSubject,
 } from './recipients.ts';
-import { adoptMail, send, tell } from './send-report.ts';
+import { adoptMail, reportDelivery, send } from './send-report.ts';
 import { State, type Step, withReport } from './state.ts';
 import { mailWatch } from './watch-mail.ts';
 
 type Report = Item<'listReports'>;
 
 const MAX_RECIPIENTS = 10;
-/** The target that fails when nothing can be sent at all. */
+/** The id of the target that fails when no report can be sent. */
 const PREREQUISITES = 'prerequisites';
 
-/** The service refuses a mail for an address without a dot in its domain. */
+/** The service refuses an address without a dot in its domain. */
 const isAddress = (text: string) => z.regexes.unicodeEmail.test(text) && /@[^@]+\.[^.@]+$/.test(text);
 const address = z.string().refine((text) => text === 'client' || isAddress(text), {
   error: 'must be "client" or an email address such as ada@agency.example',
 });
 const Options = z.strictObject({
-  template: z.string().min(1).describe('The report template: its name, or its id where names repeat.'),
-  period: PeriodWish.default('last_month').describe(
+  template: z
+    .string()
+    .min(1)
+    .describe('The report template, by its name, or by its id if several have the same name.'),
+  period: PeriodOption.default('last_month').describe(
     'The days of the report, in the time zone of the schedule: last_month, last_week (Monday to Sunday), or { start, end }. Default last_month.',
   ),
   recipients: z
@@ -53,27 +62,30 @@ const Options = z.strictObject({
       error: 'must be "client" or a list of email addresses',
     })
     .default(['client'])
-    .describe('Who gets it: client, or a list of addresses, client among them or not. Default client.'),
+    .describe('The recipients: client, or a list of addresses that may include client. Default client.'),
   sender: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'The sender email, by address or id. Default that of the template, or else the only one that is ready.',
+      'The sender email, by address or id. Default: the one of the template, or else the only one that is ready.',
     ),
   subject: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .describe('The subject, with variables. Default that of the template.'),
+    .describe('The subject, with variables. Default: the one of the template.'),
   body: z
     .string()
     .min(1)
     .max(20_000)
     .optional()
-    .describe('The text of the mail, with variables. Default that of the template.'),
-  attach_pdf: z.boolean().optional().describe('Whether the PDF goes along. Default as the template has it.'),
+    .describe('The text of the mail, with variables. Default: the one of the template.'),
+  attach_pdf: z
+    .boolean()
+    .optional()
+    .describe('Whether the PDF is attached. Default: as set in the template.'),
   language: z
     .string()
     .refine(isLanguage, { error: 'must be a language such as en, de or pt-BR' })
@@ -83,7 +95,7 @@ const Options = z.strictObject({
     .enum(['period', 'subject'])
     .default('period')
     .describe(
-      'What makes a report that was sent the same as this one: its site and days (period), or its subject too, for sites that get several reports about the same days. Default period.',
+      'When two reports count as the same: site and days are equal (period), or the subject is equal too (subject), for sites that get several reports about the same days. Default period.',
     ),
   delivery_timeout: duration(60_000)
     .prefault('1h')
@@ -92,10 +104,10 @@ const Options = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether a mail that did not arrive is sent once more, to the address the client has by then, if it is another. Default false.',
+      "Whether a mail that was not delivered is sent again to the client's current address, if that differs. Default false.",
     ),
   archive_dir: ArchiveFolder.optional().describe(
-    'A folder to keep each PDF in before it is sent, from the root on. Default none.',
+    'The folder where each PDF is archived before it is sent, as an absolute path. Default none.',
   ),
 });
 type Options = z.output<typeof Options>;
@@ -105,29 +117,30 @@ type Working = Acting<Options, State>;
 interface Prepared {
   period: Period;
   needs: Needs;
-  /** By site: what reports there are about these very days, newest first. */
+  /** By site: the reports about the same days, newest first. */
   reports: Map<string, Report[]>;
-  /** By report: the scope for which a run of ours made it. */
+  /** By report: the scope that it was made for, according to our records. */
   scopes: Map<string, string>;
-  /** By site: the task that is at work on a report on it. */
+  /** By site: the task that is making a report on it. */
   making: Map<string, string>;
 }
 
 export const reportDispatch = defineJob({
   name: 'report-dispatch',
-  summary:
-    'Makes a report on each site for the days gone by, sends it, and follows the mail to its recipients.',
+  summary: 'Makes a report on each site for a past period, sends it, and follows the mail to its recipients.',
   reasons: {
-    undelivered: { text: 'The mail did not reach a recipient; the detail says whom, and what became of it.' },
+    undelivered: {
+      text: 'The mail was not delivered to a recipient; the detail shows the address and the cause.',
+    },
     'archive-failed': {
-      text: 'The report could not be kept in the archive folder, and was not sent; the detail says why.',
+      text: 'The report could not be archived, and was not sent; the detail shows why.',
       retryable: true,
     },
   },
   options: Options,
   candidates: 'listSites',
   state: State,
-  // A report leaves its site as it is, and a mail may be on its way for long.
+  // A report does not change its site, and a mail can take long. So the site stays free for other runs.
   target: (site) => ({ id: site.id, label: site.url, site: null }),
   check: (options, { targetMs }) => [
     ...(['subject', 'body'] as const).flatMap((name) =>
@@ -142,7 +155,7 @@ export const reportDispatch = defineJob({
     const period = periodOf(options.period, runContext.at, timezone);
     const needs = await needsOf({ api, all }, options);
     if (period.end >= dayIn(timezone, now))
-      needs.missing.push(`The days of the report end on ${period.end}, which is not over.`);
+      needs.missing.push(`The period of the report ends on ${period.end}, which is not over yet.`);
     const reports = await reportsAbout({ api, all }, period, timezone);
     const ids = [...reports.values()].flat().map(({ id }) => id);
     const scopes = new Map<string, string>();
@@ -154,7 +167,7 @@ export const reportDispatch = defineJob({
   aggregateIds: [PREREQUISITES],
   *extraTargets({ prepared: { needs } }) {
     if (needs.missing.length === 0) return;
-    // Every site is skipped then, and a policy that can send nothing must not look well.
+    // Every site is skipped then. Without a failed target, the run would seem to have succeeded.
     const end: End = { is: 'failed', reason: 'not-eligible', detail: needs.missing.join(' ') };
     yield { is: 'ended', id: PREREQUISITES, label: 'what every report needs', end };
   },
@@ -168,14 +181,14 @@ export const reportDispatch = defineJob({
     const to = [...open, ...untold, ...(retry ? missed : [])];
     if (asked.length > 0 && to.length === 0) return { is: 'ended', end };
     if (silent !== undefined && untold.length > 0 && !ready)
-      return { is: 'ended', end: untoldEnd(silent, untold) };
-    const lacks = [
-      ...(asked.length > 0 ? [] : [nobody(site)]),
+      return { is: 'ended', end: unknownRecipientsEnd(silent, untold) };
+    const missing = [
+      ...(asked.length > 0 ? [] : [whyNoRecipient(site)]),
       ...needs.missing,
-      ...(ready ? [] : snapshotsLack(site, period, runContext.timezone)),
+      ...(ready ? [] : missingSnapshots(site, period, runContext.timezone)),
     ];
-    if (lacks.length > 0 || !needs.template || needs.senderId === undefined)
-      return { is: 'ineligible', why: lacks.join(' ') };
+    if (missing.length > 0 || !needs.template || needs.senderId === undefined)
+      return { is: 'ineligible', why: missing.join(' ') };
     const mailing = {
       facts,
       templateId: needs.template.id,
@@ -191,7 +204,7 @@ export const reportDispatch = defineJob({
         is: 'target',
         state: withReport({ ...mailing, ...(untold.length > 0 ? { untold } : {}) }, ready, options),
       };
-    // Whose it is may be known soon, when a run that is having it made has found it.
+    // The step `find` decides later whether the report is ours: a run that requested it may not have found it yet.
     if (ready) return { is: 'target', state: { ...mailing, step: 'find', since: now, whose: "somebody's" } };
     const taskId = prepared.making.get(site.id);
     return {
@@ -207,19 +220,19 @@ export const reportDispatch = defineJob({
     const { state } = acting;
     switch (state?.step) {
       case 'make':
-        return make(acting, state);
+        return requestReport(acting, state);
       case 'await':
         return awaitTask(acting, state);
       case 'find':
-        return find(acting, state);
+        return findReport(acting, state);
       case 'archive':
         return archive(acting, state);
       case 'send':
         return send(acting, state);
       case 'tell':
-        return tell(acting, state);
+        return reportDelivery(acting, state);
       default:
-        throw new Error('The plan left no state.');
+        throw new Error('A report was planned without a state.');
     }
   },
 
@@ -230,10 +243,7 @@ export const reportDispatch = defineJob({
   },
 });
 
-/**
- * The reports on a site and the days that count as the policy's, the one to be sent among them, and what
- * tells them apart.
- */
+/** The reports on a site that count as the policy's report, the one of them that can be sent, and its scope. */
 function deduplicated(
   { id: siteId }: Item<'listSites'>,
   { options, prepared, facts }: { options: Options; prepared: Prepared; facts: MailFacts },
@@ -255,7 +265,7 @@ function deduplicated(
   };
 }
 
-/** Keeps the PDF. A report that could not be kept is not sent: the next run goes on with it. */
+/** Archives the PDF. A report that cannot be archived is not sent; the next run continues with it. */
 async function archive(acting: Working, state: Step<'archive'>): Promise<Answer<State>> {
   const { download, target, options } = acting;
   const period = periodIn(acting);

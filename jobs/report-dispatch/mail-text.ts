@@ -1,11 +1,11 @@
 /**
- * Subjects and bodies of mails, as an operator writes them: text with a few variables, `{{site.title}}`.
- * There is nothing in it that could be carried out, and what is filled in is not read again.
+ * Subjects and bodies of mails: text with variables such as `{{site.title}}`. Nothing in the text is executed,
+ * and variables inside values are not replaced.
  */
 import { scrub } from '../../src/secrets.ts';
 import { suggestionFor } from '../../src/suggest.ts';
 
-/** What may stand between two braces, and what it stands for. */
+/** The variables and their meaning. */
 export const mailVariables = {
   'site.title': 'The title of the site.',
   'site.url': 'The address of the site.',
@@ -29,10 +29,10 @@ export interface MailTextFault {
   offset: number;
 }
 
-/** No value is longer than this: the title of a site is somebody else's to choose. */
+/** The maximum length of a value, because people outside choose the title of a site. */
 const MAX_VALUE = 200;
 
-/** What is wrong with the variables of a text: unknown ones, and braces that nobody opened or closed. */
+/** The faults of a text: unknown variables, and braces without a partner. */
 export function mailTextFaults(text: string): MailTextFault[] {
   const names = Object.keys(mailVariables);
   const unknown = [...text.matchAll(pattern())].flatMap((match): MailTextFault[] => {
@@ -43,13 +43,13 @@ export function mailTextFaults(text: string): MailTextFault[] {
   });
   const rest = text.replaceAll(pattern(), (whole) => ' '.repeat(whole.length));
   const lone = [...rest.matchAll(/\{\{|\}\}/g)].map(({ 0: braces, index }) => ({
-    message: `${braces} stands alone; a variable is written {{site.title}}.`,
+    message: `${braces} has no matching braces; a variable is written {{site.title}}.`,
     offset: index,
   }));
   return [...unknown, ...lone].sort((a, b) => a.offset - b.offset);
 }
 
-/** The text with its variables filled in. Values lose what could be taken for anything but text. */
+/** The text with its variables replaced. */
 export const fillIn = (text: string, facts: MailFacts): string =>
   text.replaceAll(pattern(), (whole, name: string) => {
     const variable = name.trim();
@@ -61,8 +61,8 @@ export const fillInLine = (text: string, facts: MailFacts): string =>
   fillIn(text, facts).replaceAll(/\s+/g, ' ').trim();
 
 /**
- * A value as it may stand in a mail: one line of bounded length, without credentials and angle brackets,
- * since nobody knows whether the service sends bodies as HTML.
+ * A value that is safe in a mail: one line of bounded length, without credentials. Angle brackets are removed,
+ * because the service may send bodies as HTML.
  */
 export const mailValue = (value: string | undefined): string =>
   scrub(value ?? '')

@@ -1,5 +1,5 @@
 /**
- * The days that a report is about, such as last month: counted from the scheduled time of its run, in the
+ * The period of a report, such as last month. It is counted from the scheduled time of its run, in the
  * policy's time zone. Days are written YYYY-MM-DD, as the service writes them.
  */
 import { z } from 'zod';
@@ -7,8 +7,8 @@ import { dayIn, daysAfter, startOfDay } from '../../src/dates.ts';
 
 const day = z.iso.date({ error: 'must be a day such as 2026-10-01' });
 
-/** What a policy may write for a period. */
-export const PeriodWish = z.union(
+/** The option `period` of a policy. */
+export const PeriodOption = z.union(
   [
     z.enum(['last_month', 'last_week']),
     z.strictObject({ start: day, end: day }).refine(({ start, end }) => start <= end, {
@@ -18,7 +18,7 @@ export const PeriodWish = z.union(
   ],
   { error: 'must be last_month, last_week, or { start: 2026-10-01, end: 2026-10-31 }' },
 );
-export type PeriodWish = z.output<typeof PeriodWish>;
+export type PeriodOption = z.output<typeof PeriodOption>;
 
 /** First and last day, both included. */
 export interface Period {
@@ -26,11 +26,11 @@ export interface Period {
   end: string;
 }
 
-/** The days that `wish` means at a time: the whole month before it, or the week before, Monday to Sunday. */
-export function periodOf(wish: PeriodWish, at: number, timezone: string): Period {
-  if (typeof wish === 'object') return wish;
+/** The period for a scheduled time: the calendar month before it, or the week before it, Monday to Sunday. */
+export function periodOf(option: PeriodOption, at: number, timezone: string): Period {
+  if (typeof option === 'object') return option;
   const today = dayIn(timezone, at);
-  if (wish === 'last_month') {
+  if (option === 'last_month') {
     const end = daysAfter(`${today.slice(0, 8)}01`, -1);
     return { start: `${end.slice(0, 8)}01`, end };
   }
@@ -44,14 +44,14 @@ export const boundsOf = ({ start, end }: Period, timezone: string): { from: numb
   to: startOfDay(timezone, daysAfter(end, 1)) - 1,
 });
 
-/** The month, when a period is exactly one month: `2026-10`. */
+/** The month, if the period is exactly one month: `2026-10`. */
 export const monthOf = ({ start, end }: Period): string | undefined =>
   start.endsWith('-01') && daysAfter(end, 1) === `${daysAfter(start, 31).slice(0, 8)}01`
     ? start.slice(0, 7)
     : undefined;
 
 /** A period for people, in a language such as `de`: `October 2026`, or its first and last day. */
-export function sayPeriod(period: Period, language: string): string {
+export function formatPeriod(period: Period, language: string): string {
   const whole = monthOf(period) !== undefined;
   const form = whole ? ({ month: 'long', year: 'numeric' } as const) : ({ dateStyle: 'long' } as const);
   const { format } = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC' });

@@ -1,6 +1,5 @@
 /**
- * What must be there before a report can be made and sent (spec 4.9): template, sender email, snapshots of
- * the days.
+ * The prerequisites of making and sending a report (spec 4.9): template, sender email, snapshots of the days.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import { dayIn } from '../../src/dates.ts';
@@ -11,10 +10,7 @@ import { boundsOf, type Period } from './period.ts';
 type Sender = Item<'listSenderEmails'>;
 type Site = Item<'listSites'>;
 
-/**
- * What every report of an account needs, as far as it is there, and a sentence for each thing that is
- * missing.
- */
+/** What every report of an account needs, with a sentence for each thing that is missing. */
 export interface Needs {
   /** With the subject of its own mails, where it has one. */
   template?: { id: string; subject?: string };
@@ -22,9 +18,9 @@ export interface Needs {
   missing: string[];
 }
 
-type LookedUp<T> = { found: T } | { lacks: string };
+type Lookup<T> = { found: T } | { missing: string };
 
-/** A sentence lists no more names than a person reads. */
+/** The most names in one sentence. */
 const MAX_NAMES = 12;
 
 /**
@@ -38,47 +34,50 @@ export async function needsOf(
 ): Promise<Needs> {
   const templates = await collect(all('listReportTemplates', {}));
   const senders = await collect(all('listSenderEmails', {}));
-  const looked = templateAmong(templates, wanted.template);
-  if ('lacks' in looked) {
-    const sender = senderAmong(senders, wanted.sender);
-    return { missing: [looked.lacks, ...('lacks' in sender ? [sender.lacks] : [])] };
+  const lookup = findTemplate(templates, wanted.template);
+  if ('missing' in lookup) {
+    const sender = findSender(senders, wanted.sender);
+    return { missing: [lookup.missing, ...('missing' in sender ? [sender.missing] : [])] };
   }
-  const id = looked.found;
+  const id = lookup.found;
   const { email } = (await api.showReportTemplate({ report_template_id: id })).report_template;
   const template = { id, ...(email?.subject === undefined ? {} : { subject: email.subject }) };
-  const sender = senderAmong(senders, wanted.sender ?? email?.sender_email?.id);
-  return 'lacks' in sender
-    ? { template, missing: [sender.lacks] }
+  const sender = findSender(senders, wanted.sender ?? email?.sender_email?.id);
+  return 'missing' in sender
+    ? { template, missing: [sender.missing] }
     : { template, senderId: sender.found, missing: [] };
 }
 
-function templateAmong(templates: readonly Item<'listReportTemplates'>[], wanted: string): LookedUp<string> {
+function findTemplate(templates: readonly Item<'listReportTemplates'>[], wanted: string): Lookup<string> {
   const [one, another] = templates.filter(({ id, name }) => id === wanted || name === wanted);
   if (one && !another) return { found: one.id };
-  if (one) return { lacks: `Several report templates are called "${wanted}": say which by its id.` };
+  if (one) return { missing: `Several report templates are called "${wanted}"; use the id instead.` };
   const names = templates.map(({ id, name }) => `"${name ?? id}"`);
-  return { lacks: `There is no report template "${wanted}"${listing('; there are', names)}.` };
+  return { missing: `There is no report template "${wanted}"${listing('; existing templates:', names)}.` };
 }
 
-function senderAmong(senders: readonly Sender[], wanted: string | undefined): LookedUp<string> {
+function findSender(senders: readonly Sender[], wanted: string | undefined): Lookup<string> {
   if (wanted !== undefined) {
     const sender = senders.find(
       ({ id, email }) => id === wanted || email?.toLowerCase() === wanted.toLowerCase(),
     );
     if (!sender) {
       const names = senders.map(({ id, email }) => email ?? id);
-      return { lacks: `There is no sender email "${wanted}"${listing('; there are', names)}.` };
+      return {
+        missing: `There is no sender email "${wanted}"${listing('; existing sender emails:', names)}.`,
+      };
     }
     const faults = faultsOf(sender);
     if (faults.length === 0) return { found: sender.id };
-    return { lacks: `The sender email ${sender.email ?? wanted} cannot be used: ${faults.join(', ')}.` };
+    return { missing: `The sender email ${sender.email ?? wanted} cannot be used: ${faults.join(', ')}.` };
   }
   const ready = senders.filter((sender) => faultsOf(sender).length === 0);
   const [one, another] = ready;
   if (one && !another) return { found: one.id };
   const names = ready.map(({ id, email }) => email ?? id);
-  if (one) return { lacks: `There are several sender emails${listing(':', names)}; say which as "sender".` };
-  return { lacks: 'No sender email is verified with its DKIM and its return path.' };
+  if (one)
+    return { missing: `There are several sender emails${listing(':', names)}; set "sender" to one of them.` };
+  return { missing: 'No sender email is verified, including its DKIM and return path.' };
 }
 
 /** Why a sender email cannot be used, in clauses. */
@@ -90,8 +89,8 @@ function faultsOf({ status, domain }: Sender): string[] {
   ];
 }
 
-/** Why no snapshot of a site can be of these days, as far as lists of sites show; nothing when one may be. */
-export function snapshotsLack({ backups, created_at }: Site, period: Period, timezone: string): string[] {
+/** Why a site can have no snapshot of these days, as far as the list shows; empty when it may have one. */
+export function missingSnapshots({ backups, created_at }: Site, period: Period, timezone: string): string[] {
   const { from, to } = boundsOf(period, timezone);
   if (backups?.enabled === false) return ['The site has no backups, and a report needs snapshots.'];
   const addedAt = Date.parse(created_at ?? '');
@@ -101,19 +100,19 @@ export function snapshotsLack({ backups, created_at }: Site, period: Period, tim
   if (backups?.available_snapshots === 0) return ['The site has no snapshots.'];
   const newestAt = Date.parse(backups?.latest_snapshot?.created_at ?? '');
   if (newestAt >= from || Number.isNaN(newestAt)) return [];
-  return [`The newest snapshot is of ${dayIn(timezone, newestAt)}, before the days of the report.`];
+  return [`The newest snapshot is from ${dayIn(timezone, newestAt)}, before the days of the report.`];
 }
 
 /**
- * Whether a site has a good snapshot of these days, and a sentence with the first and the last; whether they
- * are enough is the service's to say. One request.
+ * Whether a site has a successful snapshot of these days, with a sentence that names the first and the last. The
+ * service decides whether they are enough. One request.
  */
 export async function snapshotsOf(
   api: JobApi['api'],
   site_id: string,
   period: Period,
   timezone: string,
-): Promise<LookedUp<string>> {
+): Promise<Lookup<string>> {
   const { from, to } = boundsOf(period, timezone);
   const days = `${period.start} to ${period.end}`;
   // Both bounds: with one or none, the service looks at the last seven days.
@@ -123,16 +122,16 @@ export async function snapshotsOf(
     const query = { filters, sort: 'created_at,asc', perPage: 100 };
     const { snapshots, meta } = await api.listSiteSnapshots({ site_id, ...query });
     const [first] = snapshots;
-    if (!first) return { lacks: `The site has no good snapshot of ${days}.` };
-    // Only where the service shows that there is no other page is the last of this one the last of all.
+    if (!first) return { missing: `The site has no successful snapshot of ${days}.` };
+    // The last snapshot of this page is the last of all only if the service shows that there is one page.
     const last = meta?.pagination?.totalPages === 1 ? snapshots.at(-1) : undefined;
     const dayOf = (at: string | undefined) => (at === undefined ? '?' : dayIn(timezone, Date.parse(at)));
     const until = last ? `to ${dayOf(last.created_at)}` : 'on';
-    return { found: `Its good snapshots of ${days} are from ${dayOf(first.created_at)} ${until}.` };
+    return { found: `Its successful snapshots of ${days} are from ${dayOf(first.created_at)} ${until}.` };
   } catch (error) {
     const { rejected } = problemWith(error);
     if (!rejected) throw error;
-    return { lacks: rejected.message };
+    return { missing: rejected.message };
   }
 }
 

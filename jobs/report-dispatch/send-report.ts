@@ -1,19 +1,26 @@
-/** The mail of a report (spec 4.9): sending it, and saying whom it reached. */
+/** Sends a report by mail (spec 4.9), and reports whether it was delivered. */
 import { timeOf } from '../../src/clock.ts';
 import type { Answer, Reconciled } from '../../src/job/answer.ts';
 import type { Acting, Intent } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
-import { type DedupeOptions, mailKey, othersWork, shownAlone, waitFor } from './claims.ts';
+import { type DedupeOptions, mailKey, showReport, waitForHolder, waitUntil } from './claims.ts';
 import { periodIn } from './create-report.ts';
 import { fillIn, fillInLine, type MailFacts } from './mail-text.ts';
-import type { PeriodWish } from './period.ts';
-import { isSame, type Miss, overdue, readSent, refusals, untoldEnd } from './recipients.ts';
+import type { PeriodOption } from './period.ts';
+import {
+  type DeliveryFailure,
+  isSame,
+  overdue,
+  readSent,
+  refusals,
+  unknownRecipientsEnd,
+} from './recipients.ts';
 import type { State, Step } from './state.ts';
 import { mailTo, newMailTo } from './watch-mail.ts';
 
-/** What a policy may say about its mails. */
+/** The options of the policy that concern mails. */
 interface MailOptions extends DedupeOptions {
-  period: PeriodWish;
+  period: PeriodOption;
   subject?: string | undefined;
   body?: string | undefined;
   attach_pdf?: boolean | undefined;
@@ -23,7 +30,7 @@ interface MailOptions extends DedupeOptions {
 }
 type Mailing = Acting<MailOptions, State>;
 
-/** Sends the report to those of its state whom no other target sends it. */
+/** Sends the report to the recipients of its state, except those to whom another target sends it. */
 export async function send(acting: Mailing, state: Step<'send'>): Promise<Answer<State>> {
   const { api, options, now } = acting;
   const claims = await claimMails(acting, state);
@@ -59,15 +66,12 @@ const keyIn = ({ target, options, ...acting }: Mailing, state: Step<'send'>, ema
   return mailKey(target.id, periodIn({ options, ...acting }), state.scope, options, email, earlier);
 };
 
-/** Writes down that the report was sent to these. */
+/** Records that the report was sent to these addresses. */
 async function noteMails(acting: Mailing, state: Step<'send'>, taken: readonly string[]): Promise<void> {
   for (const email of taken) await acting.once.note(keyIn(acting, state, email), state.report.id);
 }
 
-/**
- * Makes the mails of a state this target's; gives those that are, or the answer where there is nothing to
- * send.
- */
+/** Claims the mails of a state. Gives the claimed addresses, or an answer if there is nothing to send. */
 async function claimMails(
   acting: Mailing,
   state: Step<'send'>,
@@ -81,16 +85,14 @@ async function claimMails(
     else if (claim === 'untold') untold.push(email);
     else waits = claim;
   }
-  if (untold.length > 0) return { instead: untoldEnd(state.report.id, untold) };
+  if (untold.length > 0) return { instead: unknownRecipientsEnd(state.report.id, untold) };
   if (to.length > 0) return { to };
   if (waits) return { instead: waits };
   const detail = `The report ${state.report.id} was sent to ${had.join(', ')} by another run.`;
   return { instead: { is: 'skipped', reason: 'already-done', detail } };
 }
 
-/**
- * Whose a mail is: this target's, to be sent; sent by another; nobody knows; or what to do until one knows.
- */
+/** Claims one mail: it is ours to send, was sent already, may have been sent, or has to be waited for. */
 async function claimMail(
   acting: Mailing,
   state: Step<'send'>,
@@ -108,30 +110,32 @@ async function claimMail(
   if (holder.isOurs) return 'ours';
   const shown = await isShownSent(acting, state, holder.result ?? state.report.id, email);
   if (shown === 'yes') return 'sent';
-  // It was sent, by our own record, whatever the report shows; unless that report was deleted since.
+  // Our record shows that it was sent. It counts, unless that report was deleted since.
   if (holder.result !== undefined && shown !== 'gone') return 'sent';
-  const until = holder.result === undefined ? waitFor(holder, now) : undefined;
-  if (until !== undefined) return othersWork('sending the same report', holder, until);
+  const until = holder.result === undefined ? waitUntil(holder, now) : undefined;
+  if (until !== undefined) return waitForHolder('sending the same report', holder, until);
   if (shown === 'unknown') return 'untold';
   const taken = await once.claim(key, holder);
-  return taken.isOurs ? 'ours' : othersWork('sending the same report', taken, waitFor(taken, now) ?? now);
+  return taken.isOurs
+    ? 'ours'
+    : waitForHolder('sending the same report', taken, waitUntil(taken, now) ?? now);
 }
 
-/** Whether a report, looked at alone, shows the mail to an address, other than the one that is repeated. */
+/** Whether the single view of a report shows a mail to an address, other than the one that is repeated. */
 async function isShownSent(
   acting: Mailing,
   state: Step<'send'>,
   reportId: string,
   email: string,
 ): Promise<'yes' | 'no' | 'unknown' | 'gone'> {
-  const report = await shownAlone(acting, reportId);
+  const report = await showReport(acting, reportId);
   if (!report) return 'gone';
   const mails = report.email?.recipients;
   if (!mails) return 'unknown';
   return newMailTo(mails, email, state.before) ? 'yes' : 'no';
 }
 
-/** What comes after a mail was sent to `taken`, and not to those that were refused. */
+/** The answer after a mail was sent to the addresses `taken`, while others were refused. */
 function mailed(
   state: Step<'send'>,
   taken: readonly string[],
@@ -155,7 +159,7 @@ function mailed(
   return { is: 'following', watch, next };
 }
 
-/** What became of a mail whose answer was lost. */
+/** Finds out whether a mail was sent whose answer was lost. */
 export async function adoptMail(
   acting: Mailing,
   state: Step<'send'>,
@@ -164,35 +168,35 @@ export async function adoptMail(
   const { report } = await acting.api.showReport({ report_id: state.report.id });
   const mails = report.email?.recipients;
   if (!mails) return { is: 'unknown', detail: 'The service does not show whom the report was sent to.' };
-  // The others were another target's to send.
+  // Addresses that are not ours were left to another target.
   const to: string[] = [];
   for (const email of state.to)
     if ((await acting.once.claim(keyIn(acting, state, email))).isOurs) to.push(email);
   const taken = to.filter((email) => newMailTo(mails, email, state.before));
   if (taken.length === 0) return { is: 'absent' };
   await noteMails(acting, state, taken);
-  // A request that reached one of them was carried out whole.
+  // If one address was sent the mail, the whole request was carried out.
   const refused = refusals(to, taken, () => 'in an answer that was lost.');
   return mailed({ ...state, to }, taken, refused, { ...acting, now: intent.at });
 }
 
 /**
- * Says what became of the mails; when some did not arrive, perhaps sends to the client's address of today
- * instead.
+ * Reports whether the mails were delivered. If not, and the policy allows it, sends the report to the client's
+ * current address.
  */
-export async function tell(acting: Mailing, state: Step<'tell'>): Promise<Answer<State>> {
+export async function reportDelivery(acting: Mailing, state: Step<'tell'>): Promise<Answer<State>> {
   const { api, target, options } = acting;
   const { instead = [], refused, report } = state;
-  const missed = await missesOf(acting, state);
-  const misses = [...refused, ...missed.map(({ says }) => says)];
-  if (misses.length === 0) {
+  const undelivered = await failuresOf(acting, state);
+  const failures = [...refused, ...undelivered.map(({ says }) => says)];
+  if (failures.length === 0) {
     const findings = instead.map((message) => ({
       severity: 'warning' as const,
       about: target.label,
       message,
     }));
     const how = instead.length > 0 ? " It went to the client's address on file instead." : '';
-    const which = state.adopted ? ', which was in the account already,' : '';
+    const which = state.adopted ? ', which was already in the account,' : '';
     const detail = `The report ${report.id}${which} was delivered.${how}`;
     return { is: 'done', reason: 'done', detail, findings };
   }
@@ -200,25 +204,25 @@ export async function tell(acting: Mailing, state: Step<'tell'>): Promise<Answer
     const { email } = (await api.showClient({ client_id: state.clientId })).client;
     if (email && !state.asked.some((one) => isSame(one, email))) {
       const { before: _, untold: _told, ...rest } = state;
-      return { is: 'next', state: { ...rest, step: 'send', to: [email], instead: misses } };
+      return { is: 'next', state: { ...rest, step: 'send', to: [email], instead: failures } };
     }
   }
-  // A mail that the service gave up says more than one that is still on its way.
-  const reasons = missed.map((miss) => miss.reason);
+  // A mail that failed decides over one that is still in delivery.
+  const reasons = undelivered.map((failure) => failure.reason);
   const reason = reasons.includes('undelivered') ? 'undelivered' : (reasons[0] ?? 'rejected');
-  return { is: 'failed', reason, detail: [...instead, ...misses].join(' ') };
+  return { is: 'failed', reason, detail: [...instead, ...failures].join(' ') };
 }
 
-/** Whom the followed mail did not reach. */
-async function missesOf(
+/** The addresses to which the followed mail was not delivered. */
+async function failuresOf(
   { api, options, ended }: Mailing,
   { to, report, before }: Step<'tell'>,
-): Promise<Miss[]> {
+): Promise<DeliveryFailure[]> {
   if (!ended || ended.is === 'done') return [];
-  const { reason, detail = 'Nothing is known of the mail any more.' } = ended;
+  const { reason, detail = 'The status of the mail is no longer known.' } = ended;
   if (reason !== 'timeout') return [{ reason, says: detail }];
   try {
-    // The last sweep may have been before its end.
+    // The mail may have been delivered after the last sweep.
     const shown = await api.showReport({ report_id: report.id });
     return overdue(to, shown.report, { withinMs: options.delivery_timeout, before });
   } catch (error) {

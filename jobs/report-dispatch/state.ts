@@ -1,4 +1,4 @@
-/** What a report to be made and sent remembers from step to step. */
+/** The state of a report that is stored between its steps. */
 import { z } from 'zod';
 import type { Item } from '../../src/contract/operations.ts';
 
@@ -11,26 +11,21 @@ const mailing = {
   facts: z.record(z.string(), z.string()),
   templateId: z.string(),
   senderId: z.string(),
-  /** What the policy's report on the days is told from others by, besides its site: see `report-once.ts`. */
+  /** Together with site and days, it identifies the policy's report: see `scopeOf` in `claims.ts`. */
   scope: z.string().default(''),
-  /**
-   * The subjects that a report of this policy may have, where they tell it apart: the template's, or the
-   * policy's own.
-   */
+  /** With `dedupe_by: subject`: the subjects that a report of this policy may have. */
   subjects: z.array(z.string()).optional(),
   clientId: z.string().optional(),
-  /** Everybody who is to have it, and who of them is sent it next. */
+  /** All recipients, and those to whom it is sent next. */
   asked: z.array(z.string()),
   to: z.array(z.string()),
-  /**
-   * Some had it before, and it did not arrive: somebody asked for another try. What had become of it by then.
-   */
+  /** For a retry: the earlier mails that were not delivered, as the report showed them. */
   before: z.array(earlierMail).optional(),
-  /** Those to whom it may have been sent before: the report does not show it. */
+  /** The recipients to whom it may have been sent before, because the report does not show its recipients. */
   untold: z.array(z.string()).optional(),
-  /** The report was in the account already, and no record of ours has it. */
+  /** The report was already in the account and is not in our records. */
   adopted: z.literal(true).optional(),
-  /** It goes to the client's address instead, because of what was missed before. */
+  /** It is sent to the client's current address because of these failed mails. */
   instead: z.array(z.string()).optional(),
 };
 const made = z.object({ id: z.string(), madeAt: z.number() });
@@ -41,7 +36,7 @@ export const State = z.discriminatedUnion('step', [
     step: z.literal('find'),
     ...mailing,
     since: z.number(),
-    /** Whether the task that was followed is ours for sure, may be ours, or is somebody else's. */
+    /** Whether the followed task is ours, may be ours, or belongs to somebody else. */
     whose: z.enum(['ours', 'perhaps ours', "somebody's"]),
   }),
   z.object({ step: z.literal('archive'), ...mailing, report: made }),
@@ -52,7 +47,7 @@ export type State = z.output<typeof State>;
 export type Mailing = z.output<z.ZodObject<typeof mailing>>;
 export type Step<Name extends State['step']> = Extract<State, { step: Name }>;
 
-/** The step that comes when there is a report: it is kept, where there is a folder for it, and then sent. */
+/** The next step when the report exists: `archive` if there is a folder for it, otherwise `send`. */
 export const withReport = (
   mailing: Mailing,
   report: Item<'listReports'>,

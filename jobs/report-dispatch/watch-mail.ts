@@ -1,7 +1,7 @@
 /**
- * Following the mails of reports (spec 2.11 and 4.9) to their recipients. Reports have no moment of their
- * last change, so a sweep lists those made since the oldest in flight; what was made long before it was sent
- * is looked at alone.
+ * Follows the mails of reports (spec 2.11 and 4.9) until they are delivered. Reports have no time of their last
+ * change, so a sweep lists all reports created since the oldest in flight. A report that was created long before
+ * it was sent is read from its single view.
  */
 
 import { isoTime, timeOf } from '../../src/clock.ts';
@@ -11,29 +11,27 @@ import type { Watch } from '../../src/job/job.ts';
 import { problemWith } from '../../src/job/problem.ts';
 import { doneAs, type Lost, type Verdict, type WatchKind } from '../../src/job/watch/watch.ts';
 
-/** A mail as it stood before another one went to the same address. */
+/** A mail as the report showed it before another one was sent to the same address. */
 export interface EarlierMail {
   email: string;
   sent_at?: string | null | undefined;
   status?: string | undefined;
 }
 
-/** What a watch of this kind holds. */
+/** The facts of a watch of this kind. */
 export interface MailWatch extends Watch {
   kind: 'mail';
   reportId: string;
-  /** When the report was made, in milliseconds since 1970: lists of reports know no other moment. */
+  /** When the report was created, in milliseconds since 1970: the only time by which reports can be filtered. */
   madeAt: number;
   recipients: readonly string[];
-  /** What had been sent to some of them before: that says nothing of the mail that is followed. */
+  /** Mails that were sent to these recipients before. Their status is not that of the followed mail. */
   before?: readonly EarlierMail[];
 }
 type Report = Item<'listReports'>;
 type Mail = NonNullable<NonNullable<Report['email']>['recipients']>[number];
 
-/**
- * A report that is this much older than its mail would make every sweep list all that was made in between.
- */
+/** An older report would make every sweep list all reports that were created since. */
 const FRESH_MS = 6 * 3_600_000;
 
 export const mailWatch: WatchKind<MailWatch, Report> = {
@@ -48,10 +46,10 @@ export const mailWatch: WatchKind<MailWatch, Report> = {
   },
   keyOfItem: (report) => report.id,
   keyOf: (watch) => watch.reportId,
-  evaluate: judge,
+  evaluate,
   async poll(api, watch) {
     const report = await reportOf(api, watch.reportId);
-    return report ? judge(watch, report) : lost;
+    return report ? evaluate(watch, report) : lost;
   },
 };
 
@@ -71,7 +69,7 @@ async function reportOf(api: Api, report_id: string): Promise<Report | undefined
   }
 }
 
-function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
+function evaluate(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
   const mails = report.email?.recipients;
   if (mails === undefined) return { is: 'unclear' };
   const states = watch.recipients.map((email) => ({
@@ -85,13 +83,13 @@ function judge(watch: MailWatch, report: Pick<Report, 'email'>): Verdict {
   return { is: 'failed', reason: 'undelivered', detail };
 }
 
-/** The mail to an address, however the service writes it. */
+/** The mail to an address, in upper or lower case. */
 export const mailTo = <M extends { email: string }>(mails: readonly M[], email: string): M | undefined =>
   mails.find((mail) => mail.email.toLowerCase() === email.toLowerCase());
 
 /**
- * The mail to an address, unless it is the one that went there `before`: a report shows one mail for each
- * address, the last.
+ * The mail to an address, unless it is the one that was sent `before`. A report shows only the last mail to each
+ * address.
  */
 export function newMailTo(
   mails: readonly Mail[],
@@ -103,25 +101,22 @@ export function newMailTo(
   return mail && old && isSameMail(mail, old) ? undefined : mail;
 }
 
-/**
- * By when they were sent, whose clock that was does not matter; where neither shows it, by what became of
- * them.
- */
+/** Compares two mails by the time when they were sent or, if neither shows it, by their status. */
 function isSameMail(one: EarlierMail, other: EarlierMail): boolean {
   const [sent, sentBefore] = [timeOf(one.sent_at), timeOf(other.sent_at)];
   if (!sent && !sentBefore) return one.status === other.status;
   return !!sent && !!sentBefore && sent.earliest <= sentBefore.latest && sentBefore.earliest <= sent.latest;
 }
 
-/** What a mail came to that will not arrive any more; nothing while it may, and when it has. */
-export function missOf(mail: Pick<Mail, 'status'>): string | undefined {
+/** Why a mail will not be delivered; `undefined` if it was delivered or may still be. */
+export function failureOf(mail: Pick<Mail, 'status'>): string | undefined {
   switch (mail.status) {
     case 'bounced':
       return 'the mail bounced';
     case 'failed':
       return 'the mail could not be sent';
     case 'spam':
-      return 'the mail was taken for spam';
+      return 'the mail was reported as spam';
     default:
       return undefined;
   }
@@ -131,5 +126,5 @@ function stateOf({ before }: MailWatch, mails: readonly Mail[], email: string): 
   const mail = newMailTo(mails, email, before);
   if (!mail) return 'under way';
   if (mail.status === 'delivered' || mail.status === 'opened') return 'delivered';
-  return missOf(mail) ?? 'under way';
+  return failureOf(mail) ?? 'under way';
 }

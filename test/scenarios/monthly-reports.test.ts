@@ -3,7 +3,7 @@
  * afterwards.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Period, periodOf, sayPeriod } from '../../jobs/report-dispatch/period.ts';
+import { formatPeriod, type Period, periodOf } from '../../jobs/report-dispatch/period.ts';
 import { dayIn } from '../../src/dates.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -105,7 +105,7 @@ test('each client is sent last month’s report once, and who is sent none is to
     eligible
       .map(({ id, title, client }) => [
         id,
-        `Your website in ${sayPeriod(period, 'en')}: ${title}`,
+        `Your website in ${formatPeriod(period, 'en')}: ${title}`,
         'reports@agency.example',
         [client?.email],
       ])

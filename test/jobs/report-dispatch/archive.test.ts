@@ -90,7 +90,7 @@ describe('a report', () => {
         }
       })(),
     );
-    const keeping = keepFile(endless, { dir, names: ['c', 's', 'p'], largestBytes: 10_000 });
+    const keeping = keepFile(endless, { dir, names: ['c', 's', 'p'], maxBytes: 10_000 });
     await expect(keeping).rejects.toThrow('is larger than 10000 bytes');
     expect(filesIn(dir)).toEqual([]);
     expect(given).toBeLessThan(200_000);
@@ -155,7 +155,7 @@ describe('a file that cannot be written', () => {
     const content = pdf();
     const keeping = keepFile(content, { dir, names: ['c', 's', 'p'] });
     await expect(keeping).rejects.toThrow(
-      `${join(dir, 'c', 's', 'p.pdf')} could not be written: a file is in the way where a folder should be.`,
+      `${join(dir, 'c', 's', 'p.pdf')} could not be written: a file exists in place of a folder.`,
     );
     await expect(keeping).rejects.toBeInstanceOf(ArchiveError);
     expect(content.destroyed).toBe(true);
@@ -165,7 +165,7 @@ describe('a file that cannot be written', () => {
     'because there is no place for its folder is told at once: %s',
     async (nowhere) => {
       await expect(keepFile(pdf(), { dir: nowhere, names: ['c', 's', 'p'] })).rejects.toThrow(
-        `${nowhere}/c/s/p.pdf could not be written: its folder is not there and cannot be made`,
+        `${nowhere}/c/s/p.pdf could not be written: its folder does not exist and cannot be created`,
       );
     },
   );
@@ -180,7 +180,7 @@ describe('a file that cannot be written', () => {
   test('because a folder has its name leaves no half of it behind', async () => {
     mkdirSync(join(dir, 'c/s/p.pdf'), { recursive: true });
     await expect(keepFile(pdf(), { dir, names: ['c', 's', 'p'] })).rejects.toThrow(
-      'a folder is in the way where the file should be',
+      'a folder exists in place of the file',
     );
     expect(filesIn(dir)).toEqual([]);
   });
@@ -188,8 +188,8 @@ describe('a file that cannot be written', () => {
   test.each([
     ['ENOSPC', 'the disk is full'],
     ['EDQUOT', 'the disk quota is used up'],
-    ['EACCES', 'we may not write there'],
-    ['EROFS', 'the disk can only be read'],
+    ['EACCES', 'permission denied'],
+    ['EROFS', 'the disk is read-only'],
   ])('for %s says that %s', (code, says) => {
     expect(whyNot(Object.assign(new Error(`${code}: system words`), { code }))).toBe(says);
   });

@@ -196,7 +196,7 @@ describe('a report', () => {
 
     const failed = await dispatch(now, aReportPolicy({ archive_dir: wrong }));
     expect(failed.first).toMatchObject({ outcome: 'failed', reason: 'archive-failed' });
-    expect(failed.first?.detail).toContain('a file is in the way where a folder should be');
+    expect(failed.first?.detail).toContain('a file exists in place of a folder');
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
 
     // The download breaks off at first, and is compressed then.
@@ -230,10 +230,10 @@ describe('a mail', () => {
     const { run, targets } = await dispatch(now, policy);
 
     expect(targets.map(({ outcome, reason, detail }) => [outcome, reason, detail])).toEqual([
-      ['skipped', 'not-eligible', 'The site has no client to send to.'],
+      ['skipped', 'not-eligible', 'The site has no client.'],
       ['failed', 'undelivered', 'bounce@two.example: the mail bounced.'],
       ['failed', 'undelivered', 'fail@three.example: the mail could not be sent.'],
-      ['skipped', 'not-eligible', 'The client of the site has no e-mail address.'],
+      ['skipped', 'not-eligible', 'The client of the site has no email address.'],
       ['failed', 'timeout', 'stuck@five.example: not delivered within 2m.'],
     ]);
 
@@ -318,7 +318,7 @@ describe('a mail', () => {
       expect(first).toMatchObject({
         outcome: 'failed',
         reason: 'timeout',
-        detail: 'ada@one.example: the service did not show what became of the mail within 2m.',
+        detail: 'ada@one.example: the service did not show the status of the mail within 2m.',
       });
       expect(effects(now)).toEqual({ made: 1, sent: 1 });
     });
@@ -379,7 +379,7 @@ describe('a mail', () => {
 });
 
 describe('what is missing is named before anything is made:', () => {
-  test('a template, a sender email, days that are over; and the run does not look well', async () => {
+  test('a template, a sender email, days that are over; and the run does not succeed', async () => {
     const now = await startAgency(['ada@one.example']);
     const end = daysAfter(dayIn('UTC', now.clock.now()), 1);
 
@@ -394,9 +394,9 @@ describe('what is missing is named before anything is made:', () => {
 
     expect(first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
     expect(first?.detail).toBe(
-      'There is no report template "Monthly car"; there are "Short summary", "Monthly care". ' +
+      'There is no report template "Monthly car"; existing templates: "Short summary", "Monthly care". ' +
         'The sender email care@unpublished.example cannot be used: its DKIM is not verified, its return path is not verified. ' +
-        `The days of the report end on ${end}, which is not over.`,
+        `The period of the report ends on ${end}, which is not over yet.`,
     );
     expect(run.status).toBe('failed');
     expect(targets.find(({ id }) => id === 'prerequisites')).toMatchObject({
@@ -437,11 +437,11 @@ describe('what is missing is named before anything is made:', () => {
 
     expect(none.first).toMatchObject({ outcome: 'skipped', reason: 'not-eligible' });
     expect(none.first?.detail).toBe(
-      `The site has no good snapshot of ${daysAfter(begins, -20)} to ${daysAfter(begins, -10)}.`,
+      `The site has no successful snapshot of ${daysAfter(begins, -20)} to ${daysAfter(begins, -10)}.`,
     );
     expect(some.first?.reason).toBe('not-eligible');
     expect(some.first?.detail).toContain(
-      'The site has no snapshots that cover these days. Its good snapshots of',
+      'The site has no snapshots that cover these days. Its successful snapshots of',
     );
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
     const asked = now.sandbox.journal.requests.filter(({ operation }) => operation === 'listSiteSnapshots');
@@ -487,7 +487,7 @@ describe('a report that is being made when the run is planned', () => {
     const reports = await reportsOf(now);
     expect(first?.reason).toBe('done');
     expect(first?.detail).toBe(
-      `The report ${reports[0]?.id}, which was in the account already, was delivered.`,
+      `The report ${reports[0]?.id}, which was already in the account, was delivered.`,
     );
     expect(reports.map(recipients)).toEqual([['ada@one.example']]);
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
@@ -708,7 +708,7 @@ describe('when the service', () => {
 
     const { first } = await dispatch(now);
     expect(first).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
-    expect(first?.detail).toContain('the next run makes this one');
+    expect(first?.detail).toContain('The next run makes this one');
     const { reasons } = await dispatch(now);
     expect(reasons).toEqual(['done']);
     expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
@@ -728,7 +728,7 @@ describe('when the service', () => {
     expect(first).toMatchObject({
       outcome: 'failed',
       reason: 'timeout',
-      detail: 'The service says that the report is made, and does not list it.',
+      detail: 'The task of the report completed, but the service does not list the report.',
     });
   });
 

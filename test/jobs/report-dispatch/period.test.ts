@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import {
   boundsOf,
+  formatPeriod,
   isLanguage,
   monthOf,
-  PeriodWish,
+  PeriodOption,
   periodOf,
-  sayPeriod,
 } from '../../../jobs/report-dispatch/period.ts';
 import { dayIn, daysAfter, startOfDay } from '../../../src/dates.ts';
 
@@ -102,9 +102,9 @@ test('a day that a zone left out begins with the next', () => {
 });
 
 test('only a whole month is called by its name', () => {
-  expect(sayPeriod({ start: '2026-10-01', end: '2026-10-31' }, 'en')).toBe('October 2026');
-  expect(sayPeriod({ start: '2026-10-01', end: '2026-10-31' }, 'de')).toBe('Oktober 2026');
-  expect(sayPeriod({ start: '2026-10-01', end: '2026-10-30' }, 'en')).toBe(
+  expect(formatPeriod({ start: '2026-10-01', end: '2026-10-31' }, 'en')).toBe('October 2026');
+  expect(formatPeriod({ start: '2026-10-01', end: '2026-10-31' }, 'de')).toBe('Oktober 2026');
+  expect(formatPeriod({ start: '2026-10-01', end: '2026-10-30' }, 'en')).toBe(
     'October 1, 2026 – October 30, 2026',
   );
   expect(monthOf({ start: '2026-10-01', end: '2026-11-30' })).toBeUndefined();
@@ -112,7 +112,7 @@ test('only a whole month is called by its name', () => {
 });
 
 test('a period given by its days must be days, in order', () => {
-  const takes = (wish: unknown) => PeriodWish.safeParse(wish).success;
+  const takes = (wish: unknown) => PeriodOption.safeParse(wish).success;
   expect(takes({ start: '2026-10-01', end: '2026-10-01' })).toBe(true);
   expect(takes({ start: '2026-10-02', end: '2026-10-01' })).toBe(false);
   expect(takes({ start: '2026-02-30', end: '2026-03-01' })).toBe(false);

@@ -1,6 +1,6 @@
 /** What a report needs is looked for in the account, and what is missing is named. */
 import { describe, expect, test } from 'vitest';
-import { needsOf, snapshotsLack, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
+import { missingSnapshots, needsOf, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
 import type { Item } from '../../../src/contract/operations.ts';
 import type { JobApi } from '../../../src/job/api.ts';
@@ -34,7 +34,7 @@ describe('a template', () => {
   test('whose name others have too has to be given by its id', async () => {
     const reading = account([monthly, { id: 't-2', name: 'Monthly' }], [reports]);
     expect((await needsOf(reading, { template: 'Monthly' })).missing).toEqual([
-      'Several report templates are called "Monthly": say which by its id.',
+      'Several report templates are called "Monthly"; use the id instead.',
     ]);
     expect((await needsOf(reading, { template: 't-2' })).missing).toEqual([]);
   });
@@ -50,30 +50,30 @@ describe('a sender email', () => {
     expect(await missing([reports, { ...care, status: 'pending' }])).toMatchObject({ senderId: 's-1' });
   });
 
-  test('that is not ready is named with all that it lacks', async () => {
+  test('that is not ready is reported with all its faults', async () => {
     const pending = { id: 's-3', email: 'new@a.example', status: 'pending', domain: {} };
     expect((await missing([pending], 's-3')).missing).toEqual([
       'The sender email new@a.example cannot be used: its owner has not confirmed it, its DKIM is not verified, its return path is not verified.',
     ]);
     expect((await missing([pending])).missing).toEqual([
-      'No sender email is verified with its DKIM and its return path.',
+      'No sender email is verified, including its DKIM and return path.',
     ]);
     expect((await missing([pending], 'x@a.example')).missing).toEqual([
-      'There is no sender email "x@a.example"; there are new@a.example.',
+      'There is no sender email "x@a.example"; existing sender emails: new@a.example.',
     ]);
     expect((await missing([], 'x@a.example')).missing).toEqual(['There is no sender email "x@a.example".']);
   });
 
   test('has to be chosen where several would do', async () => {
     expect((await missing([reports, care])).missing).toEqual([
-      'There are several sender emails: reports@a.example, care@a.example; say which as "sender".',
+      'There are several sender emails: reports@a.example, care@a.example; set "sender" to one of them.',
     ]);
   });
 });
 
 describe('snapshots of the days', () => {
   const october = { start: '2026-10-01', end: '2026-10-31' };
-  const lack = (site: object) => snapshotsLack(site as Item<'listSites'>, october, 'Europe/Berlin');
+  const lack = (site: object) => missingSnapshots(site as Item<'listSites'>, october, 'Europe/Berlin');
   const newest = (created_at: string) => ({ backups: { enabled: true, latest_snapshot: { created_at } } });
 
   test('are missing where the list of sites shows that there can be none', () => {
@@ -87,7 +87,7 @@ describe('snapshots of the days', () => {
       'The site was added on 2026-11-02, after the days of the report.',
     ]);
     expect(lack(newest('2026-09-30T21:59:59Z'))).toEqual([
-      'The newest snapshot is of 2026-09-30, before the days of the report.',
+      'The newest snapshot is from 2026-09-30, before the days of the report.',
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('snapshots of the days', () => {
       },
     } as unknown as JobApi['api'];
     expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
-      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 to 2026-10-30.',
+      found: 'Its successful snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 to 2026-10-30.',
     });
     expect(asked).toEqual([
       {
@@ -124,7 +124,7 @@ describe('snapshots of the days', () => {
     ]);
     // Without a number of pages nobody knows which snapshot is the last.
     expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
-      found: 'Its good snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 on.',
+      found: 'Its successful snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 on.',
     });
   });
 
@@ -133,6 +133,6 @@ describe('snapshots of the days', () => {
     const api = {
       listSiteSnapshots: () => Promise.reject(new RejectedError('listSiteSnapshots', 422, says)),
     } as unknown as JobApi['api'];
-    expect(await snapshotsOf(api, 's', october, 'UTC')).toEqual({ lacks: 'Backups are disabled.' });
+    expect(await snapshotsOf(api, 's', october, 'UTC')).toEqual({ missing: 'Backups are disabled.' });
   });
 });

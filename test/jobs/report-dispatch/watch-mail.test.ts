@@ -39,7 +39,7 @@ describe('the mail of a report', () => {
   test.each([
     ['bounced', 'the mail bounced'],
     ['failed', 'the mail could not be sent'],
-    ['spam', 'the mail was taken for spam'],
+    ['spam', 'the mail was reported as spam'],
   ])('has failed, with the address, when it is %s', (status, says) => {
     expect(judge([mail(anna, 'delivered'), mail(ben, status)])).toEqual({
       is: 'failed',
