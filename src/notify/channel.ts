@@ -10,7 +10,7 @@ type SettingsOf<K extends Kind> = Extract<Receiver, Record<K, unknown>>[K];
 
 /** What is sent. */
 export interface Notice {
-  event: `run.${string}` | 'policy.paused';
+  event: `run.${string}` | 'policy.paused' | 'policy.findings' | 'policy.recovered';
   message: Message;
 }
 

@@ -1,9 +1,10 @@
 /** The message about a run: its summary, as the command line and the API show it, and one sentence for people. */
-import { isoTime } from '../clock.ts';
+import { isoMinute, isoTime } from '../clock.ts';
 import type { Pause } from '../records/policy-store.ts';
 import { type RunSummary, toSummary } from '../run/report.ts';
-import type { Counts, Run, RunStatus } from '../run/run.ts';
+import type { Counts, FindingChange, Run, RunStatus } from '../run/run.ts';
 import { redact } from '../secrets.ts';
+import { countOf } from '../text.ts';
 
 /** The body of a notification. Chat services such as Slack show only `text`. */
 export interface Message extends RunSummary {
@@ -26,6 +27,25 @@ export const messageAboutPause = (run: Run, { at, by, reason }: Pause): PauseMes
     ...toSummary(run),
     paused: { at: isoTime(at), by, reason: reason ?? null },
   }) as PauseMessage;
+
+/** The message about the findings of a run that are new or resolved, without secrets. */
+export const messageAboutFindings = (run: Run): Message =>
+  redact({ text: textAboutFindings(run), ...toSummary(run) }) as Message;
+
+/** One line for all, then one for each of the first ten that are new, and of the first ten that are resolved. */
+function textAboutFindings({ policy, findings }: Run): string {
+  if (!findings) return `${policy}: no findings.`;
+  const { open, new: added, resolved, firstNew = [], firstResolved = [] } = findings;
+  const lines = (what: string, count: number, named: readonly FindingChange[]): string[] => [
+    ...named.map(({ label, message, since }) => `${what}: ${label}: ${message} (since ${isoMinute(since)})`),
+    ...(count > named.length ? [`... and ${count - named.length} more.`] : []),
+  ];
+  return [
+    `${policy}: ${countOf(added, 'new finding')}, ${resolved} resolved, ${open} open.`,
+    ...lines('New', added, firstNew),
+    ...lines('Resolved', resolved, firstResolved),
+  ].join('\n');
+}
 
 const verbs: Record<RunStatus, string> = {
   queued: 'is waiting',

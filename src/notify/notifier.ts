@@ -4,11 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Pause } from '../records/policy-store.ts';
+import { isFinal } from '../run/moves.ts';
 import type { Run } from '../run/run.ts';
 import type { Notification, Settings } from '../settings/settings.ts';
 import type { Notice } from './channel.ts';
 import { send } from './channels.ts';
-import { messageAbout, messageAboutPause } from './message.ts';
+import { messageAbout, messageAboutFindings, messageAboutPause } from './message.ts';
 import { type Delivery, openConnections } from './post.ts';
 
 export interface NotifierOptions {
@@ -21,7 +22,8 @@ export interface NotifierOptions {
 
 export interface Notifier {
   /**
-   * Notifies all receivers that the policy names for the run's status, in parallel. Resolves after the last
+   * Notifies all receivers that the policy names for the run's status, and for new and resolved findings, in
+   * parallel. Resolves after the last
    * delivery or its last retry.
    *
    * Never rejects: a failed delivery is logged as an error. Usually takes milliseconds, but over a minute when
@@ -60,20 +62,40 @@ export function createNotifier({
     else log.error(facts, `"${to}" was not notified ${notice.what}: ${delivery.why}`);
   };
 
-  const notifyAll = async ({ notify }: Policy, trigger: string, notice: LoggedNotice): Promise<void> => {
-    const receivers = notify.filter(({ on }) => on.includes(trigger)).map(({ to }) => to);
-    await Promise.all([...new Set(receivers)].map((to) => notifyOne(to, notice)));
+  const receiversOf = ({ notify }: Policy, trigger: string): string[] => [
+    ...new Set(notify.filter(({ on }) => on.includes(trigger)).map(({ to }) => to)),
+  ];
+
+  const notifyAll = async (receivers: readonly string[], notice: LoggedNotice): Promise<void> => {
+    await Promise.all(receivers.map((to) => notifyOne(to, notice)));
+  };
+
+  /** One message about both, for whoever asked for one of them. */
+  const notifyChanges = async (run: Run, policy: Policy): Promise<void> => {
+    const { new: added = 0, resolved = 0 } = (isFinal(run.status) && run.findings) || {};
+    if (added + resolved === 0) return;
+    const ofNew = added > 0 ? receiversOf(policy, 'findings') : [];
+    const ofResolved = resolved > 0 ? receiversOf(policy, 'recovered') : [];
+    const notice = { message: messageAboutFindings(run), run, what: `about the findings of ${run.id}` };
+    await Promise.all([
+      notifyAll(ofNew, { ...notice, event: 'policy.findings' }),
+      notifyAll(
+        ofResolved.filter((to) => !ofNew.includes(to)),
+        { ...notice, event: 'policy.recovered' },
+      ),
+    ]);
   };
 
   return {
-    runEnded(run, policy) {
+    async runEnded(run, policy) {
       const [event, what] = [`run.${run.status}` as const, `about the run ${run.id}`];
-      return notifyAll(policy, run.status, { event, message: messageAbout(run), run, what });
+      const notice = { event, message: messageAbout(run), run, what };
+      await Promise.all([notifyAll(receiversOf(policy, run.status), notice), notifyChanges(run, policy)]);
     },
     policyPaused(run, policy, pause) {
       const message = messageAboutPause(run, pause);
       const what = `that the policy ${policy.name} was paused`;
-      return notifyAll(policy, 'paused', { event: 'policy.paused', message, run, what });
+      return notifyAll(receiversOf(policy, 'paused'), { event: 'policy.paused', message, run, what });
     },
   };
 }

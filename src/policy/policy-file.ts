@@ -250,10 +250,13 @@ const Timeout = z
   });
 
 /**
- * What a policy may notify about: every end of a run, that the account refuses us, and that it was paused by
- * itself.
+ * What a policy may notify about: every end of a run, that the account refuses us, that it was paused by
+ * itself, and that findings are new or resolved.
  */
-const tellable = [...runStatuses.filter(isFinal), 'blocked' as const, 'paused' as const];
+const tellable = [
+  ...runStatuses.filter(isFinal),
+  ...(['blocked', 'paused', 'findings', 'recovered'] as const),
+];
 
 const Notify = z.strictObject({
   on: z
@@ -261,7 +264,7 @@ const Notify = z.strictObject({
     .min(1)
     .default(['failed', 'partial', 'stopped', 'blocked', 'paused'])
     .describe(
-      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures. Default failed, partial, stopped, blocked, paused.',
+      'Which ends of a run are reported; blocked: the account refuses requests; paused: by pause_after_failures; findings: a run has new findings; recovered: earlier findings are resolved. Default failed, partial, stopped, blocked, paused.',
     ),
   to: z.string().describe('A name under notifications in config/caretaker.yaml.'),
 });
@@ -308,7 +311,7 @@ const Entry = z.strictObject({
   notify: z
     .array(Notify)
     .default([])
-    .describe('Notification channels for ends of runs and an automatic pause. Default none.'),
+    .describe('Notification channels for ends of runs, an automatic pause and findings. Default none.'),
   record: z
     .optional(z.never({ error: 'is not built yet; leave it out' }))
     .describe('Not built yet: what is written to the site for client reports.'),

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import type { Policy } from '../../src/policy/policy.ts';
 import type { Run, RunStatus } from '../../src/run/run.ts';
@@ -201,3 +201,52 @@ test('no secret of this process leaves it with a message', async () => {
 /** Resolves when a pause between two tries has begun. */
 const untilAsleep = (clock: ReturnType<typeof heldClock>) =>
   vi.waitFor(() => expect(clock.sleepers()).toBeGreaterThan(0), { interval: 1, timeout: 5_000 });
+
+describe('about findings', () => {
+  const change = (target: string, message: string) => ({
+    target,
+    label: `https://${target}.example`,
+    about: 'site',
+    severity: 'error' as const,
+    message,
+    since: Date.parse('2026-11-18T07:00:00Z'),
+  });
+  const both = { on: ['findings', 'recovered'], to: 'ops' };
+
+  test('whoever asked is told which are new and which are resolved, in one message', async () => {
+    const ops = await startReceiver();
+    const { notifier } = aNotifier({ ops });
+    const firstNew = Array.from({ length: 10 }, (_, at) => change(`a${at}`, '3 days'));
+    const findings = { open: 14, new: 12, resolved: 1, firstNew, firstResolved: [change('b', '5 days')] };
+
+    await notifier.runEnded(runOf('failed', { findings }), telling(both));
+
+    expect(ops.received).toHaveLength(1);
+    expect(ops.received[0]?.headers['x-caretaker-event']).toBe('policy.findings');
+    const { text, findings: told } = JSON.parse(ops.received[0]?.body ?? '');
+    expect(text.split('\n')).toEqual([
+      'nightly-sync: 12 new findings, 1 resolved, 14 open.',
+      ...firstNew.map(({ label }) => `New: ${label}: 3 days (since 2026-11-18 07:00Z)`),
+      '... and 2 more.',
+      'Resolved: https://b.example: 5 days (since 2026-11-18 07:00Z)',
+    ]);
+    expect(told).toMatchObject({ open: 14, new: 12, resolved: 1 });
+  });
+
+  test('nobody is told while they stay as they are, and each only of what they asked for', async () => {
+    const [ops, boss] = [await startReceiver(), await startReceiver()];
+    const { notifier } = aNotifier({ ops, boss });
+    const policy = telling({ on: ['findings'], to: 'ops' }, { on: ['recovered'], to: 'boss' });
+
+    await notifier.runEnded(runOf('failed', { findings: { open: 3, new: 0, resolved: 0 } }), policy);
+    await notifier.runEnded(runOf('succeeded'), policy);
+    expect([ops.received, boss.received]).toEqual([[], []]);
+
+    await notifier.runEnded(runOf('failed', { findings: { open: 3, new: 1, resolved: 0 } }), policy);
+    await notifier.runEnded(runOf('succeeded', { findings: { open: 0, new: 0, resolved: 3 } }), policy);
+
+    const events = ({ received }: Receiver) => received.map(({ headers }) => headers['x-caretaker-event']);
+    expect(events(ops)).toEqual(['policy.findings']);
+    expect(events(boss)).toEqual(['policy.recovered']);
+  });
+});
