@@ -2,7 +2,7 @@
  * Requests a report (spec 4.9), follows its task, and then finds the report, which the task does not name.
  *
  * For a task that makes a report, the specification shows only the site. So a running task may be about other
- * days. It is followTask to its end, and then the reports of the site show what it made.
+ * days. It is followed to its end, and then the reports of the site show what it made.
  */
 import type { Item } from '../../src/contract/operations.ts';
 import type { Answer, End, Reconciled } from '../../src/job/answer.ts';
