@@ -92,6 +92,12 @@ function addWorkCommands(program: Program, actionOf: ActionOf): void {
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/validate.ts')).validate));
   program
+    .command('test')
+    .argument('[file...]', 'files of tests; default: those of the folder tests beside the policies')
+    .description('run the tests of policies, without network or Redis')
+    .addOption(json())
+    .action(actionOf(async () => (await import('./commands/test.ts')).test));
+  program
     .command('plan')
     .argument('<policy>')
     .description('show what a policy would work on, what it excludes and why, and what it would cost')
@@ -337,8 +343,8 @@ function addServiceCommands(program: Program, actionOf: ActionOf): void {
 function addShellCommands(program: Program, actionOf: ActionOf): void {
   program
     .command('schema')
-    .argument('[what]', 'policy or config; default: both, under these names')
-    .description('print the JSON Schema of policy and configuration files')
+    .argument('[what]', 'policy, config or tests; default: all, under these names')
+    .description('print the JSON Schema of policy, configuration and test files')
     .action(
       actionOf(async () => {
         const { schema } = await import('./commands/schema.ts');

@@ -2,20 +2,28 @@ import { suggestionFor } from '../../suggest.ts';
 import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Prints the JSON Schema of one kind of file, for editors, or of both in one object. */
+const kinds = ['policy', 'config', 'tests'];
+
+/** Prints the JSON Schema of one kind of file, for editors, or of all in one object. */
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
-  const [{ policyFileJsonSchema }, { configFileJsonSchema }] = await Promise.all([
+  if (what !== undefined && !kinds.includes(what)) throw noSchema(what);
+  const [{ policyFileJsonSchema }, { configFileJsonSchema }, { testFileJsonSchema }] = await Promise.all([
     import('../../policy/policy-file.ts'),
     import('../../settings/config-file.ts'),
+    import('../../offline/tests/test-file.ts'),
   ]);
-  if (what === undefined) terminal.json({ policy: policyFileJsonSchema(), config: configFileJsonSchema() });
-  else if (what === 'policy') terminal.json(policyFileJsonSchema());
-  else if (what === 'config') terminal.json(configFileJsonSchema());
-  else throw noSchema(what);
+  const schemas: Record<string, () => object> = {
+    policy: policyFileJsonSchema,
+    config: configFileJsonSchema,
+    tests: testFileJsonSchema,
+  };
+  const wanted = what === undefined ? undefined : schemas[what];
+  if (wanted) terminal.json(wanted());
+  else terminal.json(Object.fromEntries(Object.entries(schemas).map(([name, of]) => [name, of()])));
   return exit.ok;
 }
 
 function noSchema(what: string): UsageError {
-  const hint = suggestionFor(what, ['policy', 'config']);
+  const hint = suggestionFor(what, kinds);
   return new UsageError(`There is no schema of "${what}"${hint ? `: ${hint}` : '.'}`);
 }

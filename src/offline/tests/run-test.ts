@@ -1,0 +1,208 @@
+/** Runs one test of a policy, and says what differs from what it expects. */
+import { isDeepStrictEqual } from 'node:util';
+import { isoTime } from '../../clock.ts';
+import { firstAt } from '../../dates.ts';
+import type { Preview } from '../../engine/plan/preview.ts';
+import { CaretakerError } from '../../errors.ts';
+import type { AnyJob } from '../../job/job.ts';
+import type { Registry } from '../../job/registry.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { nextFirings } from '../../schedule/next-firings.ts';
+import { readsOf } from '../inventory/inventory.ts';
+import { offlineClient } from '../offline-client.ts';
+import { planOffline } from '../offline-plan.ts';
+import { type ChangeRequest, firstRequest } from './first-request.ts';
+import { givenReads } from './given-reads.ts';
+import type { LoadedTest } from './load-tests.ts';
+import type { PolicyTest } from './test-file.ts';
+
+/** Where a plan is not what a test expects: the lines that are missing, and those that are there instead. */
+export interface Difference {
+  /** The key under `expect`. */
+  at: string;
+  missing: string[];
+  unexpected: string[];
+}
+
+export interface TestResult {
+  differences: Difference[];
+  /** Why there is no plan to compare. */
+  error?: string;
+}
+
+export interface TestDeps {
+  registry: Pick<Registry, 'get'>;
+  budget: { requestsPerMinute: number; reserve: number };
+}
+
+type Expected = PolicyTest['expect'];
+
+/** Needs neither network nor Redis. */
+export async function runTest({ test, policy, inventory }: LoadedTest, deps: TestDeps): Promise<TestResult> {
+  const at = test.at === undefined ? undefined : Date.parse(test.at);
+  const now = at ?? inventory?.savedAt ?? 0;
+  const serviceNow = inventory ? now + inventory.serviceAt - inventory.savedAt : now;
+  const reads = inventory
+    ? readsOf(inventory, test.inventory ?? 'The inventory')
+    : givenReads(test.given ?? {}, now);
+  const { expect } = test;
+  const differences = nextDifferences(expect, policy, now);
+  try {
+    // A test of the schedule alone needs no account.
+    const { next: _next, ...planned } = expect;
+    if (Object.keys(planned).length === 0) return { differences };
+    const preview = await planOffline(policy, { reads, now, serviceNow, ...deps });
+    differences.push(...planDifferences(expect, preview, policy));
+    if (expect.requests) {
+      const job = deps.registry.get(policy.job) as AnyJob;
+      const client = offlineClient({ account: policy.account, reads, now, serviceNow });
+      const requests: ChangeRequest[] = [];
+      for (const target of preview.targets) {
+        const request = await firstRequest(job, policy, target, client, now);
+        if (request) requests.push(request);
+      }
+      differences.push(...requestDifferences(expect.requests, requests));
+    }
+    return { differences: differences.filter(isOne) };
+  } catch (error) {
+    if (error instanceof CaretakerError)
+      return { differences: differences.filter(isOne), error: error.message };
+    throw error;
+  }
+}
+
+const isOne = ({ missing, unexpected }: Difference): boolean => missing.length + unexpected.length > 0;
+
+function nextDifferences({ next }: Expected, policy: Policy, now: number): Difference[] {
+  if (!next) return [];
+  const zone = policy.schedule?.timezone ?? 'UTC';
+  const wanted = next.map((text) =>
+    isoTime(/(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : firstAt(zone, Date.parse(`${text}Z`))),
+  );
+  // A scheduled time that has passed is not over while its jitter is not.
+  const times = nextFirings(policy, now, next.length + 1)
+    .filter(({ scheduledFor }) => scheduledFor > now)
+    .slice(0, next.length)
+    .map(({ scheduledFor }) => isoTime(scheduledFor));
+  return [inList('next', wanted, times)].filter(isOne);
+}
+
+function planDifferences(expect: Expected, preview: Preview, { select }: Policy): Difference[] {
+  const { targets, excluded, skipped, ended, cost, warnings, stopped } = expect;
+  const { planning, acting, following } = preview.cost;
+  const costs = { requests: planning + acting + following, planning, acting, following };
+  return [
+    ...(targets ? [targetDifference(targets, preview, select.sort !== undefined)] : []),
+    ...(excluded ? [whyDifference('excluded', excluded, preview.excluded)] : []),
+    ...(skipped
+      ? [
+          whyDifference(
+            'skipped',
+            skipped,
+            preview.ended.filter(({ outcome }) => outcome === 'skipped'),
+          ),
+        ]
+      : []),
+    ...(ended ? [whyDifference('ended', ended, preview.ended)] : []),
+    ...Object.entries(cost ?? {}).map(([name, wanted]) => {
+      const actual = costs[name as keyof typeof costs];
+      return inList(`cost.${name}`, [String(wanted)], [String(actual)]);
+    }),
+    ...(warnings ? [containing('warnings', warnings, preview.warnings)] : []),
+    ...(stopped === undefined
+      ? []
+      : [containing('stopped', [stopped], preview.stoppedBy === undefined ? [] : [preview.stoppedBy])]),
+  ];
+}
+
+interface Named {
+  id: string;
+  label: string;
+}
+
+const isNamed = (name: string) => (one: Named) => one.id === name || one.label === name;
+const nameOf = ({ id, label }: Named): string => (id === label ? id : `${id} ${label}`);
+
+function targetDifference(wanted: readonly string[], preview: Preview, ordered: boolean): Difference {
+  const { targets } = preview;
+  const others = [...preview.excluded, ...preview.ended];
+  const missing = wanted
+    .filter((name) => !targets.some(isNamed(name)))
+    .map((name) => {
+      const other = others.find(isNamed(name));
+      return other ? `${name} (${'reason' in other ? other.reason : 'excluded'}: ${other.why})` : name;
+    });
+  const unexpected = targets.filter((one) => !wanted.some((name) => isNamed(name)(one))).map(nameOf);
+  const isSame = missing.length + unexpected.length === 0;
+  const isInOrder = targets.every((one, index) => isNamed(wanted[index] ?? '')(one));
+  if (isSame && ordered && !isInOrder)
+    return { at: 'targets', missing: [wanted.join(', ')], unexpected: [targets.map(nameOf).join(', ')] };
+  return { at: 'targets', missing, unexpected };
+}
+
+/** Each must be there with its reason, or with a part of its sentence. Others may be there too. */
+function whyDifference(
+  at: string,
+  wanted: Readonly<Record<string, string>>,
+  found: readonly (Named & { reason?: string; why: string })[],
+): Difference {
+  const missing: string[] = [];
+  const unexpected: string[] = [];
+  for (const [name, part] of Object.entries(wanted)) {
+    const one = found.find(isNamed(name));
+    if (one && (one.reason === part || one.why.includes(part))) continue;
+    missing.push(`${name}: ${part}`);
+    if (one) unexpected.push(`${name}: ${one.reason === undefined ? '' : `${one.reason}, `}${one.why}`);
+  }
+  return { at, missing, unexpected };
+}
+
+/** Both lists hold the same, in the same order. */
+function inList(at: string, wanted: readonly string[], found: readonly string[]): Difference {
+  if (isDeepStrictEqual(wanted, found)) return { at, missing: [], unexpected: [] };
+  const missing = wanted.filter((one) => !found.includes(one));
+  const unexpected = found.filter((one) => !wanted.includes(one));
+  return missing.length + unexpected.length > 0
+    ? { at, missing, unexpected }
+    : { at, missing: [wanted.join(', ')], unexpected: [found.join(', ')] };
+}
+
+/** Each found sentence contains a wanted text, and each wanted text is in one. */
+const containing = (at: string, wanted: readonly string[], found: readonly string[]): Difference => ({
+  at,
+  missing: wanted.filter((part) => !found.some((one) => one.includes(part))),
+  unexpected: found.filter((one) => !wanted.some((part) => one.includes(part))),
+});
+
+function requestDifferences(wanted: NonNullable<Expected['requests']>, found: ChangeRequest[]): Difference[] {
+  const left = [...found];
+  const missing = wanted.filter((one) => {
+    const match = left.findIndex(
+      ({ operation, params, body }) =>
+        operation === one.operation &&
+        (one.params === undefined || isDeepStrictEqual({ ...params }, { ...one.params })) &&
+        (one.body === undefined || isDeepStrictEqual(plain(body), plain(one.body))),
+    );
+    if (match >= 0) left.splice(match, 1);
+    return match < 0;
+  });
+  return [{ at: 'requests', missing: missing.map(shown), unexpected: left.map(shown) }];
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
+const shown = ({
+  operation,
+  params,
+  body,
+}: {
+  operation: string;
+  params?: unknown;
+  body?: unknown;
+}): string =>
+  [operation, params, body]
+    .flatMap((part) => {
+      if (part === undefined) return [];
+      return typeof part === 'string' ? part : JSON.stringify(part);
+    })
+    .join(' ');

@@ -1,0 +1,243 @@
+/** Tests of policies: what they compare, and what they say when a plan differs or a file is broken. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { stringify } from 'yaml';
+import { loadJobs } from '../../src/app/jobs.ts';
+import type { Registry } from '../../src/job/registry.ts';
+import { loadTests, testFilesIn } from '../../src/offline/tests/load-tests.ts';
+import { runTest, type TestResult } from '../../src/offline/tests/run-test.ts';
+import { testFileJsonSchema } from '../../src/offline/tests/test-file.ts';
+import { type Loaded, loadPolicies } from '../../src/policy/load-policies.ts';
+
+const budget = { requestsPerMinute: 200, reserve: 0.1 };
+const AT = '2026-11-21T01:00:00Z';
+
+let registry: Registry;
+let shipped: Loaded;
+let folder: string;
+beforeAll(async () => {
+  registry = await loadJobs();
+  shipped = loadPolicies({ dir: 'config/policies', registry });
+  folder = mkdtempSync(join(tmpdir(), 'caretaker-tests-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function loaded(text: string) {
+  const file = join(folder, 'tests.yaml');
+  writeFileSync(file, text);
+  onTestFinished(() => rmSync(file, { force: true }));
+  return loadTests([file], shipped);
+}
+
+/** The result of one test, of the nightly sync unless it names another policy. */
+async function result(entry: object): Promise<TestResult> {
+  const text = stringify({ tests: [{ name: 'It works', policy: 'nightly-sync', at: AT, ...entry }] });
+  const { tests, findings } = loaded(text);
+  expect(findings).toEqual([]);
+  return runTest(tests[0] as (typeof tests)[number], { registry, budget });
+}
+
+test('every shipped policy has a test, and all of them pass', async () => {
+  const { tests, findings } = loadTests(testFilesIn('config/tests'), shipped);
+
+  expect(findings).toEqual([]);
+  expect([...new Set(tests.map(({ policy }) => policy.name))].sort()).toEqual(
+    shipped.policies.map(({ name }) => name).sort(),
+  );
+  for (const one of tests) {
+    const { place } = one;
+    expect({ place, ...(await runTest(one, { registry, budget })) }).toEqual({ place, differences: [] });
+  }
+});
+
+describe('a difference is shown with what was expected and what was planned', () => {
+  const sites = [
+    { id: 'stale', sync: { last_sync_at: '2026-11-19T03:00:00Z' } },
+    { id: 'fresh' },
+    { id: 'away', connection: { status: 'disconnected' } },
+  ];
+  const given = { listSites: sites };
+
+  test.each([
+    {
+      expected: { targets: ['fresh'] },
+      at: 'targets',
+      missing: ['fresh (already-done: Synced 3 h ago.)'],
+      unexpected: ['stale https://stale.example'],
+    },
+    {
+      expected: { skipped: { away: 'locked', none: 'locked' } },
+      at: 'skipped',
+      missing: ['away: locked', 'none: locked'],
+      unexpected: ['away: not-eligible, The site is disconnected.'],
+    },
+    {
+      expected: { skipped: { fresh: 'already-done' } },
+      at: 'skipped',
+      missing: ['fresh: already-done'],
+      unexpected: [],
+    },
+    {
+      expected: { requests: [{ operation: 'syncSite', params: { site_id: 'fresh' } }] },
+      at: 'requests',
+      missing: ['syncSite {"site_id":"fresh"}'],
+      unexpected: ['syncSite {"site_id":"stale"}'],
+    },
+    { expected: { requests: [] }, at: 'requests', missing: [], unexpected: ['syncSite {"site_id":"stale"}'] },
+    { expected: { cost: { acting: 2 } }, at: 'cost.acting', missing: ['2'], unexpected: ['1'] },
+    { expected: { warnings: ['tag'] }, at: 'warnings', missing: ['tag'], unexpected: [] },
+    { expected: { stopped: 'max_targets' }, at: 'stopped', missing: ['max_targets'], unexpected: [] },
+    {
+      expected: { next: ['2026-11-22T03:00'] },
+      at: 'next',
+      missing: ['2026-11-22T02:00:00.000Z'],
+      unexpected: ['2026-11-22T01:00:00.000Z'],
+    },
+  ])('$expected', async ({ expected, at, missing, unexpected }) => {
+    expect(await result({ given, expect: expected })).toEqual({ differences: [{ at, missing, unexpected }] });
+  });
+
+  test('targets are found by id or label, and in their order if the policy sorts', async () => {
+    const two = [sites[0], { id: 'staler', sync: { last_sync_at: '2026-11-18T03:00:00Z' } }];
+    const inOrder = { targets: ['staler', 'https://stale.example'] };
+    expect(await result({ given: { listSites: two }, expect: inOrder })).toEqual({ differences: [] });
+
+    const { differences } = await result({
+      given: { listSites: two },
+      expect: { targets: ['stale', 'staler'] },
+    });
+
+    expect(differences).toEqual([
+      {
+        at: 'targets',
+        missing: ['stale, staler'],
+        unexpected: ['staler https://staler.example, stale https://stale.example'],
+      },
+    ]);
+  });
+});
+
+test('the body of a request is compared whole, and nothing is sent to learn it', async () => {
+  const dir = join(folder, 'policies');
+  const text = stringify({
+    policies: [
+      {
+        name: 'note',
+        job: 'api-call',
+        select: { from: 'listSites' },
+        with: {
+          operation: 'createSiteNote',
+          body: { note: { content: { cel: '"Care of " + site.title' } } },
+        },
+      },
+    ],
+  });
+  const file = `${dir}.yaml`;
+  writeFileSync(file, text);
+  const policies = loadPolicies({ dir: folder, files: [file], registry });
+  const tests = join(folder, 'note.yaml');
+  const entry = (content: string) => ({
+    name: 'It notes',
+    policy: 'note',
+    at: AT,
+    given: { listSites: [{ id: 'shop', title: 'Shop' }] },
+    expect: {
+      requests: [{ operation: 'createSiteNote', params: { site_id: 'shop' }, body: { note: { content } } }],
+    },
+  });
+  writeFileSync(tests, stringify({ tests: [entry('Care of Shop'), entry('Care')] }));
+
+  const found = loadTests([tests], policies).tests.map((one) => runTest(one, { registry, budget }));
+
+  expect(await Promise.all(found)).toEqual([
+    { differences: [] },
+    {
+      differences: [
+        {
+          at: 'requests',
+          missing: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care"}}'],
+          unexpected: ['createSiteNote {"site_id":"shop"} {"note":{"content":"Care of Shop"}}'],
+        },
+      ],
+    },
+  ]);
+});
+
+test('a list that the policy reads and the test does not give is an error, not an empty list', async () => {
+  const { error } = await result({ policy: 'update-check', given: {}, expect: { targets: [] } });
+  expect(error).toBe(
+    'The test gives no listAutoUpdateSchedules, which the policy reads. Add it under "given"; an empty list is [].',
+  );
+});
+
+test('a test of the schedule alone needs no items', async () => {
+  expect(await result({ expect: { next: ['2026-11-22T02:00'] } })).toEqual({ differences: [] });
+});
+
+describe('a broken test is a finding with its place', () => {
+  const site = (item: string) => `    given: { listSites: [${item}] }\n    expect: {}\n`;
+  const time = `    at: ${AT}\n`;
+  test.each([
+    {
+      entry: `${time}    expect: { target: [] }\n`,
+      place: '5:15',
+      says: '"target" is not known here.',
+      hint: 'did you mean targets?',
+    },
+    {
+      entry: `${time}${site('{ synch: {} }')}`,
+      place: '5:28',
+      says: '"synch" is not known here.',
+      hint: 'did you mean sync?',
+    },
+    {
+      entry: `${time}${site('{ id: 12 }')}`,
+      place: '5:32',
+      says: '"id" must be a string, not a number.',
+      hint: 'put it into quotes',
+    },
+    {
+      entry: `${time}${site('{ tags: [{ name: x }] }')}`,
+      place: '5:26',
+      says: '"tags[0].id" is missing.',
+      hint: undefined,
+    },
+    {
+      entry: '    expect: {}\n',
+      place: '2:5',
+      says: '"at" is missing: without an inventory, a test needs a time such as 2026-11-21T02:00:00Z.',
+      hint: undefined,
+    },
+    {
+      entry: `${time}    inventory: none.json\n    expect: {}\n`,
+      place: '5:16',
+      says: 'cannot be read: it does not exist.',
+      hint: undefined,
+    },
+  ])('$says', ({ entry, place, says, hint }) => {
+    const { tests, findings } = loaded(`tests:\n  - name: It\n    policy: nightly-sync\n${entry}`);
+
+    expect(tests).toEqual([]);
+    expect(findings).toHaveLength(1);
+    const [{ line, column, message, suggestion } = { line: 0, column: 0, message: '', suggestion: '' }] =
+      findings;
+    expect(`${line}:${column}`).toBe(place);
+    expect(message).toContain(says);
+    expect(suggestion).toBe(hint);
+  });
+
+  test('an unknown policy is shown with the one that was meant', () => {
+    const { findings } = loaded(`tests:\n  - name: It\n    policy: nightly-snc\n${time}    expect: {}\n`);
+    expect(findings).toMatchObject([
+      { line: 3, message: 'There is no policy "nightly-snc".', suggestion: 'did you mean nightly-sync?' },
+    ]);
+  });
+});
+
+test('the JSON schema of test files knows lists, their fields and what can be expected', () => {
+  const text = JSON.stringify(testFileJsonSchema());
+  for (const name of ['listSites', 'last_sync_at', 'listSiteNotes', 'targets', 'syncSite'])
+    expect(text).toContain(`"${name}"`);
+});
