@@ -323,18 +323,17 @@ export const PolicyEntry = Entry.refine(
 );
 export type PolicyEntry = z.output<typeof PolicyEntry>;
 
-/**
- * A file of policies; its entries are read one by one, so that a broken one does not take the others with it.
- */
-const PolicyFile = z.strictObject({
-  policies: z.array(PolicyEntry).describe('One or more policies.'),
-});
 const variable = z
   .string()
   .regex(
     placeholderName,
     'must consist of letters, digits, hyphens and underscores, and start with a letter or an underscore, such as region',
   );
+
+/**
+ * A file of policies before it is expanded. Its policies are read one by one, so that one with errors leaves the
+ * others usable.
+ */
 export const PolicyFileOutline = z.strictObject({
   vars: z
     .record(
@@ -346,10 +345,7 @@ export const PolicyFileOutline = z.strictObject({
   defaults: z
     .optional(z.record(z.string(), z.unknown()))
     .describe(
-      'Keys of a policy, which every policy of this file has. Its own keys come first; maps are merged. Default none.',
+      'Keys of a policy that every policy of this file has. Its own keys come first; maps are merged. Default none.',
     ),
-  policies: z.array(z.unknown()),
+  policies: z.array(z.unknown()).describe('One or more policies.'),
 });
-
-/** The JSON Schema of `config/policies/*.yaml`, for editors. */
-export const policyFileJsonSchema = () => z.toJSONSchema(PolicyFile, { io: 'input' });

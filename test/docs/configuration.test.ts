@@ -1,6 +1,6 @@
 /** The page of keys is generated from the descriptions in the code; `npm run docs` writes it. */
 import { expect, test } from 'vitest';
-import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
+import { policyEntryJsonSchema, policyFileJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { configFileJsonSchema } from '../../src/settings/config-file.ts';
 
 interface Schema {
@@ -71,7 +71,10 @@ const table = (schema: object, path = '') =>
 
 test('docs/configuration.md describes every key as the code does', async () => {
   const config = configFileJsonSchema();
-  const policy = (policyFileJsonSchema() as Schema).properties?.['policies']?.items ?? {};
+  const policy = policyEntryJsonSchema();
+  const { vars, defaults, policies } = policyFileJsonSchema().properties;
+  const list = { ...policies, items: { type: 'object' } };
+  const file = { vars, defaults: { ...defaults, type: 'object', properties: {} }, policies: list };
   const page = `# Configuration keys
 
 Generated from the descriptions in the code, which \`caretaker schema config\` and \`caretaker schema policy\` print for editors.
@@ -87,7 +90,12 @@ ${table(config)}
 
 ## \`config/policies/*.yaml\`
 
-Each file holds a list, \`policies:\`, of entries with these keys. A running daemon reloads them when they change.
+A running daemon reloads the files when they change. Each file has these keys:
+
+${table({ properties: file, required: ['policies'] })}
+
+[config/README.md](../config/README.md#policies-that-share-keys-defaults-vars-matrix) explains \`defaults\`, \`vars\` and \`matrix\`. Each entry
+of \`policies\` has these keys:
 
 ${table(policy)}
 

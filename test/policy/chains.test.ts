@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { asWritten } from '../../src/policy/as-written.ts';
 import { chainFault, chainsOf, linksByName } from '../../src/policy/chains.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
-import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
+import { policyEntryJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { placeOf, renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from '../settings/folder.ts';
 import { registry } from './tiny-job.ts';
@@ -152,10 +152,7 @@ test('one file checked alone may follow a policy of another file of the folder',
 });
 
 test('a schedule has crons or a predecessor, in the JSON Schema as well', () => {
-  const { properties } = policyFileJsonSchema() as never as {
-    properties: { policies: { items: { properties: { schedule: Record<string, never> } } } };
-  };
-  const { schedule } = properties.policies.items.properties;
+  const schedule = policyEntryJsonSchema().properties?.['schedule'];
   expect(schedule).toMatchObject({
     additionalProperties: false,
     oneOf: [{ required: ['cron'] }, { required: ['after'] }],
@@ -169,7 +166,7 @@ test('a schedule has crons or a predecessor, in the JSON Schema as well', () => 
       },
     },
   });
-  expect(schedule['required'] ?? []).not.toContain('cron');
+  expect(schedule?.required ?? []).not.toContain('cron');
 });
 
 test('a policy that leads into a loop of others has no fault of its own', () => {

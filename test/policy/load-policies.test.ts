@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { asWritten } from '../../src/policy/as-written.ts';
 import { loadPolicies } from '../../src/policy/load-policies.ts';
 import type { Policy } from '../../src/policy/policy.ts';
-import { policyFileJsonSchema } from '../../src/policy/policy-file.ts';
+import { policyEntryJsonSchema } from '../../src/policy/policy-file-schema.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import { renderFinding } from '../../src/yaml/diagnostic.ts';
 import { folderWith } from '../settings/folder.ts';
@@ -542,5 +542,5 @@ test('every key of a policy is described in the JSON Schema', () => {
       ...undescribed(inner, `${path}.${key}`),
     ]),
   ];
-  expect(undescribed(policyFileJsonSchema() as Schema, '')).toEqual([]);
+  expect(undescribed(policyEntryJsonSchema() as Schema, '')).toEqual([]);
 });

@@ -8,7 +8,7 @@ const kinds = ['policy', 'config', 'tests'];
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
   if (what !== undefined && !kinds.includes(what)) throw noSchema(what);
   const [{ policyFileJsonSchema }, { configFileJsonSchema }, { testFileJsonSchema }] = await Promise.all([
-    import('../../policy/policy-file.ts'),
+    import('../../policy/policy-file-schema.ts'),
     import('../../settings/config-file.ts'),
     import('../../offline/tests/test-file.ts'),
   ]);
