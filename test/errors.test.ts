@@ -28,7 +28,7 @@ test.each([
   ['a multiple', z.number().multipleOf(5), 7, '"at" must be a multiple of 5.'],
   ['a pattern', z.string().regex(/^a$/), 'b', '"at" has an unsupported format.'],
   ['a rule without words', z.string().refine(() => false), 'b', '"at" is not supported.'],
-  ['a number', z.number(), Number.NaN, '"at" must be a number, not none (NaN).'],
+  ['a number', z.number(), Number.NaN, '"at" must be a number, not NaN.'],
   ['a tuple', z.tuple([z.string()]), [], undefined],
   ['a date', z.date(), 'x', undefined],
 ])('a value that is not %s is refused in our words', (_, schema, value, says) => {

@@ -1,7 +1,7 @@
 /**
- * What blocks a run from outside: the service or Redis is unavailable, or other clients have used up the
- * account's requests. Each is reported once after some seconds, and once when it has ended. A slow answer is
- * reported once, lost work each time more of it is found.
+ * Reports what blocks a run from outside: the service or Redis is unavailable, or other clients have used up
+ * the account's requests. Each blocker is reported when it has lasted ten seconds, and again when it ends. A
+ * slow response is reported once. Lost work is reported each time more of it is found.
  */
 import type { Caretaker } from '../app/caretaker.ts';
 import { endedCount } from '../run/moves.ts';
@@ -10,28 +10,28 @@ import { formatLostWork } from './output/run-advice.ts';
 import { clockTime, timeOfDay } from './output/show-run.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** What ends sooner is not reported. */
+/** Shorter interruptions are not reported. */
 const REPORT_AFTER_MS = 10_000;
 const POLL_INTERVAL_MS = 1_000;
-/** A request without an answer for so long is reported. */
+/** A request without a response for this long is reported. */
 const SLOW_MS = 4_000;
-/** At most so many targets are read to count lost work. */
+/** The maximum number of targets that are read to count lost work. */
 const MAX_READ = 1_000;
 
-/** The state of an account, from its budget. */
+/** The state of an account, read from its budget. */
 export interface AccountHealth {
   now: number;
-  /** Since when nobody got a usable answer. */
+  /** The time since which no process has received a usable response. */
   failingSince?: number | undefined;
-  /** When that was last seen. */
+  /** The time of the last failure. */
   failedAt?: number | undefined;
-  /** Since when this run is watched: what was seen before may be over. */
+  /** The time since which this run is watched. Earlier failures may be over. */
   watchedSince: number;
   limit: number;
-  /** Whether the requests of this window are used up, and when the window ends. */
+  /** Whether the requests of the current window are used up, and when the window ends. */
   spent: boolean;
   resetsAt: number;
-  /** Requests of this run in this window. */
+  /** Requests that this run has sent in the current window. */
   own: number;
 }
 
@@ -39,12 +39,12 @@ export type Blocker =
   | { is: 'unavailable'; since: number }
   | { is: 'exhausted'; limit: number; until: number };
 
-/** What blocks a run, if it has lasted for some seconds. */
+/** Returns what blocks a run, once it has lasted ten seconds. */
 export function blockerOf(health: AccountHealth): Blocker | undefined {
   const { now, failingSince, failedAt = 0, watchedSince, limit, spent, resetsAt, own } = health;
   if (failingSince !== undefined && failedAt >= watchedSince && now - failingSince >= REPORT_AFTER_MS)
     return { is: 'unavailable', since: failingSince };
-  // A run that uses up its account's requests itself is not blocked.
+  // A run that uses up the requests of its account itself is not blocked.
   if (spent && resetsAt - now > REPORT_AFTER_MS && own < limit / 2)
     return { is: 'exhausted', limit, until: resetsAt };
   return undefined;
@@ -55,7 +55,7 @@ export class Blockers {
   private reported: Blocker | undefined;
   private checkedAt = 0;
   private window = { resetsAt: 0, requests: 0 };
-  /** How many targets had ended, and since when no other has. */
+  /** The number of ended targets, and the time since which it has not changed. */
   private idle = { ended: 0, since: 0 };
   private reportedLost = 0;
   private reportedSlow = false;
@@ -64,13 +64,13 @@ export class Blockers {
   constructor(
     private readonly caretaker: Caretaker,
     private readonly terminal: Terminal,
-    /** A run that cannot even be planned is cancelled. */
+    /** Whether a run that cannot be planned is cancelled instead of continued later. */
     private readonly cancelIfRefused: boolean,
   ) {
     this.watchedSince = caretaker.clock.now();
   }
 
-  /** Checks at most once a second. */
+  /** Checks and reports, at most once a second. */
   async check(run: Run): Promise<void> {
     const { clock } = this.caretaker;
     const now = clock.now();
@@ -87,7 +87,9 @@ export class Blockers {
     await this.checkLostWork(run, now);
   }
 
-  /** Where nothing has ended for a while, says how much of the work in flight the service has forgotten. */
+  /**
+   * When no target has ended for ten seconds, reports how much work in flight the service no longer knows.
+   */
   private async checkLostWork(run: Run, now: number): Promise<void> {
     const ended = endedCount(run.counts);
     if (ended !== this.idle.ended || this.idle.since === 0) this.idle = { ended, since: now };
@@ -95,28 +97,29 @@ export class Blockers {
     this.idle.since = now;
     const following = await this.caretaker.records.targets.inState(run.id, 'following', MAX_READ);
     const lost = following.filter(({ lostAt }) => lostAt !== undefined);
-    const words = lost.length > this.reportedLost ? formatLostWork(lost, now) : undefined;
+    const text = lost.length > this.reportedLost ? formatLostWork(lost, now) : undefined;
     this.reportedLost = lost.length;
-    if (words) this.terminal.message(words);
+    if (text) this.terminal.message(text);
   }
 
   /**
-   * The result of `read`; prints a line when Redis does not answer. Nothing when `signal` aborts first.
+   * Returns the result of `read`, and reports when Redis does not respond. Returns undefined when `signal`
+   * aborts first.
    */
   async read<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const { clock } = this.caretaker;
     const since = clock.now();
     const answered = new AbortController();
-    const both = AbortSignal.any([signal, answered.signal]);
+    const either = AbortSignal.any([signal, answered.signal]);
     const answer = read().finally(() => answered.abort());
-    await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, both)]);
-    if (!both.aborted) {
+    await Promise.race([answer, clock.sleep(REPORT_AFTER_MS, either)]);
+    if (!either.aborted) {
       this.terminal.message(
-        `Redis has not responded since ${timeOfDay(since)}; nothing is lost, and work continues when it responds.`,
+        `Redis has not responded since ${timeOfDay(since)}. Nothing is lost; work continues when it responds.`,
       );
       await Promise.race([answer, untilAborted(signal)]);
       if (!signal.aborted)
-        this.terminal.message(`Redis answers again, after ${clockTime(clock.now() - since)}.`);
+        this.terminal.message(`Redis responds again, after ${clockTime(clock.now() - since)}.`);
     }
     return signal.aborted ? undefined : answer;
   }
@@ -127,7 +130,7 @@ export class Blockers {
     this.reportedSlow = true;
     const service = this.caretaker.settings.accounts[run.account]?.baseUrl ?? 'The service';
     this.terminal.message(
-      `${service} has left a request of ${timeOfDay(waitingSince)} without an answer so far; it is given half a minute.`,
+      `${service} has not responded to a request sent at ${timeOfDay(waitingSince)}. The request times out after 30 seconds.`,
     );
   }
 
@@ -136,17 +139,17 @@ export class Blockers {
     if (found?.is === reported?.is) return;
     this.reported = found;
     if (found?.is === 'unavailable') {
-      const goesOn = run.planComplete || !this.cancelIfRefused;
+      const continues = run.planComplete || !this.cancelIfRefused;
       this.terminal.message(
-        `The service has not responded since ${timeOfDay(found.since)}${goesOn ? '; nothing is lost, and work continues when it responds' : ''}.`,
+        `The service has not responded since ${timeOfDay(found.since)}.${continues ? ' Nothing is lost; work continues when it responds.' : ''}`,
       );
     } else if (found) {
       this.terminal.message(
-        `The account's ${found.limit} requests a minute are used up until ${timeOfDay(found.until)}, most of them not by this run; work continues then.`,
+        `The account's ${found.limit} requests per minute are used up, mostly by other clients. Work continues at ${timeOfDay(found.until)}.`,
       );
     } else if (reported?.is === 'unavailable') {
       this.terminal.message(`The service responds again, after ${clockTime(now - reported.since)}.`);
-    } else this.terminal.message('The account has requests again.');
+    } else this.terminal.message('The account has requests available again.');
   }
 }
 

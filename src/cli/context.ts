@@ -1,4 +1,4 @@
-/** What commands start from: the settings, the policies, and an opened Caretaker that is closed again. */
+/** What every command starts with: the settings, the policies, and connections that are closed afterwards. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Caretaker } from '../app/caretaker.ts';
@@ -11,6 +11,7 @@ import type { Policy } from '../policy/policy.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { suggestionFor } from '../suggest.ts';
+import { countOf } from '../text.ts';
 import {
   type Diagnostic,
   InvalidFilesError,
@@ -33,7 +34,7 @@ export function settingsOf({ config }: GlobalOptions): Settings {
 }
 
 /**
- * The log of a command: errors only, unless `--verbose` is given, since the command prints what matters.
+ * The log of a command. It has errors only, unless `--verbose` is given: the command prints the rest itself.
  */
 export async function commandLog({ verbose }: GlobalOptions): Promise<Log> {
   const { openLog } = await import('../log.ts');
@@ -49,20 +50,20 @@ export async function policiesOf(settings: Settings): Promise<Loaded> {
 }
 
 /**
- * The policy called `name`. Mistakes in other policies are only counted aloud.
+ * Returns the policy called `name`. Of errors in other policies, only the number is printed.
  *
- * @throws {InvalidFilesError} when the policy is not among the usable ones and there are mistakes that may be
- * why.
+ * @throws {InvalidFilesError} when there is no such policy and errors in the files may be the cause.
  * @throws {UsageError} when there is no such policy.
  */
 export async function policyNamed(name: string, settings: Settings, terminal: Terminal): Promise<Policy> {
   const loaded = await policiesOf(settings);
   const policy = loaded.policies.find((one) => one.name === name);
   if (!policy) throw noSuchPolicy(name, settings, loaded);
-  const mistakes = loaded.findings.length;
-  if (mistakes > 0) {
-    const what = mistakes === 1 ? 'One error' : `${mistakes} errors`;
-    terminal.message(`${what} in other policies; "caretaker validate" shows more.`);
+  const errors = loaded.findings.length;
+  if (errors > 0) {
+    terminal.message(
+      `${countOf(errors, 'error')} in other policies: "caretaker validate" shows ${errors === 1 ? 'it' : 'them'}.`,
+    );
   }
   printWarnings(
     loaded.warnings.filter((one) => one.policy === name),
@@ -84,11 +85,11 @@ export function noSuchPolicy(
   return new UsageError(`There is no policy "${name}" in ${settings.policiesDir}${hint ? `: ${hint}` : '.'}`);
 }
 
-/** Whether there can be any records: an embedded Redis that nobody has started yet holds none. */
+/** Whether records can exist: an embedded Redis that was never started has none. */
 export const hasRecords = ({ redis, dataDir }: Settings): boolean =>
   redis.kind !== 'embedded' || existsSync(join(dataDir, 'redis'));
 
-/** Opens a Caretaker for as long as `use` takes. */
+/** Opens a Caretaker, and closes it when `use` has ended. */
 export async function withCaretaker<T>(
   options: GlobalOptions,
   settings: Settings,
@@ -104,8 +105,8 @@ export async function withCaretaker<T>(
 }
 
 /**
- * Opens the records alone, for as long as `use` takes: for commands that call nobody and put nothing into a
- * queue.
+ * Opens only the records, and closes them when `use` has ended. For commands that neither send requests nor
+ * use a queue.
  */
 export async function withRecords<T>(
   options: GlobalOptions,
@@ -121,7 +122,7 @@ export async function withRecords<T>(
   }
 }
 
-/** Opens the link to one account alone, for as long as `use` takes. */
+/** Opens the records and the link to one account, and closes them when `use` has ended. */
 export async function withAccount<T>(
   name: string,
   options: GlobalOptions,
@@ -144,7 +145,7 @@ export function printFindings(findings: readonly Diagnostic[], terminal: Termina
     terminal.message(renderFindings(findings, { color: terminal.paint, columns: terminal.messageColumns }));
 }
 
-/** Prints what is allowed in a policy and probably not intended. */
+/** Prints warnings: what is valid in a policy but probably not intended. */
 export function printWarnings(warnings: readonly Diagnostic[], terminal: Terminal): void {
   const warning = terminal.paint('yellow', 'warning');
   for (const [at, one] of warnings.entries())
@@ -153,7 +154,7 @@ export function printWarnings(warnings: readonly Diagnostic[], terminal: Termina
     );
 }
 
-/** Prints what is in the policies folder and is not read, in case it was meant as a policy. */
+/** Prints which files of the policies folder are not read, in case one was intended as a policy. */
 export function printIgnored(ignored: readonly string[], terminal: Terminal): void {
   if (ignored.length === 0) return;
   const named = ignored
@@ -163,6 +164,6 @@ export function printIgnored(ignored: readonly string[], terminal: Terminal): vo
   const more = ignored.length > 5 ? ` and ${ignored.length - 5} more` : '';
   const verb = ignored.length === 1 ? 'is' : 'are';
   terminal.message(
-    `${terminal.paint('yellow', 'warning')}: ${named}${more} ${verb} not read: policies are the *.yaml and *.yml files of the folder itself.`,
+    `${terminal.paint('yellow', 'warning')}: ${named}${more} ${verb} not read: policies are the *.yaml and *.yml files directly in the policies folder.`,
   );
 }

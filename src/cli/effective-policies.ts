@@ -14,8 +14,8 @@ export interface Kept extends KeptPolicy {
 }
 
 /**
- * The policies that a daemon keeps active although their files have errors; of several daemons, the first
- * one's.
+ * The policies that daemons keep active although their files have errors. When several daemons keep the same
+ * policy, the version of the first one is returned.
  */
 export async function keptByDaemons(records: Pick<Records, 'presence'>, now: number): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
@@ -28,9 +28,10 @@ export async function keptByDaemons(records: Pick<Records, 'presence'>, now: num
 }
 
 /**
- * The policy called `name`: of a file that can be read, or as a daemon keeps it active.
+ * Returns the policy called `name`: from its file if that is valid, otherwise the version that a daemon keeps
+ * active.
  *
- * @throws {InvalidFilesError} {UsageError} when there is none.
+ * @throws {InvalidFilesError} or {UsageError} when there is neither.
  */
 export async function findActivePolicy(
   name: string,
@@ -50,12 +51,12 @@ export async function findActivePolicy(
 export function formatKept(kept: readonly Kept[]): string[] {
   const files = [...new Set(kept.map(({ file }) => file))];
   return files.flatMap((file) => {
-    const mine = kept.filter((one) => one.file === file);
-    const [first] = mine;
+    const ofFile = kept.filter((one) => one.file === file);
+    const [first] = ofFile;
     if (!first) return [];
-    const names = mine.map(({ name, readAt }) => `${name} as it was read at ${isoMinute(readAt)}`).join(', ');
+    const names = ofFile.map(({ name, readAt }) => `${name} (read at ${isoMinute(readAt)})`).join(', ');
     return [
-      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.error.replace(/\.$/, '')}); the daemon keeps these active: ${names}.`,
+      `${shortFile(file)} has had errors since ${isoMinute(first.brokenSince)} (${first.error.replace(/\.$/, '')}); the daemon continues to use the previous version of ${names}.`,
     ];
   });
 }

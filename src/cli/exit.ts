@@ -9,9 +9,9 @@ export const exit = {
   ok: 0,
   /** A run ended `partial`, `failed`, `stopped` or `cancelled`, or the command could not do its work. */
   notAllWell: 1,
-  /** Bad usage, config or policy. */
+  /** Wrong usage, or errors in the configuration or a policy. */
   badInput: 2,
-  /** Redis or the API cannot be reached, or the account denies access. */
+  /** Redis or the API cannot be reached, or the account refuses access. */
   unreachable: 3,
   /** Interrupted by Ctrl-C: 128 + SIGINT. */
   interrupted: 130,
@@ -51,8 +51,9 @@ const codes: Record<string, number> = {
 };
 
 /**
- * Prints an error and returns the exit code: for invalid files each finding, else one sentence that ends with
- * the code of the error, by which docs/errors.md is sorted. Wrong usage needs no code: the sentence is enough.
+ * Prints an error and returns the exit code. For invalid files, prints each finding. For other errors, prints
+ * one sentence and the error code, which docs/errors.md explains. Usage errors have no code: the sentence is
+ * enough.
  */
 export function explain(error: unknown, terminal: Terminal): number {
   const { paint, message } = terminal;
@@ -74,8 +75,11 @@ export function explain(error: unknown, terminal: Terminal): number {
     printError(`${refusal[0]?.toUpperCase()}${refusal.slice(1)}.`, 'REDIS_REFUSES');
     return exit.unreachable;
   }
-  message(`${paint('red', 'error')}: Caretaker itself failed: ${messageOf(error)}`);
+  message(`${paint('red', 'error')}: internal error: ${messageOf(error)}`);
   if (process.env['CARETAKER_DEBUG'] && error instanceof Error) message(error.stack ?? '');
-  else message('Set CARETAKER_DEBUG=1 to see where. This is a bug in Caretaker; please report it.');
+  else
+    message(
+      'This is a bug in Caretaker. Please report it, with the stack trace that CARETAKER_DEBUG=1 shows.',
+    );
   return exit.notAllWell;
 }

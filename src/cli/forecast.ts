@@ -1,6 +1,6 @@
 /**
- * What all schedules of an account will cost in the next 24 hours, and which policies cannot fit into its
- * budget.
+ * Estimates the requests that all schedules of an account need in the next 24 hours, and finds the policies
+ * for which its budget is too small.
  */
 
 import type { Caretaker } from '../app/caretaker.ts';
@@ -14,18 +14,18 @@ import { firingsAhead } from '../schedule/policy-report.ts';
 export interface PolicyForecast {
   policy: string;
   firings: number;
-  /** Requests of one run; nothing when nobody can tell. */
+  /** Requests of one run; undefined when there is no estimate. */
   requests?: number;
-  /** What that is known from. */
+  /** The source of that number. */
   from: 'past runs' | 'estimate' | 'nothing';
-  /** How long its runs take at most, with everything else that is to run. */
+  /** The longest duration of its runs, beside all other scheduled runs. */
   takesMs: number;
-  /** Why it cannot fit. */
+  /** Why the budget is too small for it. */
   warning?: string;
 }
 
 export interface Forecast {
-  /** Requests of all firings, and what may be spent in the same time. */
+  /** Requests of all scheduled runs, and the requests that are available in the same time. */
   requests: number;
   capacity: number;
   policies: PolicyForecast[];
@@ -33,37 +33,37 @@ export interface Forecast {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A policy that fires more often than this is estimated to go on as it begins. */
+/** The times of a policy that fires more often than this are extrapolated. */
 const MAX_FIRINGS = 300;
 
-/** A run to come. */
+/** An upcoming run. */
 export interface ForecastRun {
   policy: string;
   at: number;
   requests: number;
   weight: number;
-  /** It takes no less than this, however much may be spent. */
+  /** The minimum duration of the run, however large the budget is. */
   minMs: number;
 }
 
 /**
- * How long each of the runs to come takes, in their order, when what may be spent in a minute is divided by
- * weight among those under way. Pure.
+ * Returns the duration of each upcoming run, in the given order. The requests of each minute are divided
+ * among the active runs by weight. Pure.
  */
-export function simulate(coming: readonly ForecastRun[], perMinute: number, now: number): number[] {
-  const open = coming.map((run, index) => {
-    // In whole minutes, as the requests are given out.
+export function simulate(upcoming: readonly ForecastRun[], perMinute: number, now: number): number[] {
+  const open = upcoming.map((run, index) => {
+    // In whole minutes, because the budget has so many requests per minute.
     const from = now + Math.floor((run.at - now) / MINUTE_MS) * MINUTE_MS;
     return { ...run, index, from, left: run.requests };
   });
   const waiting = [...open].sort((a, b) => a.at - b.at);
-  const took = coming.map(({ minMs }) => minMs);
+  const durations = upcoming.map(({ minMs }) => minMs);
   let active: typeof open = [];
-  // What has not ended a day after the last firing never fits.
+  // A run that has not ended one day after the last firing will never end.
   for (let at = now; (waiting.length > 0 || active.length > 0) && at < now + 2 * DAY_MS; at += MINUTE_MS) {
     while (waiting[0] && waiting[0].at < at + MINUTE_MS) active.push(...waiting.splice(0, 1));
     let left = perMinute;
-    // Those that need least for their weight first: what they leave is the others'.
+    // Runs with the least need for their weight come first, because the others get what these do not use.
     const byNeed = active.sort((a, b) => a.left / a.weight - b.left / b.weight);
     let weight = byNeed.reduce((sum, run) => sum + run.weight, 0);
     for (const run of byNeed) {
@@ -71,15 +71,15 @@ export function simulate(coming: readonly ForecastRun[], perMinute: number, now:
       run.left -= given;
       left -= given;
       weight -= run.weight;
-      took[run.index] = Math.max(run.minMs, at + MINUTE_MS - run.from);
+      durations[run.index] = Math.max(run.minMs, at + MINUTE_MS - run.from);
     }
     active = active.filter((run) => run.left > 1e-6);
   }
-  for (const run of [...active, ...waiting]) took[run.index] = Number.POSITIVE_INFINITY;
-  return took;
+  for (const run of [...active, ...waiting]) durations[run.index] = Number.POSITIVE_INFINITY;
+  return durations;
 }
 
-/** Costs one request for each policy that has not run yet, to count what it may work on. */
+/** Computes the forecast. Costs one request for each policy that has not run yet, to count its candidates. */
 export async function forecast(
   caretaker: Caretaker,
   account: string,
@@ -96,7 +96,7 @@ export async function forecast(
     if (times.length > 0) found.push({ policy, times, cost: await costOfRun(caretaker, policy) });
   }
   const perMinute = Math.max(1, usage.limit - Math.max(usage.reserved, usage.othersPerMinute ?? 0));
-  const coming = found.flatMap(({ policy, times, cost }) =>
+  const upcoming = found.flatMap(({ policy, times, cost }) =>
     times.map((at) => ({
       policy: policy.name,
       at,
@@ -105,12 +105,12 @@ export async function forecast(
       minMs: cost.ms,
     })),
   );
-  const took = simulate(coming, perMinute, now);
+  const durations = simulate(upcoming, perMinute, now);
   return {
-    requests: coming.reduce((sum, { requests }) => sum + requests, 0),
+    requests: upcoming.reduce((sum, { requests }) => sum + requests, 0),
     capacity: perMinute * 24 * 60,
     policies: found.map(({ policy, times, cost }) => {
-      const own = took.filter((_, index) => coming[index]?.policy === policy.name);
+      const own = durations.filter((_, index) => upcoming[index]?.policy === policy.name);
       const takesMs = Math.max(...own);
       const warning = warningOf(policy, times, takesMs);
       return {
@@ -130,19 +130,17 @@ function firingsWithin(policy: Policy, state: PolicyState | undefined, now: numb
   const times = near.filter((at) => at < to);
   const [first, last] = [times[0], times.at(-1)];
   if (times.length < MAX_FIRINGS || first === undefined || last === undefined || last <= first) return times;
-  const apart = (last - first) / (times.length - 1);
-  for (let at = last + apart; at < to; at += apart) times.push(at);
+  const interval = (last - first) / (times.length - 1);
+  for (let at = last + interval; at < to; at += interval) times.push(at);
   return times;
 }
 
-/**
- * Why runs of a policy do not fit: they would not end before they are cut off, or before the next one begins.
- */
+/** Why the budget is too small: a run would not end before its timeout, or before the next run is due. */
 function warningOf(policy: Policy, times: readonly number[], takesMs: number): string | undefined {
   const { runMs } = policy.timeout;
-  if (takesMs > runMs) return 'Its runs cannot end within timeout.run.';
-  const apart = Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
-  return takesMs > apart ? 'Its runs cannot end before the next one is due.' : undefined;
+  if (takesMs > runMs) return 'Its runs would exceed timeout.run.';
+  const interval = Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+  return takesMs > interval ? 'Its runs would not end before the next one is due.' : undefined;
 }
 
 interface RunCost {
@@ -161,7 +159,7 @@ async function costOfRun(caretaker: Caretaker, policy: Policy): Promise<RunCost>
     const { acting, following } = costOf(job, policy, targets, undefined);
     return { requests: Math.max(1, Math.ceil(targets / 100)) + acting + following, from: 'estimate', ms: 0 };
   } catch (error) {
-    // The service is away, or refuses us: the rest of the forecast is worth having all the same.
+    // The service is unavailable or refuses access. The rest of the forecast is still useful.
     if (error instanceof CaretakerError) return { from: 'nothing', ms: 0 };
     throw error;
   }

@@ -1,13 +1,13 @@
 /**
- * Ctrl-C and SIGTERM while a command follows a run: after the first, work in progress is recorded before the
- * process ends; the second ends it at once. What cannot be recorded because Redis is unavailable is found out
- * when the run continues.
+ * Handles Ctrl-C and SIGTERM while a command follows a run. After the first signal, the process records work
+ * in progress and then exits. The second signal ends it immediately. Work that cannot be recorded, because
+ * Redis is unavailable, is reconciled when the run continues.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exit } from './exit.ts';
 import type { Terminal } from './output/terminal.ts';
 
-/** How long to wait for Redis after the first signal. */
+/** The maximum time to wait for Redis after the first signal. */
 const REDIS_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 1_000;
 
@@ -15,55 +15,55 @@ export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** Removes the signal handlers. */
-  readonly over: () => void;
+  readonly removeHandlers: () => void;
 }
 
 /**
- * Resolves with true when Redis does not answer for ten seconds, with false when `over` aborts first.
+ * Resolves with true when Redis has not responded for ten seconds, and with false when `ended` aborts first.
  */
-export async function redisIsUnavailable(ask: () => Promise<unknown>, over: AbortSignal): Promise<boolean> {
-  while (!over.aborted) {
-    // A Redis that answers with an error is there; what it says comes out elsewhere.
-    const answered = ask().then(
+export async function redisIsUnavailable(ping: () => Promise<unknown>, ended: AbortSignal): Promise<boolean> {
+  while (!ended.aborted) {
+    // Redis is available when it responds with an error. That error is reported elsewhere.
+    const answered = ping().then(
       () => true,
       () => true,
     );
-    const given = sleep(REDIS_TIMEOUT_MS, false, { signal: over }).catch(() => true);
-    if (!(await Promise.race([answered, given]))) return true;
-    await sleep(PING_INTERVAL_MS, undefined, { signal: over }).catch(() => undefined);
+    const timedOut = sleep(REDIS_TIMEOUT_MS, false, { signal: ended }).catch(() => true);
+    if (!(await Promise.race([answered, timedOut]))) return true;
+    await sleep(PING_INTERVAL_MS, undefined, { signal: ended }).catch(() => undefined);
   }
   return false;
 }
 
-/** `goOn` is the command that takes the work up again, where there is one; `ask` is any question to Redis. */
+/** `continueWith` is the command that continues the work, if there is one. `ping` is any request to Redis. */
 export function handleSignals(
   terminal: Terminal,
-  { goOn, ask }: { goOn: string | undefined; ask: () => Promise<unknown> },
+  { continueWith, ping }: { continueWith: string | undefined; ping: () => Promise<unknown> },
 ): Interruption {
   const interrupt = new AbortController();
-  const over = new AbortController();
-  const leave = (words: string): never => {
-    terminal.message(goOn === undefined ? `${words}.` : `${words}; continue with: ${goOn}`);
+  const ended = new AbortController();
+  const exitWith = (text: string): never => {
+    terminal.message(continueWith === undefined ? `${text}.` : `${text}. Continue with: ${continueWith}`);
     process.exit(exit.interrupted);
   };
-  const heed = () => {
-    if (interrupt.signal.aborted) leave('Stopped at once');
+  const onSignal = () => {
+    if (interrupt.signal.aborted) exitWith('Stopped immediately');
     interrupt.abort();
-    terminal.message('Stopping: what is under way is being recorded. Ctrl-C again stops at once.');
-    void leaveWithoutRedis();
+    terminal.message('Stopping after work in progress is recorded. Press Ctrl-C again to stop immediately.');
+    void exitWithoutRedis();
   };
-  const leaveWithoutRedis = async () => {
-    if (await redisIsUnavailable(ask, over.signal))
-      leave('What was under way could not be recorded yet: Redis does not answer');
+  const exitWithoutRedis = async () => {
+    if (await redisIsUnavailable(ping, ended.signal))
+      exitWith('Work in progress could not be recorded, because Redis does not respond');
   };
-  process.on('SIGINT', heed);
-  process.on('SIGTERM', heed);
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
   return {
     signal: interrupt.signal,
-    over: () => {
-      over.abort();
-      process.off('SIGINT', heed);
-      process.off('SIGTERM', heed);
+    removeHandlers: () => {
+      ended.abort();
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
     },
   };
 }

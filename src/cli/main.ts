@@ -1,11 +1,11 @@
-/** The `caretaker` command: reads a command line, runs its command, and gives the exit code. */
+/** The `caretaker` command: parses a command line, runs its command, and returns the exit code. */
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { suggestionFor } from '../suggest.ts';
 import { exit, explain } from './exit.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 import { type CommandFunction, createProgram } from './program.ts';
 
-/** Runs one command line; gives the exit code. Never throws, never exits. */
+/** Runs one command line and returns the exit code. Never throws, never exits. */
 export async function main(argv: readonly string[]): Promise<number> {
   const terminal = openTerminal();
   const runner = new Runner(terminal);
@@ -17,52 +17,52 @@ export async function main(argv: readonly string[]): Promise<number> {
   prepare(program);
   try {
     if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync(describing(asHelpOption(program, argv)), { from: 'user' });
+    else await program.parseAsync(describeInsteadOfHelp(asHelpOption(program, argv)), { from: 'user' });
     return runner.exitCode;
   } catch (error) {
-    // commander has already reported what is wrong; help and version are no errors.
+    // commander has already reported the error. Help and version are not errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.badInput;
     return explain(error, terminal);
   }
 }
 
-/** Runs the command of a command line: commander calls it with arguments, and keeps no exit code. */
+/** Runs the command that commander has selected, and keeps its exit code, because commander does not. */
 class Runner {
   exitCode: number = exit.ok;
 
   constructor(private readonly terminal: Terminal) {}
 
-  /** `args` are those of commander: the command's arguments, its own options, and the command. */
+  /** `args` come from commander: the arguments of the command, its own options, and the command object. */
   async run<Args extends unknown[], Options>(
     load: () => Promise<CommandFunction<Args, Options>>,
     args: [...Args, unknown, { optsWithGlobals(): Options }],
   ): Promise<void> {
     const command = args.at(-1) as CommandUnknownOpts;
-    if (command.commands.length > 0) refuseUnknown(command, command.args[0]);
+    if (command.commands.length > 0) rejectUnknown(command, command.args[0]);
     const run = await load();
     const given = args.slice(0, -2) as Args;
     this.exitCode = await run(this.terminal, ...given, command.optsWithGlobals() as Options);
   }
 }
 
-/** What holds for every command of the tree, at whatever depth. */
+/** Sets what applies to every command at every depth. */
 function prepare(command: CommandUnknownOpts, path = command.name()): void {
-  const more = command.commands.length > 0 ? 'lists the commands' : 'shows what it takes';
+  const more = command.commands.length > 0 ? 'lists the commands' : 'shows its arguments and options';
   command.showHelpAfterError(`("${path} --help" ${more})`);
-  // A word behind a command that has commands of its own is one of these, misspelt.
+  // An extra word after a command with subcommands is treated as a misspelled subcommand.
   if (command.commands.length > 0) command.allowExcessArguments();
   for (const one of command.commands) prepare(one, `${path} ${one.name()}`);
 }
 
-/** A word that stands where one of a command's own commands is expected, and is none of them. */
-function refuseUnknown(command: CommandUnknownOpts, word: string | undefined): void {
+/** Rejects a word that is not a subcommand where one is expected. */
+function rejectUnknown(command: CommandUnknownOpts, word: string | undefined): void {
   const names = command.commands.map((one) => one.name());
   if (word === undefined || word.startsWith('-') || names.includes(word)) return;
   const hint = suggestionFor(word, names);
   command.error(`error: unknown command '${word}'${hint ? `: ${hint}` : ''}`);
 }
 
-/** `help runs show` and `runs help show` ask for what `runs show --help` does, at whatever depth. */
+/** Rewrites `help runs show` and `runs help show` to `runs show --help`, at every depth. */
 function asHelpOption(program: CommandUnknownOpts, argv: readonly string[]): readonly string[] {
   const at = argv.indexOf('help');
   const path = argv.slice(0, Math.max(0, at));
@@ -72,15 +72,15 @@ function asHelpOption(program: CommandUnknownOpts, argv: readonly string[]): rea
   const asked = argv.slice(at + 1).filter((word) => word !== 'help');
   for (const word of asked) {
     if (!command || command.commands.length === 0) break;
-    refuseUnknown(command, word);
+    rejectUnknown(command, word);
     command = command.commands.find((one) => one.name() === word);
   }
   return [...path, ...asked, '--help'];
 }
 
-/** `api listSites --help` asks about the operation, which only its command can describe. */
-function describing(argv: readonly string[]): string[] {
+/** Rewrites `api listSites --help` to `--describe`, because only the command can describe an operation. */
+function describeInsteadOfHelp(argv: readonly string[]): string[] {
   const [command, operation = '-'] = argv;
-  const about = command === 'api' && !operation.startsWith('-');
-  return argv.map((word) => (about && (word === '-h' || word === '--help') ? '--describe' : word));
+  const isOperation = command === 'api' && !operation.startsWith('-');
+  return argv.map((word) => (isOperation && (word === '-h' || word === '--help') ? '--describe' : word));
 }

@@ -9,38 +9,38 @@ export interface UntilOptions {
   for?: string;
 }
 
-/** A day or a time; without a zone it is UTC, as everything that is printed. */
+/** A day or a time. Without a time zone it is UTC, as in all output. */
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Why a text names no time, if known: ` (February 2026 has 28 days)`. */
+/** Why a text is not a valid time, if known: ` (February 2026 has 28 days)`. */
 export function dayNote(text: string): string {
   const why = noSuchDay(text);
   return why === undefined ? '' : ` (${why})`;
 }
 
 /**
- * The time that a text names, or the start of the day; nothing when it names none. The zone of the machine
- * does not matter.
+ * Parses a time, or a day as its start; undefined when the text is neither. The time zone of the machine has
+ * no influence.
  */
 export function parseEndTime(text: string): number | undefined {
   const [whole, zone] = TIME.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const at = Date.parse(whole.length > 10 && !zone ? `${whole}Z` : whole);
-  // `Date` reads the 30th of February as a day of March.
+  // `Date` would turn February 30 into a day of March.
   return Number.isNaN(at) || noSuchDay(whole) !== undefined ? undefined : at;
 }
 
 /**
- * The end: `--until` takes a time or a duration, `--for` a duration. Nothing when neither is given.
+ * The end time. `--until` takes a time or a duration, `--for` a duration. Undefined when neither is given.
  *
- * @throws {UsageError} for what is neither, or is over already.
+ * @throws {UsageError} when the value is invalid or in the past.
  */
 export function endOf(options: UntilOptions, now: number): number | undefined {
   if (options.until !== undefined && options.for !== undefined)
-    throw new UsageError('Give either --until or --for.');
+    throw new UsageError('Use either --until or --for, not both.');
   if (options.for !== undefined) {
     const ms = parseDuration(options.for);
-    if (!ms) throw new UsageError(`--for must be a duration such as 3d or 1h30m; not "${options.for}".`);
+    if (!ms) throw new UsageError(`--for must be a duration such as 3d or 1h30m, not "${options.for}".`);
     return now + ms;
   }
   if (options.until === undefined) return undefined;
@@ -48,7 +48,7 @@ export function endOf(options: UntilOptions, now: number): number | undefined {
   const until = ms === undefined ? parseEndTime(options.until) : now + ms;
   if (until === undefined)
     throw new UsageError(
-      `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d; not "${options.until}"${dayNote(options.until)}.`,
+      `--until must be a time or a duration, such as 2026-12-01, 2026-12-01T08:00Z or 3d, not "${options.until}"${dayNote(options.until)}.`,
     );
   if (until <= now) throw new UsageError(`--until must be in the future; ${isoMinute(until)} is not.`);
   return until;

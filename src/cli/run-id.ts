@@ -3,17 +3,17 @@ import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { UsageError } from './exit.ts';
 
-/** At most so many runs are searched for one that was not skipped. */
+/** The maximum number of runs that are searched for one that was not skipped. */
 const MAX_SEARCHED = 100;
-/** So many are named when several could be meant. */
-const MAX_NAMED = 10;
+/** The maximum number of ids that are listed when a prefix is ambiguous. */
+const MAX_LISTED = 10;
 
 /**
- * The run that `word` names. Where it is not a whole id, the ids of all runs are looked through. `last` is
- * the newest that was not refused because another was under way: nothing can be done to that, and it is the
- * other that is meant.
+ * Returns the run that `word` identifies. If it is not a complete id, the ids of all runs are searched.
+ * `last` is the newest run that was not skipped: a skipped run did nothing, so the run that was active then
+ * is meant.
  *
- * @throws {UsageError} when there is no such run, or when several begin so.
+ * @throws {UsageError} when there is no such run, or when several ids start with `word`.
  */
 export async function runNamed({ runs }: Records, word: string): Promise<Run> {
   const [exact, newest] = await Promise.all([
@@ -22,13 +22,13 @@ export async function runNamed({ runs }: Records, word: string): Promise<Run> {
   ]);
   const meant = exact ?? newest.find(({ status }) => status !== 'skipped') ?? newest[0];
   if (meant) return meant;
-  if (word === 'last') throw new UsageError('There are no runs yet. "caretaker run <policy>" fires one.');
-  const ids = await runs.startingWith(word, MAX_NAMED + 1);
+  if (word === 'last') throw new UsageError('There are no runs yet. "caretaker run <policy>" starts one.');
+  const ids = await runs.startingWith(word, MAX_LISTED + 1);
   const [first] = ids;
   const only = ids.length === 1 && first !== undefined ? await runs.get(first) : undefined;
   if (only) return only;
   if (ids.length === 0) throw new UsageError(`There is no run "${word}". "caretaker runs" lists them.`);
-  const named = ids.slice(0, MAX_NAMED).join('\n  ');
-  const more = ids.length > MAX_NAMED ? '\n  ...' : '';
-  throw new UsageError(`Several runs begin with "${word}"; which of them?\n  ${named}${more}`);
+  const listed = ids.slice(0, MAX_LISTED).join('\n  ');
+  const more = ids.length > MAX_LISTED ? '\n  ...' : '';
+  throw new UsageError(`Several runs start with "${word}". Give a longer id:\n  ${listed}${more}`);
 }

@@ -1,13 +1,13 @@
 /**
- * Resolves with the name of the first SIGINT or SIGTERM; a second one ends the process at once.
+ * Resolves with the name of the first SIGINT or SIGTERM. A second one ends the process immediately.
  */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let asked = false;
+    let received = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.on(signal, () => {
-        if (asked) process.exit(signal === 'SIGINT' ? 130 : 143);
-        asked = true;
+        if (received) process.exit(signal === 'SIGINT' ? 130 : 143);
+        received = true;
         resolve(signal);
       });
     }

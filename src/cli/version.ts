@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in `package.json`, which stands three folders up in a build and two in a checkout. */
+/** The version in `package.json`, which is three folders up in a build and two in a checkout. */
 export const version: string = read('../../../package.json') ?? read('../../package.json') ?? 'unknown';
 
 function read(path: string): string | undefined {

@@ -1,9 +1,9 @@
 /**
- * WatchOptions a run from the command line: this process takes part in the work, shows progress, and sees the
- * end.
+ * Works on a run from the command line until it has ended, and shows its progress and result.
  *
- * Ctrl-C once takes no new work, lets what is under way be recorded, and says how to go on; twice stops at
- * once. Either way nothing is lost: everything that matters is in Redis before it is acted upon.
+ * After the first Ctrl-C, the process takes no new work, records work in progress, and prints how to
+ * continue. The second Ctrl-C stops immediately. Nothing is lost either way: every step is recorded in Redis
+ * before it is carried out.
  */
 
 import type { Caretaker } from '../app/caretaker.ts';
@@ -30,34 +30,29 @@ import {
 import type { Terminal } from './output/terminal.ts';
 
 const POLL_INTERVAL_MS = 250;
-/** Where nothing may move, a line is printed so often at most. */
+/** The minimum interval between progress lines when standard error is not a terminal. */
 const PROGRESS_INTERVAL_MS = 10_000;
 
 export interface WatchOptions {
   json?: boolean | undefined;
-  /** Show every target at the end, not only those that did not succeed. */
+  /** Whether to show every target at the end, not only those that did not succeed. */
   allTargets?: boolean;
-  /** The records go away with this process: nothing to come back to. */
-  passing?: boolean;
-  /** Whether a run that cannot even begin is cancelled: the person who asked for it is told instead. */
+  /** Whether the records are deleted when this process ends, so the run cannot be continued. */
+  temporary?: boolean;
+  /** Whether a run that cannot be planned is cancelled, instead of waiting until it can be. */
   cancelIfRefused: boolean;
-  /**
-   * The run was cancelled and only comes to its end: an account that refuses us does not keep it from that.
-   */
+  /** Whether the run was cancelled before. It is followed to its end even if the account refuses access. */
   isCancelled?: boolean;
-  /** Set after Ctrl-C: from then on, work in progress is only recorded. */
-  opening?: string;
-  /** A person named the targets: that none of them could be worked on is not what was asked for. */
-  named?: boolean;
+  /** A message to print once signals are handled. */
+  openingMessage?: string;
+  /** Whether a person named the targets. If none of them is eligible, the command then fails. */
+  targetsNamed?: boolean;
 }
 
-/**
- * What a run's end means for the command that asked for it; a run that was skipped did nothing of what was
- * asked for.
- */
+/** The exit code for a run that has ended. A skipped run has done nothing, so it is not a success. */
 const exitOf = (status: RunStatus): number => (status === 'succeeded' ? exit.ok : exit.notAllWell);
 
-/** Works until the run has ended, and prints it; gives the exit code. */
+/** Works until the run has ended, prints its result, and returns the exit code. */
 export async function watchRun(
   caretaker: Caretaker,
   run: Run,
@@ -65,10 +60,10 @@ export async function watchRun(
   options: WatchOptions,
 ): Promise<number> {
   const interruption = handleSignals(terminal, {
-    goOn: options.passing ? undefined : `caretaker runs continue ${run.id}`,
-    ask: () => caretaker.records.runs.get(run.id),
+    continueWith: options.temporary ? undefined : `caretaker runs continue ${run.id}`,
+    ping: () => caretaker.records.runs.get(run.id),
   });
-  if (options.opening !== undefined) terminal.message(options.opening);
+  if (options.openingMessage !== undefined) terminal.message(options.openingMessage);
   const working = caretaker.engine.work(caretaker.settings.daemon.concurrency);
   let stopped: Promise<void> | undefined;
   try {
@@ -80,13 +75,11 @@ export async function watchRun(
     if (interruption.signal.aborted) return await printHowToContinue(caretaker, now, terminal, options);
     return await endStalled(caretaker, last, terminal, options);
   } finally {
-    await (stopped ?? working.stop()).finally(interruption.over);
+    await (stopped ?? working.stop()).finally(interruption.removeHandlers);
   }
 }
 
-/**
- * Shows progress until the run has ended, stands still for a reason a person must mend, or `signal` aborts.
- */
+/** Shows progress until the run has ended, is stalled, or `signal` aborts. */
 async function watch(
   caretaker: Caretaker,
   run: Run,
@@ -97,13 +90,13 @@ async function watch(
   const { records, clock } = caretaker;
   const blockers = new Blockers(caretaker, terminal, cancelIfRefused);
   let last = run;
-  let saidAt = clock.now();
-  let said = '';
-  let told = false;
+  let printedAt = clock.now();
+  let printed = '';
+  let spreadShown = false;
   for (;;) {
     const now = await blockers.read(async () => {
       const found = await records.runs.get(run.id);
-      if (!found) throw new Error(`the run ${run.id} is gone`);
+      if (!found) throw new Error(`the run ${run.id} no longer exists`);
       await blockers.check(found);
       return found;
     }, signal);
@@ -112,16 +105,16 @@ async function watch(
       terminal.clear();
       return last;
     }
-    const spread: string | undefined = told ? undefined : formatSpread(last);
+    const spread: string | undefined = spreadShown ? undefined : formatSpread(last);
     if (spread) terminal.message(`${last.id} ${spread}.`);
-    told ||= spread !== undefined;
+    spreadShown ||= spread !== undefined;
     if (terminal.interactive) terminal.show(progressLine(last, clock.now(), terminal));
     else {
       const line = `${last.id} ${last.status}: ${outOf(last, terminal)}`;
-      if (line !== said && clock.now() - saidAt >= PROGRESS_INTERVAL_MS) {
+      if (line !== printed && clock.now() - printedAt >= PROGRESS_INTERVAL_MS) {
         terminal.message(`${line}, ${clockTime(clock.now() - last.createdAt)}`);
-        saidAt = clock.now();
-        said = line;
+        printedAt = clock.now();
+        printed = line;
       }
     }
     await clock.sleep(POLL_INTERVAL_MS, signal);
@@ -129,15 +122,15 @@ async function watch(
 }
 
 /**
- * The account refuses us, a person has to release it, or the service was not there when the plan was to be
- * made.
+ * Whether the run waits for a person: the account refuses access, the run is held, or it could not be planned
+ * because the service was unavailable.
  */
 const isStalled = (run: Run): boolean =>
   run.status === 'blocked' ||
   run.held !== undefined ||
   (run.status === 'planning' && run.detail !== undefined);
 
-/** What became of each target of a run. */
+/** Reads all targets of a run. */
 export async function targetsOf({ records }: Caretaker, { id }: Run): Promise<Target[]> {
   const targets: Target[] = [];
   for await (const target of records.targets.all(id)) targets.push(target);
@@ -157,19 +150,18 @@ async function printEnd(
     const findings = formatFindings(targets, terminal, { all: false });
     if (findings !== undefined) terminal.data(findings);
     for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
-    if (folded && !options.passing)
-      terminal.message(`What became of each target: caretaker runs show ${run.id}`);
-    if (!options.passing)
+    if (folded && !options.temporary) terminal.message(`Show every target: caretaker runs show ${run.id}`);
+    if (!options.temporary)
       for (const line of retryAdvice(run, targets, caretaker.registry.reasons)) terminal.message(line);
   }
-  if (options.named && targets.every(({ reason }) => reason === 'not-eligible')) {
-    terminal.message('Nothing was done: none of the targets you named could be worked on.');
+  if (options.targetsNamed && targets.every(({ reason }) => reason === 'not-eligible')) {
+    terminal.message('Nothing was done: none of the targets that you named is eligible.');
     return exit.notAllWell;
   }
   return exitOf(run.status);
 }
 
-/** Prints what a person is to see of targets; gives whether many were told in one row. */
+/** Prints the targets that need attention. Returns whether some of them share one row. */
 function printTargets(
   targets: readonly Target[],
   terminal: Terminal,
@@ -186,29 +178,29 @@ function printTargets(
 }
 
 /**
- * Whether a person is shown how a target ended: not when it succeeded or needed nothing, unless its reason is
- * notable or its end is itself a finding.
+ * Whether the result of a target is shown. A target that succeeded or needed no action is shown only if its
+ * reason is notable or its detail is a finding.
  */
 const isShown = ({ outcome, reason = '', detail, findings = [] }: Target, reasons: Reasons): boolean =>
   (outcome !== 'succeeded' && reason !== 'already-done') ||
   reasons.get(reason)?.notable === true ||
-  findings.some(({ message: says }) => says === detail);
+  findings.some(({ message }) => message === detail);
 
 async function printHowToContinue(
   caretaker: Caretaker,
   run: Run,
   terminal: Terminal,
-  { passing }: WatchOptions,
+  { temporary }: WatchOptions,
 ): Promise<number> {
-  if (passing) {
+  if (temporary) {
     terminal.message(`${run.id} was ${run.status}: ${outOf(run, terminal)}.`);
     return exit.interrupted;
   }
-  const other = await findActiveProcess(caretaker, run.account);
+  const activeProcess = await findActiveProcess(caretaker, run.account);
   terminal.message(`${run.id} is ${run.status}: ${outOf(run, terminal)}. Nothing is lost.`);
-  if (other) terminal.message(`It continues without this command: ${other} works on it.`);
+  if (activeProcess) terminal.message(`The run continues: ${activeProcess} works on it.`);
   else {
-    if (run.ending) terminal.message('It is cancelled, and no process works on it any more.');
+    if (run.ending) terminal.message('The run is cancelled, but no process works on it.');
     terminal.message(formatRunCommands(run));
   }
   return exit.interrupted;
@@ -221,11 +213,12 @@ async function endStalled(
   options: WatchOptions,
 ): Promise<number> {
   terminal.message(`${terminal.paint('red', 'error')}: ${run.detail ?? `The run is ${run.status}.`}`);
-  if (run.held) terminal.message('The run waits until a person decides.');
+  if (run.held) terminal.message('The run waits until it is released or cancelled.');
   else if (options.cancelIfRefused && !run.planComplete) {
     await caretaker.engine.cancel(run.id);
-    terminal.message('Nothing was started; the run was cancelled.');
-  } else terminal.message(`The run waits. When the cause is fixed: caretaker runs continue ${run.id}`);
+    terminal.message('Nothing was started. The run was cancelled.');
+  } else
+    terminal.message(`The run waits. Continue it when the cause is fixed: caretaker runs continue ${run.id}`);
   if (options.json) {
     const now = (await caretaker.records.runs.get(run.id)) ?? run;
     terminal.json(toReport(now, await targetsOf(caretaker, now)));

@@ -7,7 +7,7 @@ export function optionsAsWritten(schema: z.core.$ZodType, value: unknown): unkno
   if (typeof value === 'number') {
     const { title } = z.globalRegistry.get(schema) ?? {};
     if (title === 'duration') return value === 0 ? 0 : formatDuration(value);
-    if (title === 'share') return `${value}%`;
+    if (title === 'percentage') return `${value}%`;
   }
   if (schema instanceof z.ZodObject && typeof value === 'object' && value !== null) {
     const shape = schema.shape as Record<string, z.core.$ZodType>;

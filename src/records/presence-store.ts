@@ -14,7 +14,7 @@ const KeptPolicy = z.object({
   /** When the active version was first read, and since when the file is broken. */
   readAt: z.number(),
   brokenSince: z.number(),
-  /** The first error of the file, after line and column: `3:5: "croon" is not known here.` */
+  /** The first error of the file, after line and column: `3:5: "croon" is not a known key.` */
   error: z.string(),
 });
 export type KeptPolicy = z.output<typeof KeptPolicy>;

@@ -1,8 +1,9 @@
 /**
- * The tick: node-cron calls every few seconds, and its run coordinator has one daemon answer each call.
+ * The tick of the scheduler: node-cron fires every few seconds in each daemon, and its run coordinator
+ * selects one daemon to handle the tick.
  *
- * It decides nothing. A call that nobody answers, because its daemon died over it, is caught up by the next
- * one: what is due is read from Redis each time.
+ * The tick itself decides nothing. If the daemon dies while it handles a tick, the next tick does the work:
+ * what is due is read from Redis each time.
  */
 import { randomUUID } from 'node:crypto';
 import { createTask, type Logger, type ScheduledTask } from 'node-cron';
@@ -10,92 +11,92 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { LockStore } from '../records/lock-store.ts';
 
-/** A tick under way. */
+/** A running tick. */
 export interface Tick {
-  /** Ends the calls; resolves when the one at work is done. */
+  /** Stops the tick. Resolves when the current call has ended. */
   stop(): Promise<void>;
 }
 
 export interface CronTickOptions {
   answer: () => Promise<void>;
   /**
-   * Called at every call that some daemon answers, this one or another: Redis and node-cron are both at work.
+   * Called for each tick that this daemon or another one handles. It shows that Redis and node-cron work.
    */
   onBeat?: () => void;
   locks: LockStore;
   /**
-   * The daemons of one name share their calls; asked at each. Those with other policies answer calls of their
-   * own. Default: all share them.
+   * Daemons with the same group share the ticks. Read at each tick. Daemons with other policies form a group
+   * of their own. Default: one group.
    */
   group?: () => string;
-  /** By its time, shared by all machines, the daemons agree on which call is which. */
+  /** The clock that all machines share, by which daemons identify a tick. */
   clock: Pick<Clock, 'now'>;
   log: Log;
-  /** Default 5: no longer than twice that a firing waits when its daemon dies. */
+  /** Default 5. If a daemon dies, a run starts at most twice this time late. */
   everySeconds?: number;
 }
 
-/** A call that comes later than this, because the process stood still, is left to the next. */
+/**
+ * A tick that is later than this, because the process was suspended, is skipped. The next one does the work.
+ */
 const TOLERANCE_MS = 60_000;
 const CHECK_INTERVAL_MS = 1_000;
 
-/**
- * Starts calling `answer`, never again before it is done, and each time in one of all daemons on this Redis.
- */
+/** Calls `answer` at each tick, in one of the daemons on this Redis, and never twice at the same time. */
 export function startCronTick(options: CronTickOptions): Tick {
   const { log, everySeconds = 5 } = options;
   const silentMs = everySeconds * 1_000 + CHECK_INTERVAL_MS;
-  const beat: Beat = { calledAt: performance.now(), busy: 0, stopped: false };
-  let task = cronTask(options, beat);
-  // When the machine's clock is put back, node-cron waits until it is as late again as it was.
-  const looking = setInterval(() => {
-    if (beat.busy > 0 || performance.now() - beat.calledAt <= silentMs) return;
-    beat.calledAt = performance.now();
-    log.debug('the machine’s clock was put back: the tick starts again');
+  const state: TickState = { calledAt: performance.now(), busy: 0, stopped: false };
+  let task = cronTask(options, state);
+  // When the clock of the machine is set back, node-cron waits until the former time is reached again.
+  const watchdog = setInterval(() => {
+    if (state.busy > 0 || performance.now() - state.calledAt <= silentMs) return;
+    state.calledAt = performance.now();
+    log.debug('the clock of the machine was set back: restarting the tick');
     void task.destroy();
-    task = cronTask(options, beat);
-    void task.execute().catch(() => undefined); // node-cron has told the log
+    task = cronTask(options, state);
+    void task.execute().catch(() => undefined); // node-cron has logged it
   }, CHECK_INTERVAL_MS);
-  looking.unref();
+  watchdog.unref();
   return {
     async stop() {
-      beat.stopped = true;
-      clearInterval(looking);
+      state.stopped = true;
+      clearInterval(watchdog);
       await task.destroy();
-      await beat.atWork?.catch(() => undefined);
+      await state.current?.catch(() => undefined);
     },
   };
 }
 
-/** What is known of the calls, by time that is steady. */
-interface Beat {
+/** The state of the calls. Times are monotonic. */
+interface TickState {
   calledAt: number;
-  /** Calls that wait for the coordinator or are being answered. */
+  /** Number of calls that wait for the coordinator or are being handled. */
   busy: number;
   stopped: boolean;
-  atWork?: Promise<void>;
+  current?: Promise<void>;
 }
 
 function cronTask(
   { answer, onBeat, locks, group, clock, log, everySeconds = 5 }: CronTickOptions,
-  beat: Beat,
+  state: TickState,
 ): ScheduledTask {
   const during = async <T>(work: () => Promise<T>): Promise<T> => {
-    beat.calledAt = performance.now();
-    beat.busy += 1;
+    state.calledAt = performance.now();
+    state.busy += 1;
     try {
       return await work();
     } finally {
-      beat.busy -= 1;
+      state.busy -= 1;
     }
   };
   const coordinator = coordinatorOver({ locks, group, clock, spanMs: everySeconds * 1_000 });
   const task = createTask(
     `*/${everySeconds} * * * * *`,
     () => {
-      // The coordinator may have been asked before the stop and have answered after it.
-      if (!beat.stopped) beat.atWork = during(answer);
-      return beat.atWork;
+      // The coordinator may have been called before the stop and have responded after it.
+      if (!state.stopped) state.current = during(answer);
+      return state.current;
     },
     {
       name: 'caretaker-tick',
@@ -119,9 +120,9 @@ function cronTask(
 }
 
 /**
- * Whoever takes a call's lease first answers it; the lease is left to run out. node-cron names a call by the
- * machine's clock, which may be half a minute ahead of another's: a daemon that dies would leave calls
- * answered that have not come yet elsewhere. So a call is named by the time that all machines share.
+ * The daemon that gets the lease of a tick handles it. The lease then expires. node-cron identifies a tick by
+ * the clock of the machine, which may be half a minute ahead of another one: ticks that a dead daemon has
+ * handled would be skipped on other machines. So a tick is identified by the clock that all machines share.
  */
 function coordinatorOver({
   locks,
@@ -136,10 +137,10 @@ function coordinatorOver({
   return () => locks.acquire(`tick:${group()}:${Math.floor(clock.now() / spanMs)}`, owner, 2 * spanMs);
 }
 
-/** node-cron's own words are for the author: nothing is lost by a call that is late or left out. */
+/** Messages of node-cron are logged as debug, because nothing is lost by a late or skipped tick. */
 const loggerTo = (log: Log): Logger => ({
   info: (message) => log.debug(message),
   debug: (message) => log.debug(String(message)),
   warn: (message) => log.debug(message),
-  error: (message, err) => log.error({ err: err ?? message }, 'the scheduler did not answer a tick'),
+  error: (message, err) => log.error({ err: err ?? message }, 'the scheduler failed to handle a tick'),
 });

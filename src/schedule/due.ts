@@ -86,7 +86,9 @@ export function whatIsDue(policyName: string, schedule: Schedule, state: Schedul
   };
 }
 
-/** After a long downtime, so many scheduled times are decided together; it takes some tens of milliseconds. */
+/**
+ * After a long downtime, this many scheduled times are decided together. It takes some tens of milliseconds.
+ */
 const MAX_AT_ONCE = 500;
 
 const isPast = (scheduledFor: number | undefined, now: number): boolean =>

@@ -1,6 +1,6 @@
 /**
- * A policy as JSON: the object of `policies --json` and of `GET /api/v1/policies`. The next firing is computed
- * in one place, so that command line and dashboard show the same time.
+ * A policy as JSON: the object of `policies --json` and of `GET /api/v1/policies`. The next firing is
+ * computed in one place, so that command line and dashboard show the same time.
  */
 import { isoTime } from '../clock.ts';
 import type { Policy } from '../policy/policy.ts';

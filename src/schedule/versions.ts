@@ -39,11 +39,11 @@ export function activeVersion(policy: string, daemons: Iterable<DaemonPolicies>)
   return latest?.hash;
 }
 
-/** Of two changed at the same time, any one, as long as every scheduler takes the same. */
+/** For two versions changed at the same time, either may win, but every scheduler must choose the same. */
 const isLater = (a: Version, b: Version): boolean =>
   a.changedAt > b.changedAt || (a.changedAt === b.changedAt && a.hash > b.hash);
 
-/** The policies that these daemons have not all read alike, by name. */
+/** The policies that are not the same in all these daemons, sorted by name. */
 export function differencesOf(daemons: readonly DaemonPolicies[]): Difference[] {
   const names = new Set(daemons.flatMap(({ versions }) => [...versions.keys()]));
   return [...names].sort().flatMap((policy) => {
@@ -59,12 +59,12 @@ export function differencesOf(daemons: readonly DaemonPolicies[]): Difference[] 
   });
 }
 
-/** The difference in a sentence without its end. */
+/** The difference as a sentence without a full stop. */
 export function formatDifference({ policy, active, other, missing }: Difference): string {
   const parts = [
     active.length === 0 ? 'no scheduler has it' : `the version of ${named(active)} is active`,
     ...(other.length === 0 ? [] : [`${named(other)} has another version`]),
-    ...(missing.length === 0 ? [] : [`it is missing at ${named(missing)}`]),
+    ...(missing.length === 0 ? [] : [`${named(missing)} does not have it`]),
   ];
   return `the policy ${policy} differs between daemons: ${parts.join(', ')}`;
 }

@@ -1,10 +1,10 @@
-/** Picks an account out of the settings, complete or with a sentence that says what is missing. */
+/** Returns an account of the settings, or an error that names what is missing. */
 import { CaretakerError } from '../errors.ts';
 import { suggestionFor } from '../suggest.ts';
 import { shortFile } from '../yaml/diagnostic.ts';
 import type { Account, KnownAccount, Settings } from './settings.ts';
 
-/** An account is not there, or lacks its base URL or token: nothing can be asked of the service. */
+/** An account does not exist, or has no base URL or token, so no request can be sent. */
 export class AccountNotSetUpError extends CaretakerError {
   readonly code = 'ACCOUNT_NOT_SET_UP';
 
@@ -17,9 +17,9 @@ export class AccountNotSetUpError extends CaretakerError {
 }
 
 /**
- * The account `name` with base URL and token.
+ * Returns the account `name` with base URL and token.
  *
- * @throws {AccountNotSetUpError} when there is no such account, or it is not complete.
+ * @throws {AccountNotSetUpError} when there is no such account, or it is incomplete.
  */
 export function accountOf(settings: Settings, name: string): Account {
   const file = settings.file === undefined ? 'config/caretaker.yaml' : shortFile(settings.file);
@@ -32,13 +32,13 @@ export function accountOf(settings: Settings, name: string): Account {
   }
   const { baseUrl, token, budget, unset } = settings.accounts[name] as KnownAccount;
   if (baseUrl && token) return { name, baseUrl, token, budget };
-  const lacking = [
+  const missing = [
     ...(baseUrl ? [] : [{ what: 'no base URL', variable: unset.baseUrl, key: `accounts.${name}.base_url` }]),
     ...(token ? [] : [{ what: 'no token', variable: unset.token, key: `accounts.${name}.token` }]),
   ];
-  const whats = lacking.map(({ what }) => what).join(' and ');
-  const variables = lacking.flatMap(({ variable }) => variable ?? []).join(' and ');
-  const keys = lacking.map(({ key }) => key).join(' and ');
+  const whats = missing.map(({ what }) => what).join(' and ');
+  const variables = missing.flatMap(({ variable }) => variable ?? []).join(' and ');
+  const keys = missing.map(({ key }) => key).join(' and ');
   const remedy = variables === '' ? `set ${keys} in ${file}` : `set ${variables}, or ${keys} in ${file}`;
   throw new AccountNotSetUpError(name, `The account "${name}" has ${whats}: ${remedy}.`);
 }

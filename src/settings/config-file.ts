@@ -1,6 +1,6 @@
 /**
- * `config/caretaker.yaml` as an operator writes it: one description for reading, `caretaker schema` and the
- * docs. Names here are those of the file; `load-settings.ts` alone translates them into `Settings`.
+ * The schema of `config/caretaker.yaml`, for validation, `caretaker schema` and the docs. It uses the names
+ * of the file; only `load-settings.ts` translates them into `Settings`.
  */
 import { z } from 'zod';
 import { DaysEntry, isWeekday } from '../yaml/days.ts';
@@ -9,12 +9,10 @@ import { percent } from '../yaml/percent.ts';
 import { Receiver } from './channels.ts';
 import { isLoopback } from './settings.ts';
 
-/**
- * A shorter password of the dashboard can be guessed in spite of the throttle, by whoever has many machines.
- */
+/** A shorter password could be guessed from many machines despite the throttle of the dashboard. */
 const MIN_PASSWORD = 12;
 
-/** What accounts, notifications and policies may be called. */
+/** A name of an account, a notification channel or a policy. */
 export const name = z
   .string()
   .regex(
@@ -22,35 +20,35 @@ export const name = z
     'must be a name of lowercase letters, digits and hyphens, up to 63 characters',
   );
 
-/** Numbers out of variables arrive as texts, so both are taken. */
-export const wholeNumber = (least: number, most: number) => {
-  const says = `must be a whole number from ${least} to ${most}`;
+/** Accepts strings too, because values of variables are strings. */
+export const wholeNumber = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
   return z
-    .union([z.number(), z.string()], { error: says })
+    .union([z.number(), z.string()], { error: message })
     .transform((value, context) => {
       const number = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
-      if (Number.isInteger(number) && number >= least && number <= most) return number;
-      context.addIssue({ code: 'custom', message: says });
+      if (Number.isInteger(number) && number >= min && number <= max) return number;
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ title: `whole number, ${least} to ${most}` });
+    .meta({ title: `whole number, ${min} to ${max}` });
 };
 
 const baseUrl = z.string().transform((text, context) => {
-  const refuse = (message: string) => {
+  const reject = (message: string) => {
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   };
   const url = text.trim().replace(/\/+$/, '');
   if (url === '') return undefined;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    return refuse('must be an http:// or https:// address');
+    return reject('must be an http:// or https:// address');
   }
   const { username, password, search, hash, pathname } = new URL(url);
   if (username || password)
-    return refuse('must not hold a user name or password; the token goes into "token"');
+    return reject('must not contain a user name or password; set the token in "token"');
   if (search || hash || !/\/api\/v\d$/.test(pathname)) {
-    return refuse(
+    return reject(
       'must be an address that ends with the version of the API, such as https://example.com/api/v6',
     );
   }
@@ -60,30 +58,30 @@ const baseUrl = z.string().transform((text, context) => {
 const Account = z.strictObject({
   base_url: z
     .optional(baseUrl)
-    .describe('Address of the API with its version: https://example.com/api/v6. Default none.'),
-  token: z.optional(z.string()).describe('API token; take it from a variable. Default none.'),
+    .describe('Address of the API, including its version: https://example.com/api/v6. Default none.'),
+  token: z.optional(z.string()).describe('API token; use a variable. Default none.'),
   budget: z
     .strictObject({
       requests_per_minute: wholeNumber(1, 100_000)
         .prefault(200)
-        .describe('Requests per minute that the service allows the account. Default 200.'),
+        .describe('Requests per minute that the service allows for the account. Default 200.'),
       reserve: percent(0, 90)
         .prefault('10%')
-        .describe('Percentage of them that is reserved for people using the same account. Default 10%.'),
+        .describe('Percentage of them that is reserved for other clients of the same account. Default 10%.'),
       when_redis_is_down: z
         .enum(['stop', 'share'])
         .default('stop')
         .describe(
-          'While Redis is unavailable: requests wait for it (`stop`), or each process continues with its part (`share`). Default `stop`.',
+          'While Redis is unavailable: requests wait for it (`stop`), or each process continues with an equal part (`share`). Default `stop`.',
         ),
     })
     .prefault({})
-    .describe('How many requests we may send.'),
+    .describe('The request budget of the account.'),
 });
 
 const port = wholeNumber(1, 65_535);
 
-/** `host:port`, or the two apart. */
+/** `host:port` as a string or as two keys. */
 const Address = z
   .union([z.string(), z.strictObject({ host: z.string().min(1), port: z.optional(port) })], {
     error: 'must be an address such as redis-1:26379',
@@ -99,7 +97,7 @@ const Address = z
 
 const redisPassword = z
   .optional(z.string())
-  .describe('Password of the Redis servers; take it from a variable. Default none.');
+  .describe('Password of the Redis servers; use a variable. Default none.');
 
 const RedisUrl = z.string().transform((text, context) => {
   if (text === 'embedded') return { kind: 'embedded' } as const;
@@ -110,13 +108,19 @@ const RedisUrl = z.string().transform((text, context) => {
 });
 
 const Sentinels = z.strictObject({
-  sentinels: z.array(Address).min(1).describe('The sentinels, each host:port. Default port 26379.'),
-  name: z.string().min(1).describe('Name of the master group they watch.'),
+  sentinels: z
+    .array(Address)
+    .min(1)
+    .describe('Addresses of the sentinels, each host:port. Default port 26379.'),
+  name: z.string().min(1).describe('Name of the master group that they monitor.'),
   password: redisPassword,
 });
 
 const Cluster = z.strictObject({
-  cluster: z.array(Address).min(1).describe('Some nodes of the cluster, each host:port. Default port 6379.'),
+  cluster: z
+    .array(Address)
+    .min(1)
+    .describe('Addresses of one or more cluster nodes, each host:port. Default port 6379.'),
   password: redisPassword,
 });
 
@@ -131,29 +135,32 @@ export const ConfigFile = z.strictObject({
     .describe(
       '"embedded", redis://, rediss://, { sentinels, name } or { cluster }. Default REDIS_URL, else embedded.',
     ),
-  policies: z.string().min(1).describe('Folder of the policies, relative to this file. Default ./policies.'),
+  policies: z
+    .string()
+    .min(1)
+    .describe('Folder with the policy files, relative to this file. Default ./policies.'),
   data_dir: z
     .string()
     .min(1)
-    .describe('Folder for what must be kept on disk, relative to the project folder. Default .caretaker.'),
+    .describe('Folder for data on disk, relative to the project folder. Default .caretaker.'),
   daemon: z
     .strictObject({
       concurrency: wholeNumber(1, 1000)
         .prefault(20)
-        .describe('Entries that one process works on at the same time. Default 20.'),
+        .describe('Number of entries that one process handles at the same time. Default 20.'),
     })
     .prefault({})
-    .describe('The long-running process.'),
+    .describe('The daemon.'),
   dashboard: z
     .strictObject({
-      host: z.string().min(1).prefault('127.0.0.1').describe('Address it listens on. Default 127.0.0.1.'),
+      host: z.string().min(1).prefault('127.0.0.1').describe('Address to listen on. Default 127.0.0.1.'),
       port: wholeNumber(0, 65_535)
         .prefault(8480)
-        .describe('Port it listens on; 0 selects a free one. Default 8480.'),
+        .describe('Port to listen on; 0 selects a free one. Default 8480.'),
       password: z
         .optional(z.string())
         .describe(
-          `For signing in; at least ${MIN_PASSWORD} characters where other machines reach the dashboard. Default none: only reachable from this machine, by a sign-in link.`,
+          `Password for signing in, at least ${MIN_PASSWORD} characters if other machines can reach the dashboard. Default none: only this machine can reach it, with a sign-in link.`,
         ),
     })
     .superRefine(({ host, password = '' }, context) => {
@@ -162,14 +169,17 @@ export const ConfigFile = z.strictObject({
       const message = `must have at least ${MIN_PASSWORD} characters, because other machines can reach the dashboard on ${host}`;
       context.addIssue({ code: 'custom', path: ['password'], message });
     })
-    .describe('The web pages and the JSON API.'),
+    .describe('The dashboard and its JSON API.'),
   notifications: z
     .record(name, Receiver)
     .prefault({})
-    .describe('Notification channels, by the name that policies use. Default none.'),
+    .describe('Notification channels by name, for `notify` of policies. Default none.'),
   calendars: z
     .record(
-      name.refine((text) => !isWeekday(text), 'must be another name: a weekday means that day of every week'),
+      name.refine(
+        (text) => !isWeekday(text),
+        'must not be a weekday, because a weekday means that day of every week',
+      ),
       z.array(DaysEntry),
     )
     .prefault({})
@@ -178,12 +188,12 @@ export const ConfigFile = z.strictObject({
     ),
   retention: z
     .strictObject({
-      runs: duration(3_600_000).prefault('90d').describe('How long ended runs are remembered. Default 90d.'),
+      runs: duration(3_600_000).prefault('90d').describe('How long ended runs are kept. Default 90d.'),
     })
     .prefault({})
-    .describe('How long things are kept.'),
+    .describe('How long records are kept.'),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;
 
-/** The JSON Schema of `config/caretaker.yaml`, for editors. Every key may be left out. */
+/** The JSON Schema of `config/caretaker.yaml`, for editors. Every key is optional. */
 export const configFileJsonSchema = () => z.toJSONSchema(ConfigFile.partial(), { io: 'input' });

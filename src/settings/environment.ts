@@ -1,4 +1,4 @@
-/** The environment, and what a file `.env` in the project folder adds to it. */
+/** The environment, with the variables of a file `.env` in the project folder. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Diagnostic, InvalidFilesError } from '../yaml/diagnostic.ts';
@@ -6,10 +6,10 @@ import { readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from './variables.ts';
 
 /**
- * The environment with what `.env` in `folder` adds to it. What is set already wins; without the file,
- * nothing is added.
+ * Returns the environment with the variables of `.env` in `folder`, if that file exists. Variables that are
+ * already set take precedence.
  *
- * @throws {InvalidFilesError} when the file cannot be read, or a line of it is not what it seems.
+ * @throws {InvalidFilesError} when the file cannot be read, or a line of it is invalid or ambiguous.
  */
 export function environmentOf(folder: string, env: Environment): Environment {
   const set = Object.entries(env).filter(([, value]) => value !== undefined);
@@ -36,8 +36,8 @@ interface Fault {
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(.*)$/;
 
 /**
- * Reads `NAME=value` lines: quotes of three kinds, which may go over several lines, `\n` in double ones,
- * comments after a space. Whatever other programs would read in another way is a fault.
+ * Parses `NAME=value` lines: three kinds of quotes, which may span several lines, `\n` in double quotes, and
+ * comments after a space. A line that other programs would read differently is an error.
  */
 export function parseDotEnv(text: string): { variables: Record<string, string>; faults: Fault[] } {
   const variables = Object.create(null) as Record<string, string>;
@@ -46,21 +46,21 @@ export function parseDotEnv(text: string): { variables: Record<string, string>; 
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     if (/^\s*(#|$)/.test(line)) continue;
-    const refuse = (message: string, suggestion?: string) =>
+    const reject = (message: string, suggestion?: string) =>
       faults.push({ line: at + 1, message, ...(suggestion === undefined ? {} : { suggestion }) });
     const [, name, rest] = assignment.exec(line) ?? [];
     if (name === undefined || rest === undefined) {
-      refuse('A line of this file is written NAME=value; the name is of letters, digits and _.');
+      reject('A line must have the form NAME=value. A name has only letters, digits and _.');
       continue;
     }
-    if (Object.hasOwn(variables, name)) refuse(`${name} is given twice.`, 'keep one of them');
+    if (Object.hasOwn(variables, name)) reject(`${name} is defined twice.`, 'keep only one');
     if (name === 'CARETAKER_CONFIG')
-      refuse(
-        'CARETAKER_CONFIG has no effect here, since this file is found by way of the config.',
-        'set it outside, or use --config',
+      reject(
+        'CARETAKER_CONFIG has no effect here, because this file is found through the configuration file.',
+        'set it in the environment, or use --config',
       );
     const value = readValue(rest, lines.slice(at + 1));
-    if ('fault' in value) refuse(`The value of ${name} ${value.fault}.`, value.suggestion);
+    if ('fault' in value) reject(`The value of ${name} ${value.fault}.`, value.suggestion);
     else {
       variables[name] = value.value;
       at += value.moreLines;
@@ -77,17 +77,20 @@ function readValue(rest: string, following: readonly string[]): ParsedValue {
     const value = rest.replace(/(^|[ \t]+)#.*$/, '').trim();
     if (!value.includes('#')) return { value, moreLines: 0 };
     return {
-      fault: 'contains a "#", which starts a comment for some programs',
-      suggestion: 'put the value into quotes',
+      fault: 'contains a "#", which starts a comment in some programs',
+      suggestion: 'quote the value',
     };
   }
   const text = [rest.slice(1), ...following].join('\n');
   const end = text.indexOf(quote);
   if (end < 0)
-    return { fault: `starts with ${quote} and does not end with one`, suggestion: 'close the quotes' };
-  const behind = text.slice(end + 1).split('\n')[0] ?? '';
-  if (!/^[ \t]*(#.*)?$/.test(behind)) {
-    return { fault: 'continues after its closing quote', suggestion: 'quote it with another of " \' `' };
+    return { fault: `starts with ${quote} but has no closing one`, suggestion: 'close the quotes' };
+  const remainder = text.slice(end + 1).split('\n')[0] ?? '';
+  if (!/^[ \t]*(#.*)?$/.test(remainder)) {
+    return {
+      fault: 'continues after its closing quote',
+      suggestion: 'use another kind of quotes: " \' or `',
+    };
   }
   const inside = text.slice(0, end);
   return {
@@ -97,8 +100,7 @@ function readValue(rest: string, following: readonly string[]): ParsedValue {
 }
 
 /**
- * The place of a fault, without the values: they are secrets, and even a line that is no assignment may be
- * one.
+ * A finding without values, because they are secrets. Even a line that is not an assignment may be a secret.
  */
 function findingOf(file: string, text: string, { line, message, suggestion }: Fault): Diagnostic {
   const written = text.split(/\r?\n/)[line - 1] ?? '';

@@ -1,4 +1,4 @@
-/** Reads `config/caretaker.yaml` and the environment into the one frozen `Settings`. */
+/** Reads `config/caretaker.yaml` and the environment into one frozen `Settings`. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CaretakerError } from '../errors.ts';
@@ -24,7 +24,7 @@ export interface Where {
   env: Environment;
 }
 
-/** What holds where the file says nothing: each key of it stands in for one that is left out there. */
+/** The defaults: each key is used if the file does not have it. */
 const defaults = `accounts:
   default:
     base_url: \${CARETAKER_BASE_URL}
@@ -38,19 +38,20 @@ dashboard:
 `;
 const defaultFile = join('config', 'caretaker.yaml');
 
-/** There is no configuration where one is looked for: probably the wrong folder. */
+/** No configuration was found: probably the wrong folder. */
 export class NoConfigError extends CaretakerError {
   readonly code = 'NO_CONFIG';
   constructor(readonly folder: string) {
     super(
-      `There is no ${defaultFile} in ${folder} or any folder above it: go to your project, name the file with --config, or write one with "caretaker init".`,
+      `There is no ${defaultFile} in ${folder} or any folder above it. Change to your project folder, name the file with --config, or create one with "caretaker init".`,
     );
   }
 }
 
 /**
- * The folder to which `data_dir` is relative and in which `.env` is read, wherever a command is started: the
- * one above `config/caretaker.yaml`, and of any other file the one it lies in.
+ * The project folder: `data_dir` is relative to it, and `.env` is read from it, in whatever folder a command
+ * is started. It is the folder above `config/caretaker.yaml`. For a file of another name, it is the folder of
+ * the file.
  */
 export function projectOf(file: string): string {
   const folder = dirname(resolve(file));
@@ -58,18 +59,19 @@ export function projectOf(file: string): string {
 }
 
 /**
- * The settings, complete and frozen; every secret among them is unprintable from now on.
+ * Loads the settings, complete and frozen. From then on, their secrets are hidden in all output.
  *
- * An account without base URL or token is no mistake here, since many commands need none: `accountOf` tells.
+ * An account without base URL or token is no error here, because many commands need no account. `accountOf`
+ * checks it.
  *
  * @throws {NoConfigError} when there is no file.
- * @throws {InvalidFilesError} with everything that is wrong in the file, or in `.env`.
+ * @throws {InvalidFilesError} with all errors in the file or in `.env`.
  */
 export function loadSettings({ configPath, cwd, env }: Where): Settings {
   const file = fileToRead(configPath, cwd, env);
   const environment = environmentOf(projectOf(file), env);
-  const builtIn = whole(YamlFile.parse('(built-in defaults)', defaults, maskVariables));
-  const own = whole(YamlFile.read(file, maskVariables));
+  const builtIn = valid(YamlFile.parse('(built-in defaults)', defaults, maskVariables));
+  const own = valid(YamlFile.read(file, maskVariables));
   const ownFilled = fill(own, environment);
   const builtInFilled = fill(builtIn, environment);
   const isOwn = (path: Path) =>
@@ -81,13 +83,13 @@ export function loadSettings({ configPath, cwd, env }: Where): Settings {
   );
   const findings = [...ownFilled.findings, ...('findings' in read ? read.findings : [])];
   if (!('value' in read) || findings.length > 0)
-    throw new InvalidFilesError(inOrder(withoutEchoes(findings)));
+    throw new InvalidFilesError(inOrder(withoutRepetitions(findings)));
   const { unset } = isOwn(['accounts']) ? ownFilled : builtInFilled;
   return deepFreeze({ file, ...toSettings(read.value, unset, file) });
 }
 
-/** A variable that is missing leaves its key missing as well: one finding a place is enough, the first. */
-const withoutEchoes = (findings: Diagnostic[]): Diagnostic[] => {
+/** A missing variable also makes its key missing. Only the first finding for each path is kept. */
+const withoutRepetitions = (findings: Diagnostic[]): Diagnostic[] => {
   const seen = new Set<string>();
   return findings.filter(({ path, message }) => {
     const key = path === '' ? message : path;
@@ -96,15 +98,15 @@ const withoutEchoes = (findings: Diagnostic[]): Diagnostic[] => {
 };
 
 function fileToRead(given: string | undefined, cwd: string, env: Environment): string {
-  const asked = given ?? (env['CARETAKER_CONFIG'] || undefined);
-  if (asked === undefined) return nearestConfig(cwd);
-  const file = resolve(cwd, asked);
+  const chosen = given ?? (env['CARETAKER_CONFIG'] || undefined);
+  if (chosen === undefined) return nearestConfig(cwd);
+  const file = resolve(cwd, chosen);
   if (existsSync(file)) return file;
   const source = given === undefined ? 'CARETAKER_CONFIG' : '--config';
   throw new InvalidFilesError([fileDiagnostic(file, `The config file that ${source} names does not exist.`)]);
 }
 
-/** As git finds its repository: in the current folder, else in the nearest one above. */
+/** Searches the current folder and then each folder above it, as git does for its repository. */
 function nearestConfig(cwd: string): string {
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const file = join(folder, defaultFile);
@@ -113,7 +115,7 @@ function nearestConfig(cwd: string): string {
   }
 }
 
-function whole(file: YamlFile | Diagnostic[]): YamlFile {
+function valid(file: YamlFile | Diagnostic[]): YamlFile {
   if (file instanceof YamlFile) return file;
   throw new InvalidFilesError(file);
 }
@@ -121,11 +123,11 @@ function whole(file: YamlFile | Diagnostic[]): YamlFile {
 interface FilledFile {
   value: Record<string, unknown>;
   findings: Diagnostic[];
-  /** Variables that are not set or empty, by the path of an account's base URL or token. */
+  /** Variables that are unset or empty, by the path of the base URL or token that uses them. */
   unset: Record<string, string>;
 }
 
-const isLazy = (path: Path) =>
+const isCheckedLater = (path: Path) =>
   path.length === 3 && path[0] === 'accounts' && (path[2] === 'base_url' || path[2] === 'token');
 
 function fill(file: YamlFile, environment: Environment): FilledFile {
@@ -135,14 +137,14 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
     if (typeof scalar !== 'string') return scalar;
     const filled = fillVariables(scalar, environment);
     findings.push(...filled.remarks.map((remark) => file.finding(path, remark)));
-    if (!isLazy(path)) {
+    if (!isCheckedLater(path)) {
       findings.push(...filled.missing.map((variable) => file.finding(path, missingVariable(variable))));
     } else if (!filled.value && filled.names[0] !== undefined) {
       unset[path.join('.')] = filled.names[0];
     }
     return filled.value;
   });
-  // A file in which everything is commented out says nothing, and that is fine.
+  // A file in which everything is commented out is valid.
   if (value === null || value === undefined) return { value: {}, findings, unset };
   if (typeof value === 'object' && !Array.isArray(value)) {
     return { value: value as Record<string, unknown>, findings, unset };
@@ -152,7 +154,7 @@ function fill(file: YamlFile, environment: Environment): FilledFile {
 
 const missingVariable = (variable: string) => ({
   message: `The environment variable ${variable} is not set.`,
-  suggestion: `set it, or give a default: \${${variable}:-...}`,
+  suggestion: `set it, or write a default: \${${variable}:-...}`,
 });
 
 function toSettings(config: ConfigFile, unset: Record<string, string>, file: string): Omit<Settings, 'file'> {
@@ -206,7 +208,7 @@ function toRedis(redis: ConfigFile['redis']): RedisSettings {
     : { kind: 'cluster', nodes: servers, ...(password && { password }) };
 }
 
-/** Keeps a secret from being printed, and takes an empty one for none. */
+/** Registers a secret, so that it is never printed. Returns undefined for an empty one. */
 function secret(value: string | undefined): string | undefined {
   const trimmed = value?.trim();
   keepSecret(trimmed);

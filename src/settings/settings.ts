@@ -1,43 +1,45 @@
-/** `config/caretaker.yaml` and the environment, read once into one frozen value. */
+/** The settings: `config/caretaker.yaml` and the environment, read once into a frozen value. */
 import type { RedisSettings } from '../redis/connect.ts';
 import type { Days } from '../yaml/days.ts';
 import type { Receiver } from './channels.ts';
 
 export interface Account {
   name: string;
-  /** Ends with the version segment (`/api/v6`), without a slash behind it. */
+  /** Ends with the version segment (`/api/v6`), without a trailing slash. */
   baseUrl: string;
   token: string;
   budget: {
     requestsPerMinute: number;
-    /** The share of the limit, 0 to 1, that is left for people using the same account. */
+    /** The fraction of the limit, 0 to 1, that is reserved for other clients of the same account. */
     reserve: number;
-    /** Whether requests wait while Redis is away, or this process goes on with its part. */
+    /**
+     * While Redis is unavailable: requests wait, or this process continues with an equal part of the budget.
+     */
     whenRedisIsDown: 'stop' | 'share';
   };
 }
 
-/** An account as far as the file and the environment tell: many commands need none that is complete. */
+/** An account that may be incomplete, because many commands need no account. */
 export interface KnownAccount extends Omit<Account, 'baseUrl' | 'token'> {
   baseUrl?: string;
   token?: string;
-  /** The environment variables that would fill in what is missing. */
+  /** The environment variables that would set the missing values. */
   unset: { baseUrl?: string; token?: string };
 }
 
 export type Notification = { name: string } & Receiver;
 
 export interface Settings {
-  /** Where they were read from. */
+  /** The file that they were read from. */
   file?: string;
-  /** Use `accountOf` to get one that is complete. */
+  /** May be incomplete. `accountOf` returns a complete one. */
   accounts: Record<string, KnownAccount>;
   redis: RedisSettings;
   /** Absolute paths. */
   policiesDir: string;
   dataDir: string;
   daemon: {
-    /** Entries one process works on at the same time. */
+    /** Number of entries that one process handles at the same time. */
     concurrency: number;
   };
   dashboard: { host: string; port: number; password?: string };
@@ -47,7 +49,7 @@ export interface Settings {
   retention: { runsMs: number };
 }
 
-/** Freezes a plain value with everything in it, so that no reader can change it for the others. */
+/** Freezes a plain value and everything in it, so that no reader can change it for the others. */
 export function deepFreeze<T>(value: T): T {
   if (value !== null && typeof value === 'object' && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -56,6 +58,6 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Whether an address, such as `dashboard.host`, is reachable from this machine only. */
+/** Whether an address, such as `dashboard.host`, can be reached only from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

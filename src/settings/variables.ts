@@ -1,19 +1,19 @@
 /**
- * Environment variables in the config file: `${NAME}` and `${NAME:-default}`; `$${NAME}` is left as
+ * Environment variables in the config file: `${NAME}` and `${NAME:-default}`. `$${NAME}` means a literal
  * `${NAME}`.
  */
 import type { Remark } from '../yaml/yaml-file.ts';
 
 export type Environment = Record<string, string | undefined>;
 
-// Characters between `${` and `}` are moved into a private part of Unicode while YAML looks at the text.
+// The characters of `{NAME}` are shifted into a private area of Unicode while the text is parsed as YAML.
 const shift = 0xe000;
 
 /**
- * The text with the inside of every `${...}` written in characters that mean nothing to YAML, of the same
- * length.
+ * Replaces the inside of every `${...}` by characters without a meaning in YAML, with the same length.
  *
- * Without this, `{ password: ${PASSWORD} }` would be no YAML: a brace ends a plain text inside braces.
+ * Without this, `{ password: ${PASSWORD} }` would be invalid YAML: a brace ends an unquoted string inside
+ * braces.
  */
 export const maskVariables = (text: string): string =>
   text.replace(/\$\{[^}\r\n]*\}/g, (variable) =>
@@ -29,17 +29,19 @@ const written = /(\$?)\$\{([^}]*)(\}?)/g;
 const named = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 export interface Filled {
-  /** Nothing when a variable is missing. */
+  /** Undefined when a variable is missing. */
   value: string | undefined;
-  /** Every variable that is named. */
+  /** All variables that are used. */
   names: string[];
   /** Variables that are not set and have no default. */
   missing: string[];
-  /** What is written wrongly. */
+  /** Syntax errors. */
   remarks: Remark[];
 }
 
-/** Replaces the variables in one scalar. Like a shell, `:-` also helps where a variable is set but empty. */
+/**
+ * Replaces the variables in one scalar. As in a shell, `:-` also applies when a variable is set but empty.
+ */
 export function fillVariables(masked: string, environment: Environment): Filled {
   const names: string[] = [];
   const missing: string[] = [];
@@ -48,11 +50,11 @@ export function fillVariables(masked: string, environment: Environment): Filled 
     if (dollar !== '') return all.slice(1);
     const [, name, fallback] = end === '' ? [] : (named.exec(inside) ?? []);
     if (name === undefined) {
-      remarks.push({ message: `A variable is written \${NAME} or \${NAME:-default}.` });
+      remarks.push({ message: `A variable must have the form \${NAME} or \${NAME:-default}.` });
       return '';
     }
     names.push(name);
-    // Every object has a `constructor`.
+    // `constructor` and other names are inherited by every object.
     const set = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (fallback !== undefined) return set || fallback;
     if (set === undefined) missing.push(name);

@@ -1,9 +1,9 @@
-/** Days as people write them in our files: one day, a range of them, or a day of every week. */
+/** Days in configuration and policy files: one day, a range of days, or a weekday. */
 import { z } from 'zod';
 import { isOtherwiseWritten, noSuchDay } from '../dates.ts';
 import { closest } from '../suggest.ts';
 
-/** As `Date` counts them. */
+/** In the order of `Date.getDay()`. */
 export const weekdays = [
   'sunday',
   'monday',
@@ -15,19 +15,17 @@ export const weekdays = [
 ] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** Days, the first and the last of them included; or a day of every week. */
+/** A range of days, inclusive, or a weekday. */
 export type Days = { from: string; to: string } | { weekday: Weekday };
 
 export const isWeekday = (text: string): text is Weekday => weekdays.some((one) => one === text);
 export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;
 
-/** What is wrong with a text that was meant to be a day; nothing when it is one, or was not meant to be. */
+/** What is wrong with a text that looks like a day; undefined when it is valid or does not look like one. */
 export function dayFault(text: string): string | undefined {
   const why = noSuchDay(text);
   if (why !== undefined) return `is not a day: ${why}`;
-  return isOtherwiseWritten(text)
-    ? 'must be a day in the form year-month-day, such as 2026-12-25'
-    : undefined;
+  return isOtherwiseWritten(text) ? 'must be a date in the form YYYY-MM-DD, such as 2026-12-25' : undefined;
 }
 
 const dayLike = (example: string) =>
@@ -42,7 +40,7 @@ export const DayRange = z
     from: dayLike('2026-12-20').describe('First day of a range.'),
     to: dayLike('2027-01-03').describe('Last day of the range.'),
   })
-  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'must be a day that is not before "from"' });
+  .refine(({ from, to }) => from <= to, { path: ['to'], error: 'must not be before "from"' });
 
 const dayForms = 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }';
 
@@ -64,7 +62,7 @@ export const DaysEntry = z.union(
   { error: dayForms },
 );
 
-/** What an entry means: a text that is no weekday is a day. */
+/** Converts an entry. A string that is not a weekday is a day. */
 export function daysOf(entry: z.output<typeof DaysEntry>): Days {
   if (typeof entry !== 'string') return entry;
   return isWeekday(entry) ? { weekday: entry } : { from: entry, to: entry };

@@ -1,4 +1,4 @@
-/** What is wrong in one of the operator's files, where, and what was probably meant. */
+/** A problem in a file of the operator, with its position and a suggestion. */
 import { relative } from 'node:path';
 import { CaretakerError } from '../errors.ts';
 import { fittedFrame, isCaret, wrapped } from './width.ts';
@@ -8,17 +8,17 @@ export interface Diagnostic {
   /** Both from 1. */
   line: number;
   column: number;
-  /** The place as keys: `policies[0].select.filter`; empty for the file as a whole. */
+  /** The path of the value: `policies[0].select.filter`; empty for the whole file. */
   path: string;
   /** One sentence. */
   message: string;
-  /** What to write instead, in a few words: `did you mean filters?` */
+  /** How to fix it, in a few words: `did you mean filters?` */
   suggestion?: string;
-  /** The lines around the place with a caret under it; empty when there is nothing to show. */
+  /** The code frame with a caret under the position; empty when there is nothing to show. */
   frame: string;
 }
 
-/** Files of the operator hold mistakes, so what they ask for cannot be done; each mistake is a finding. */
+/** Files of the operator have errors. Each error is a finding. */
 export class InvalidFilesError extends CaretakerError {
   readonly code = 'INVALID_FILES';
 
@@ -26,24 +26,24 @@ export class InvalidFilesError extends CaretakerError {
     readonly findings: readonly Diagnostic[],
     options?: ErrorOptions,
   ) {
-    super(sumUp(findings), options);
+    super(summarize(findings), options);
   }
 }
 
-function sumUp(findings: readonly Diagnostic[]): string {
+function summarize(findings: readonly Diagnostic[]): string {
   const [first] = findings;
   if (!first) return 'The files contain errors.';
   const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : '';
   return `${placeOf(first)}: ${first.message}${more}`;
 }
 
-/** Findings in the order in which somebody who corrects them goes through the files. */
+/** Sorts findings by file, line and column. */
 export const inOrder = <F extends Diagnostic>(findings: readonly F[]): F[] =>
   findings.toSorted(
     (a, b) => (a.file < b.file ? -1 : Number(a.file > b.file)) || a.line - b.line || a.column - b.column,
   );
 
-/** A finding about a file as a whole: it is missing, cannot be read, or is too large. */
+/** A finding about a whole file: it is missing, cannot be read, or is too large. */
 export const fileDiagnostic = (file: string, message: string, suggestion?: string): Diagnostic => ({
   file,
   line: 1,
@@ -54,7 +54,7 @@ export const fileDiagnostic = (file: string, message: string, suggestion?: strin
   frame: '',
 });
 
-/** The keys and numbers that lead to a place, as a person writes them: `policies[0].select.filter`. */
+/** Formats a path: `policies[0].select.filter`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
@@ -64,9 +64,9 @@ export const pathText = (path: readonly PropertyKey[]): string =>
 type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'cyan', text: string) => string;
 
 /**
- * A finding as a terminal shows it: place, sentence and suggestion, then the frame.
+ * Formats a finding for a terminal: position, sentence and suggestion, then the code frame.
  *
- * `color` gives the colours, `columns` where lines end; nothing else of the output depends on them.
+ * `color` adds colours, `columns` is the line width. They change nothing else.
  */
 export function renderFinding(
   finding: Diagnostic,
@@ -88,31 +88,34 @@ export function renderFinding(
   return [head, ...painted.map((line) => `  ${line}`)].join('\n');
 }
 
-/** Findings one under the other, a blank line between any two with frames. */
+/** Formats several findings. A blank line separates findings with code frames. */
 export const renderFindings = (
   findings: readonly Diagnostic[],
   form: Parameters<typeof renderFinding>[1],
 ): string =>
   findings
     .map((finding, at) => {
-      const apart = at > 0 && (finding.frame !== '' || findings[at - 1]?.frame !== '');
-      return `${apart ? '\n' : ''}${renderFinding(finding, form)}`;
+      const isSeparate = at > 0 && (finding.frame !== '' || findings[at - 1]?.frame !== '');
+      return `${isSeparate ? '\n' : ''}${renderFinding(finding, form)}`;
     })
     .join('\n');
 
-/** The suggestion as a sentence. Behind a colon stands what is to be copied, so it gets no full stop. */
+/**
+ * The suggestion as a sentence. It gets no full stop if it contains a colon, because then its end is to be
+ * copied.
+ */
 export function hintOf({ suggestion }: Pick<Diagnostic, 'suggestion'>): string | undefined {
   if (suggestion === undefined) return undefined;
   const text = suggestion.charAt(0).toUpperCase() + suggestion.slice(1);
   return /[.?!…]$|: /.test(text) ? text : `${text}.`;
 }
 
-/** `config/caretaker.yaml:3:5`; of a finding about a file as a whole, only the file. */
+/** `config/caretaker.yaml:3:5`, or only the file for a finding about a whole file. */
 export function placeOf({ file, line, column, frame }: Diagnostic): string {
   return frame === '' ? shortFile(file) : `${shortFile(file)}:${line}:${column}`;
 }
 
-/** Relative to the current folder where that is shorter: what a person would type, and editors can open. */
+/** The path of a file inside the current folder relative to it, otherwise the absolute path. */
 export function shortFile(file: string): string {
   const short = relative(process.cwd(), file);
   return short !== '' && !short.startsWith('..') ? short : file;

@@ -1,21 +1,21 @@
-/** Lengths of time as people write them in our files: `90s`, `10m`, `2h`, `90d`, or put together: `1h30m`. */
+/** Durations in configuration and policy files: `90s`, `10m`, `2h`, `90d`, or combined: `1h30m`. */
 import { z } from 'zod';
 
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000 } as const;
 const written = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/;
-/** A hundred years: more is a slip of the finger, and would overflow what timers and Redis take. */
-const longestMs = 36_500 * units.d;
+/** One hundred years. A longer duration is an error, and would overflow timers and Redis. */
+const MAX_MS = 36_500 * units.d;
 
-/** The milliseconds of `text`, or nothing when it is not written as a duration. */
+/** Parses a duration into milliseconds; undefined when `text` is not a duration. */
 export function parseDuration(text: string): number | undefined {
   const match = written.exec(text);
   if (!match || text === '') return undefined;
   const amounts = match.slice(1).map((digits) => Number(digits ?? 0));
   const ms = Object.values(units).reduce((sum, unit, i) => sum + unit * (amounts[i] ?? 0), 0);
-  return ms <= longestMs ? ms : undefined;
+  return ms <= MAX_MS ? ms : undefined;
 }
 
-/** The shortest way to write `ms` as a duration: 5,400,000 is `1h30m`. Parts of a second are left out. */
+/** Formats milliseconds as a duration: 5,400,000 is `1h30m`. Fractions of a second are omitted. */
 export function formatDuration(ms: number): string {
   let left = ms;
   const parts = Object.entries(units).map(([letter, unit]) => {
@@ -26,23 +26,23 @@ export function formatDuration(ms: number): string {
   return parts.join('') || '0s';
 }
 
-const says = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
+const expected = 'must be a duration such as 30s, 10m, 2h, 1h30m or 90d';
 
 /**
- * A duration in a file, read into milliseconds. Only 0 may stand without a unit: of any other bare number
- * nobody knows whether seconds or minutes were meant.
+ * The schema of a duration, parsed into milliseconds. Only 0 needs no unit. For any other number it would be
+ * unclear whether seconds or minutes are meant.
  *
- * `leastMs` is the shortest that makes sense; default 0.
+ * `minMs` is the minimum. Default 0.
  */
-export const duration = (leastMs = 0) =>
+export const duration = (minMs = 0) =>
   z
-    .union([z.string(), z.number()], { error: says })
+    .union([z.string(), z.number()], { error: expected })
     .transform((value, context) => {
       const ms = value === 0 ? 0 : parseDuration(String(value));
-      if (ms !== undefined && ms >= leastMs) return ms;
+      if (ms !== undefined && ms >= minMs) return ms;
       const bare = /^\d+$/.test(String(value)) ? `; for ${value} seconds write ${value}s` : '';
-      const least = ms === undefined ? '' : ` of at least ${formatDuration(leastMs)}`;
-      context.addIssue({ code: 'custom', message: `${says}${least}${bare}` });
+      const minimum = ms === undefined ? '' : ` of at least ${formatDuration(minMs)}`;
+      context.addIssue({ code: 'custom', message: `${expected}${minimum}${bare}` });
       return z.NEVER;
     })
     .meta({ title: 'duration' });

@@ -1,7 +1,7 @@
-/** Shares as people write them in our files: `10%`. */
+/** Percentages in configuration and policy files: `10%`. */
 import { z } from 'zod';
 
-/** The percentage of `text` (`2.5%` is 2.5), or nothing when it is not written as one between 0% and 100%. */
+/** Parses a percentage from 0% to 100% (`2.5%` is 2.5); undefined when `text` is not one. */
 export function parsePercent(text: string): number | undefined {
   const match = /^(\d{1,3}(?:\.\d+)?)\s*%$/.exec(text);
   const percent = Number(match?.[1]);
@@ -9,13 +9,13 @@ export function parsePercent(text: string): number | undefined {
 }
 
 /**
- * A share in a file, read into percentage points between `least` and `most`. A bare number is taken for the
- * same, but not one below 1: `0.2` may be meant as 20%.
+ * The schema of a percentage, parsed into a number from `min` to `max`. The percent sign is optional, except
+ * for a number below 1: `0.2` might mean 20%.
  */
-export const percent = (least: number, most: number) => {
-  const says = `must be a percentage from ${least}% to ${most}%, such as 10%`;
+export const percent = (min: number, max: number) => {
+  const message = `must be a percentage from ${min}% to ${max}%, such as 10%`;
   return z
-    .union([z.string(), z.number()], { error: says })
+    .union([z.string(), z.number()], { error: message })
     .transform((value, context) => {
       if (typeof value === 'number' && value > 0 && value < 1) {
         const meant = `${Number((value * 100).toPrecision(12))}%`;
@@ -23,9 +23,9 @@ export const percent = (least: number, most: number) => {
         return z.NEVER;
       }
       const points = typeof value === 'number' ? value : parsePercent(value);
-      if (points !== undefined && points >= least && points <= most) return points;
-      context.addIssue({ code: 'custom', message: says });
+      if (points !== undefined && points >= min && points <= max) return points;
+      context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ title: 'share' });
+    .meta({ title: 'percentage' });
 };

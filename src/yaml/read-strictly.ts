@@ -1,6 +1,5 @@
 /**
- * Reads a value by its schema and turns whatever the schema minds into findings: one sentence each, at its
- * place.
+ * Validates a value against its schema, and turns each problem into a finding: one sentence with a position.
  */
 import { z } from 'zod';
 import { protoKeysIn } from '../schema-issue.ts';
@@ -10,14 +9,14 @@ import { keysOf, schemasAt } from './schema-walk.ts';
 import type { Path, Remark } from './yaml-file.ts';
 
 export type Read<T> = { value: T } | { findings: Diagnostic[] };
-/** Gives a remark its place in a file; `YamlFile.finding` is one. */
+/** Adds the position in a file to a remark, for example `YamlFile.finding`. */
 export type Place = (path: Path, remark: Remark) => Diagnostic;
 
 /**
- * The value as `schema` reads it, or every finding there is.
+ * Returns the value as parsed by `schema`, or all findings.
  *
- * `path` leads to the value in its file, from where `place` counts; `above` leads there, for the words alone.
- * Sentences never repeat what was written: it may have come from the environment and be a secret.
+ * `path` is the path of the value in the root of `place`. `above` is the path of that root, used only in the
+ * sentences. Sentences never contain a value, because it may come from a variable and be a secret.
  */
 export function readStrictly<S extends z.ZodType>(
   schema: S,
@@ -41,13 +40,13 @@ export function readStrictly<S extends z.ZodType>(
   return { findings };
 }
 
-/** The keys that zod leaves out of a map from names to values. Those of other maps it refuses itself. */
+/** Finds the keys that zod drops silently from records. In objects, zod reports them itself. */
 const droppedFrom = (schema: z.ZodType, value: unknown): Found[] =>
   protoKeysIn(value)
     .filter((path) => schemasAt(schema, path.slice(0, -1)).some((holder) => holder instanceof z.ZodRecord))
-    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not known here.` }]);
+    .map((path) => [path, { at: 'key', message: `"${path.at(-1)}" is not a known key.` }]);
 
-/** Whether what is missing stands there under a name that is a slip of the pen, which is told already. */
+/** Whether a missing key exists with a misspelled name, which is already reported. */
 function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolean {
   if (!isMissing) return false;
   const meant = `did you mean ${String(path.at(-1))}?`;
@@ -57,14 +56,14 @@ function isMisspelt([path, { isMissing }]: Found, all: readonly Found[]): boolea
   );
 }
 
-/** Of a value of the wrong kind, that is all there is to say: how long it is does not matter. */
+/** Whether the type of the value is already reported as wrong. Further problems of it are not reported. */
 const isOfWrongKind = ([path]: Found, before: readonly Found[]): boolean =>
   before.some(([other, { isWrongKind }]) => isWrongKind && JSON.stringify(other) === JSON.stringify(path));
 
 type Issue = z.core.$ZodIssue;
 type Found = [Path, Remark & { isMissing?: true; isWrongKind?: true }];
 
-/** Of a union only the reading that came nearest is of interest; without one, the union speaks for itself. */
+/** For a union, returns the issues of the closest option, or the issue of the union if no option is close. */
 function flattened(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const inside = issue.errors.filter((issues) =>
@@ -75,7 +74,7 @@ function flattened(issue: Issue): Issue[] {
   return nearest.flatMap((one) => flattened({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-/** Whether a value is of another kind than this reading takes, so that the reading was not meant. */
+/** Whether the value has a type that the option does not accept, so that the option was not intended. */
 const isWrongKind = (issue: Issue): boolean =>
   issue.code === 'invalid_type' ||
   issue.code === 'invalid_value' ||
@@ -87,7 +86,7 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
     const known = schemasAt(schema, issue.path).flatMap(keysOf);
     return issue.keys.map((key) => [
       [...issue.path, key],
-      { at: 'key', message: `"${key}" is not known here.`, suggestion: suggestionFor(key, known) },
+      { at: 'key', message: `"${key}" is not a known key.`, suggestion: suggestionFor(key, known) },
     ]);
   }
   const subject = subjectOf([...before, ...issue.path]);
@@ -110,19 +109,19 @@ function remarks(issue: Issue, schema: z.ZodType, value: unknown, before: Path):
   ];
 }
 
-/** To YAML, what looks like a number is one, and `true` is no text. */
+/** In YAML, an unquoted number or `true` is not a string. */
 const quotesFor = (issue: Issue, written: unknown): string | undefined =>
   issue.code === 'invalid_type' && issue.expected === 'string' && /^(number|boolean)$/.test(typeof written)
-    ? 'put it into quotes'
+    ? 'quote it'
     : undefined;
 
-/** A schema that judges by itself may also say what was meant: `params: { suggestion }`. */
+/** A custom check may provide a suggestion: `params: { suggestion }`. */
 function ownSuggestion(issue: Issue): string | undefined {
   const params: Record<string, unknown> = issue.code === 'custom' ? (issue.params ?? {}) : {};
   return typeof params['suggestion'] === 'string' ? params['suggestion'] : undefined;
 }
 
-/** The values themselves are in the sentence already: only a likely one is worth a hint. */
+/** The sentence already lists the values, so a suggestion is only added for a similar one. */
 function meant(written: string, values: readonly unknown[]): string | undefined {
   const hint = suggestionFor(written, values.map(String));
   return hint?.startsWith('did you mean') ? hint : undefined;
@@ -143,9 +142,7 @@ function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-/**
- * What an issue says about its place, to stand behind the place's name; schemas may say it better themselves.
- */
+/** The default message of an issue, to be appended to the name of the key. Schemas may override it. */
 function predicate(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -159,7 +156,7 @@ function predicate(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return `must ${size(issue.origin, 'at most', issue.maximum)}`;
     case 'invalid_union':
-      return 'has none of the supported forms';
+      return 'does not match any supported form';
     case 'invalid_format':
       return formats[issue.format] ?? 'has an unsupported format';
     case 'not_multiple_of':
@@ -187,10 +184,10 @@ const kinds: Record<string, string> = {
 };
 
 function kindOf(value: unknown): string {
-  if (value === null) return 'nothing';
-  if (Number.isNaN(value)) return 'none (NaN)';
+  if (value === null) return 'null';
+  if (Number.isNaN(value)) return 'NaN';
   if (Array.isArray(value)) return 'a list';
-  return { string: 'a string', number: 'a number', boolean: 'true or false', object: 'a map' }[
+  return { string: 'a string', number: 'a number', boolean: 'a boolean', object: 'a map' }[
     typeof value as string
   ] as string;
 }

@@ -1,12 +1,12 @@
-/** Finds the character of a YAML file from which a character of a value came. */
+/** Maps a character of a value to its offset in the YAML file. */
 import type { Range, Scalar } from 'yaml';
 
 /**
- * The offset in `text` of character `index` of the scalar's value; for escapes that change what is written,
- * the scalar's start.
+ * Returns the offset in `text` of character `index` of the value. If the value contains escapes, returns the
+ * start of the scalar.
  *
- * YAML's indentation, folding and quotes only add or change white space around the value's other characters,
- * so walking both texts in step and skipping white space finds each one.
+ * Indentation, folding and quotes only add or change white space. So comparing both texts in parallel,
+ * without white space, finds each character.
  */
 export function sourceOffset(text: string, scalar: Scalar & { range: Range }, index: number): number {
   const [start, end] = scalar.range;

@@ -1,8 +1,8 @@
-/** Finds its way inside a zod schema: which keys may stand at a place that a value's path leads to. */
+/** Finds the parts of a zod schema, and their keys, that apply to a path in a value. */
 import { z } from 'zod';
 import type { Path } from './yaml-file.ts';
 
-/** Every schema that may apply where `path` leads; several behind a union. */
+/** All schemas that may apply at `path`. A union has several. */
 export function schemasAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType[] {
   return path.reduce<z.core.$ZodType[]>(
     (schemas, part) => schemas.flatMap((one) => childrenOf(one, part)),
@@ -25,7 +25,7 @@ function childrenOf(schema: z.core.$ZodType, part: PropertyKey): z.core.$ZodType
   return [];
 }
 
-/** What a schema stands for in a file, without optional, default, transform and the like around it. */
+/** Unwraps optional, default, transform and similar wrappers, and splits unions. */
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType[] {
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(unwrapped);
   if (schema instanceof z.ZodPipe) return unwrapped(schema.in);

@@ -1,15 +1,15 @@
 /**
- * Text for a terminal of some width: sentences continue in the next line between words, table cells and code
- * frames are cut. A column is one narrow character; most emoji and East Asian characters take two.
+ * Fits text into the width of a terminal: sentences are wrapped between words, code frames are cut. A column
+ * is one narrow character. Most emoji and East Asian characters take two.
  */
 import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
-/** The columns that a text takes: colours take none, a tab counts as one. */
+/** The number of columns of a text. Colours take none, a tab counts as one. */
 export const widthOf = (text: string): number => stringWidth(text.replaceAll('\t', ' '));
 
-/** A text without colours from one column up to another; a wide character cut in half becomes a space. */
+/** The part of a text without colours between two columns. A wide character cut in half becomes a space. */
 export function columnsOf(text: string, from: number, to: number): string {
   if (/^[\t\x20-\x7e]*$/.test(text)) return text.slice(from, to);
   let part = '';
@@ -25,8 +25,7 @@ export function columnsOf(text: string, from: number, to: number): string {
 }
 
 /**
- * A sentence in lines of at most `columns`, all but the first indented by `indent`; a longer word stays
- * whole.
+ * Wraps a sentence at `columns`, with all lines but the first indented by `indent`. Words are never split.
  */
 export function wrapped(text: string, columns: number | undefined, indent = 0): string {
   if (columns === undefined) return text;
@@ -50,16 +49,16 @@ export function fittedFrame(lines: readonly string[], columns: number | undefine
   const gutter = (lines[0] ?? '').indexOf('|') + 2;
   // Only spaces and tabs stand before a caret, so its index is its column.
   const caret = Math.max(...lines.filter(isCaret).map((line) => line.indexOf('^')));
-  const away = caret < columns - 1 ? 0 : caret - gutter - Math.floor((columns - gutter) / 2);
+  const shift = caret < columns - 1 ? 0 : caret - gutter - Math.floor((columns - gutter) / 2);
   return lines.map((line) => {
     const [left, right] = isCaret(line) ? [' ', ''] : ['…', '…'];
     const moved =
-      away === 0 || widthOf(line) <= gutter
+      shift === 0 || widthOf(line) <= gutter
         ? line
-        : line.slice(0, gutter) + left + columnsOf(line, gutter + away + 1, Number.POSITIVE_INFINITY);
+        : line.slice(0, gutter) + left + columnsOf(line, gutter + shift + 1, Number.POSITIVE_INFINITY);
     return widthOf(moved) <= columns ? moved : columnsOf(moved, 0, columns - right.length) + right;
   });
 }
 
-/** Whether a line of a frame is the one with the carets. */
+/** Whether a line of a frame is the line with the carets. */
 export const isCaret = (line: string): boolean => /\| *\t*[ \t]*\^+$/.test(line);

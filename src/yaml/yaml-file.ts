@@ -1,8 +1,8 @@
 /**
- * A YAML file of the operator, read safely, that can tell where each of its values stands.
+ * A YAML file of the operator, parsed safely, with the position of each value.
  *
- * Safely: bounded in size and in aliases, no tags but the plain ones, no merge keys, no key given twice. Days
- * stay texts (`2026-12-20`), as in YAML 1.2's core schema.
+ * The size and the number of aliases are limited. Custom tags, merge keys and duplicate keys are rejected.
+ * Dates stay strings (`2026-12-20`), as in the core schema of YAML 1.2.
  */
 import {
   type Document,
@@ -23,16 +23,16 @@ import { type Diagnostic, fileDiagnostic, pathText, shortFile } from './diagnost
 import { sourceOffset } from './scalar-offset.ts';
 import { readTextFile } from './text-file.ts';
 
-const mostAliases = 50;
+const MAX_ALIASES = 50;
 
 export type Path = readonly PropertyKey[];
-/** A finding in the making: everything but the place. */
+/** A finding without its position. */
 export interface Remark {
   message: string;
   suggestion?: string | undefined;
-  /** Whether the key is at fault or its value; default the value. */
+  /** Whether it refers to the key or the value. Default: the value. */
   at?: 'key' | 'value';
-  /** So many characters into the value's text. */
+  /** The offset in the text of the value, in characters. */
   offset?: number;
 }
 
@@ -52,17 +52,16 @@ export class YamlFile {
   }
 
   /**
-   * Reads a file. Gives findings instead when it is missing, too large, no text or no YAML we take. Never
-   * throws.
+   * Reads a file. Returns findings when it is missing, too large, not text or not valid YAML. Never throws.
    *
-   * `prepare` may change the text before it is parsed, but not its length: places are those of the file.
+   * `prepare` may change the text before it is parsed, but not its length, so that positions stay correct.
    */
   static read(file: string, prepare?: (text: string) => string): YamlFile | Diagnostic[] {
     const read = readTextFile(file);
     return 'text' in read ? YamlFile.parse(file, read.text, prepare) : read.findings;
   }
 
-  /** Like `read`, of a text that is at hand already; `file` is what findings call it. */
+  /** Like `read`, for a given text. Findings use `file` as its name. */
   static parse(file: string, text: string, prepare = (raw: string) => raw): YamlFile | Diagnostic[] {
     const lines = new LineCounter();
     const document = parseDocument(prepare(text), {
@@ -72,7 +71,7 @@ export class YamlFile {
       merge: false,
       resolveKnownTags: false,
       stringKeys: true,
-      // Not 'silent': that would also hide a second document, whose policies would be missing unnoticed.
+      // Not 'silent': that would hide a second document, whose policies would be ignored.
       logLevel: 'error',
     });
     const yaml = new YamlFile(file, text, document, lines);
@@ -83,32 +82,31 @@ export class YamlFile {
     if (faults.length > 0) return faults.map(({ code, message, pos }) => yaml.#fault(code, message, pos));
     let aliases = 0;
     visit(document, { Alias: () => void aliases++ });
-    return aliases > mostAliases
-      ? [fileDiagnostic(file, `The file uses ${aliases} aliases; more than ${mostAliases} are refused.`)]
-      : yaml.#unfolded();
+    return aliases > MAX_ALIASES
+      ? [fileDiagnostic(file, `The file uses ${aliases} aliases. The maximum is ${MAX_ALIASES}.`)]
+      : yaml.#checkedAliases();
   }
 
-  #unfolded(): YamlFile | Diagnostic[] {
+  #checkedAliases(): YamlFile | Diagnostic[] {
     try {
       this.value();
       return this;
     } catch {
-      return [fileDiagnostic(this.file, 'The aliases of the file unfold into too much and were refused.')];
+      return [fileDiagnostic(this.file, 'The aliases of the file expand to too many values.')];
     }
   }
 
   /**
-   * What the file holds as plain values, the same for every caller; `scalar` may replace single values, told
-   * by their path.
+   * Returns the content as plain values. `scalar` may replace each scalar; it gets the value and its path.
    */
   value(scalar?: (value: unknown, path: Path) => unknown): unknown {
-    // A file of many policies is asked once for each of them.
-    this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: mostAliases }), same, []) };
+    // Cached, because a file with many policies is read once per policy.
+    this.#plain ??= { value: mapScalars(this.#document.toJS({ maxAliasCount: MAX_ALIASES }), same, []) };
     return scalar ? mapScalars(this.#plain.value, scalar, []) : this.#plain.value;
   }
 
   /**
-   * A remark with its place: line, column and frame. A path that leads nowhere is placed where it breaks off.
+   * Adds line, column and code frame to a remark. If the path does not exist, uses its longest existing part.
    */
   finding(path: Path, { message, suggestion, at = 'value', offset }: Remark): Diagnostic {
     const [start, end] = this.#span(path, at, offset);
@@ -116,8 +114,8 @@ export class YamlFile {
   }
 
   /**
-   * A value as it is written in the file, without its quotes; nothing for a list, a map, or where there is
-   * none.
+   * Returns a scalar as it is written in the file, without quotes; undefined for a list, a mapping or a
+   * missing value.
    */
   sourceOf(path: Path): string | undefined {
     let node: Node | null = this.#document.contents;
@@ -126,7 +124,7 @@ export class YamlFile {
     return isScalar(scalar) ? scalar.source : undefined;
   }
 
-  /** Where a key or value stands, for findings that point to a second place: `config/a.yaml:3:5`. */
+  /** The position of a value, for findings that refer to a second position: `config/a.yaml:3:5`. */
   placeOf(path: Path): string {
     const { line, col } = this.#lines.linePos(this.#span(path, 'value', undefined)[0]);
     return `${shortFile(this.file)}:${line}:${col}`;
@@ -150,18 +148,12 @@ export class YamlFile {
   #fault(code: string, message: string, [start, end]: [number, number]): Diagnostic {
     if (code === 'DUPLICATE_KEY') {
       const key = /^[^\s:]+/.exec(this.text.slice(start, start + 100))?.[0] ?? 'A key';
-      const message = `${key} is given twice in the same map.`;
-      return this.#place([], start, start + key.length, message, 'keep one of them');
+      const message = `${key} is defined twice in the same map.`;
+      return this.#place([], start, start + key.length, message, 'keep only one');
     }
     if (code === 'MULTIPLE_DOCS') {
-      const message = 'The file contains a second YAML document, which starts here.';
-      return this.#place(
-        [],
-        start,
-        start + 3,
-        message,
-        'make one of the two, or put it into a file of its own',
-      );
+      const message = 'A second YAML document starts here. A file must contain only one.';
+      return this.#place([], start, start + 3, message, 'merge both, or move this one to its own file');
     }
     const clean = (message.split('\n')[0] ?? '').replace(/[.:]$/, '');
     return this.#place([], start, end, `This is not valid YAML: ${clean}.`, undefined);
@@ -189,8 +181,8 @@ export class YamlFile {
 }
 
 /**
- * A cron expression that begins with `*` and stands without quotes: to YAML such a text is an alias, and what
- * the parser says about that, several times over, helps nobody.
+ * Finds an unquoted cron expression that starts with `*`. To YAML it is an alias, and the parser reports
+ * several errors that do not help.
  */
 function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]) {
   for (const { pos } of faults) {
@@ -206,7 +198,7 @@ function unquotedCron(text: string, faults: readonly { pos: [number, number] }[]
   return undefined;
 }
 
-/** `*` or `*` with a step where a value may begin, and four more fields. */
+/** `*`, or `*` with a step, at the start of a value, followed by four more fields. */
 const unquotedFields = /(^|[\s{[,])(\*(?:\/\d+)?(?:[ \t]+[\w*/,#?-]+){3}[ \t]+[\w*/#?-]+)/;
 
 function resolved(node: Node | null, document: Document.Parsed): Node | null {
@@ -223,7 +215,7 @@ function childOf(node: Node | null, part: PropertyKey): { key: Node | null; valu
   return pair ? { key: pair.key as Node, value: pair.value as Node | null } : undefined;
 }
 
-/** A key or scalar is marked whole, a list or map at its beginning only. */
+/** The range of a key or scalar; for a list or mapping, only its first character. */
 function startOf(node: Node | null): [number, number] {
   const range = node?.range;
   if (!range) return [0, 1];

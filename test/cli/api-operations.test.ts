@@ -1,5 +1,5 @@
 /**
- * Each operation once, through the code of the command line, in an account of its own: none disturbs another.
+ * Calls each operation once through the command line, each in its own account, so that calls are independent.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'caretaker-operations-'));
 let redis: EmbeddedRedis;
 
 beforeAll(async () => {
-  // The commands share this server instead of starting one each. A file that says nothing keeps the project's
-  // out.
+  // The commands share this server instead of starting one each. An empty file hides that of the project.
   const config = join(folder, 'caretaker.yaml');
   writeFileSync(config, '');
   vi.stubEnv('CARETAKER_CONFIG', config);
@@ -32,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An input in the words of the command line. */
+/** An input as command-line options. */
 function wordsOf(id: OperationId, input: object): string[] {
   return Object.entries(input).flatMap(([name, value]) => {
     if (name === 'sort') return ['--sort', String(value)];
@@ -50,7 +49,7 @@ const filterWords = ([field, conditions]: [string, unknown]): string[] =>
     `${field}:${operator}=${value}`,
   ]);
 
-/** Runs a command line in this process; what it says is kept, not shown. */
+/** Runs a command line in this process and captures its output. */
 async function run(argv: string[]) {
   const said = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>

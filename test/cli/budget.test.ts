@@ -22,20 +22,20 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('it tells the window, other clients, and which policies cannot fit', async () => {
+test('it shows the window, other clients, and the policies for which the budget is too small', async () => {
   sandbox.account.useUpRequests(63);
   const { code, stdout } = await desk.run(['budget']);
 
   expect(code).toBe(0);
-  expect(stdout).toContain('default: 200 requests a minute, 20 of them never spent by us');
-  expect(stdout).toMatch(/This window: 1[0-3]\d left, ends in /);
+  expect(stdout).toContain('default: 200 requests per minute, 20 of them reserved for other clients');
+  expect(stdout).toMatch(/Current window: 1[0-3]\d requests left, ends in /);
   expect(stdout).toContain('other clients: 63 requests/min');
   expect(stdout).toMatch(/^ +\d+ by \S+ \(pid \d+\)$/m);
   expect(stdout).toMatch(/once-a-day +1 +\d+ +estimate/);
   expect(stdout).toMatch(/all-the-time +1440 +\d+ +estimate/);
 });
 
-test('what policies have cost counts for what they will cost', async () => {
+test('the forecast is based on the cost of past runs', async () => {
   await desk.run(['run', 'once-a-day']);
   const { stdout } = await desk.run(['budget', '--json']);
 
@@ -51,10 +51,12 @@ test('what policies have cost counts for what they will cost', async () => {
   expect(daily.requests_a_run).toBeGreaterThan(10);
 });
 
-test('a policy that needs more than the account has is warned of', async () => {
+test('it warns of a policy that needs more requests than the account has', async () => {
   await sandbox.stop();
   sandbox = await startSandbox({ sites: 400, seed: 1, speed: 60, rateLimit: 100, token: 't' });
   const { stdout } = await desk.run(['budget'], { CARETAKER_BASE_URL: sandbox.url });
 
-  expect(stdout).toContain('warning: all-the-time cannot fit. Its runs cannot end within timeout.run.');
+  expect(stdout).toContain(
+    'warning: The budget is too small for all-the-time. Its runs would exceed timeout.run.',
+  );
 });

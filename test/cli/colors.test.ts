@@ -1,4 +1,4 @@
-/** Colours go to terminals alone, and never into a pipe or a file. */
+/** Colours go only to terminals, never into a pipe or a file. */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** What a command prints while only these streams are terminals. */
+/** The output of a command while only these streams are terminals. */
 function printed(terminals: { stdout: boolean; stderr: boolean }) {
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('TERM', 'xterm');

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 describe('the command line', () => {
-  test('shows help for everything, and says what is misspelt', async () => {
+  test('shows help, and suggests a correction for a misspelled command', async () => {
     const help = await desk.run(['--help']);
     expect(help.code).toBe(0);
     expect(help.stdout).toContain('validate');
@@ -27,7 +27,7 @@ describe('the command line', () => {
     expect(typo.stderr).toContain('Did you mean validate?');
   });
 
-  test('a policy with filter instead of filters is shown with its place and what was meant', async () => {
+  test('a policy with filter instead of filters is shown with its position and a suggestion', async () => {
     desk.write(
       'config/policies/typo.yaml',
       'policies:\n  - name: typo\n    job: site-sync\n    select:\n      filter: { connection_status: { eq: connected } }\n',
@@ -37,7 +37,7 @@ describe('the command line', () => {
       expect(code).toBe(2);
       expect(stderr).toContain('config/policies/typo.yaml:5:7');
       expect(stderr).toMatch(/did you mean filters\?/i);
-      // The other policies are not held up by it.
+      // The other policies are still valid.
       expect((await desk.run(['plan', 'nightly-sync'])).code).toBe(0);
       expect((await desk.run(['run', 'typo'])).code).toBe(2);
     } finally {
@@ -45,7 +45,7 @@ describe('the command line', () => {
     }
   });
 
-  test('plans without an effect', async () => {
+  test('plans without changing anything', async () => {
     const { code, stdout } = await desk.run(['plan', 'nightly-sync', '--json']);
     expect(code).toBe(0);
     const plan = JSON.parse(stdout);
@@ -54,7 +54,7 @@ describe('the command line', () => {
     expect(sandbox.journal.effects).toEqual([]);
   });
 
-  test('runs a policy and prints the one object of a run', async () => {
+  test('runs a policy and prints the run as one JSON object', async () => {
     const { code, stdout } = await desk.run(['run', 'nightly-sync', '--json']);
     const run = JSON.parse(stdout);
     expect(code).toBe(run.status === 'succeeded' ? 0 : 1);
@@ -99,7 +99,7 @@ describe('the command line', () => {
     expect(JSON.parse(list.stdout)[0].run).toBe(run.run);
   });
 
-  test('retries what failed, and only that', async () => {
+  test('retries only the targets that failed', async () => {
     const [site = ''] = sandbox.siteIds().filter((id) => {
       const { connected, locked, paused, underMaintenance, lastSyncStatus, syncsToday } = sandbox
         .site(id)
@@ -123,7 +123,7 @@ describe('the command line', () => {
     expect((await desk.run(['runs', 'retry', 'no-such-run'])).code).toBe(2);
   });
 
-  test('pauses and resumes a policy, and remembers who did', async () => {
+  test('pauses and resumes a policy, and records who did', async () => {
     await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
     const shown = async () =>
       JSON.parse((await desk.run(['policies', '--json'])).stdout).find(
@@ -157,17 +157,17 @@ describe('the command line', () => {
     expect(gone.stderr).toContain('404');
   });
 
-  test('examines everything it needs', async () => {
+  test('checks everything it needs', async () => {
     const { code, stdout } = await desk.run(['doctor']);
     expect({ code, wrong: stdout.match(/wrong/g) }).toEqual({ code: 0, wrong: null });
     expect(stdout).toContain('contract: all 106 operations');
   });
 
-  test('prints the schema of its files', async () => {
+  test('prints the schemas of its files', async () => {
     expect(JSON.parse((await desk.run(['schema', 'policy'])).stdout).properties).toHaveProperty('policies');
   });
 
-  test('leaves no secret in anything it prints', async () => {
+  test('prints no secret', async () => {
     const outputs = await Promise.all([
       desk.run(['doctor', '--verbose']),
       desk.run(['api', 'listTags', '--verbose']),
@@ -177,7 +177,7 @@ describe('the command line', () => {
   });
 });
 
-describe('what a tired operator meets', () => {
+describe('error messages', () => {
   test('a wrong token: exit 3 and one sentence', async () => {
     const { code, stdout, stderr } = await desk.run(['run', 'nightly-sync'], {
       CARETAKER_API_TOKEN: 'a-wrong-token',
@@ -196,7 +196,7 @@ describe('what a tired operator meets', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'cancelled', policy: 'nightly-sync', targets: [] });
   });
 
-  test('an API that is not there: exit 3, and nothing is left behind', async () => {
+  test('an unreachable API: exit 3, and no run stays active', async () => {
     const { code, stderr } = await desk.run(['run', 'nightly-sync'], {
       CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
     });
@@ -206,20 +206,20 @@ describe('what a tired operator meets', () => {
     expect(last.status).toBe('cancelled');
   });
 
-  test('a Redis that is not there: exit 3 and one sentence', async () => {
+  test('an unreachable Redis: exit 3 and one sentence', async () => {
     const { code, stderr } = await desk.run(['runs'], { REDIS_URL: 'redis://127.0.0.1:9' });
     expect(code).toBe(3);
     expect(stderr).toContain('Redis cannot be reached at redis://127.0.0.1:9');
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('no token at all: exit 2, and which variable to set', async () => {
+  test('no token: exit 2, and the variable to set', async () => {
     const { code, stderr } = await desk.run(['run', 'nightly-sync'], { CARETAKER_API_TOKEN: '' });
     expect(code).toBe(2);
     expect(stderr).toContain('CARETAKER_API_TOKEN');
   });
 
-  test('a policy that does not exist: exit 2, and what was probably meant', async () => {
+  test('an unknown policy: exit 2, and a suggestion', async () => {
     const { code, stderr } = await desk.run(['run', 'nightly-snc']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/did you mean nightly-sync\?/i);

@@ -42,7 +42,7 @@ test('bash completes with the script that is printed', async () => {
   expect(said.stdout).toBe('nightly-sync\n');
 });
 
-test('a shell that is not known is a mistake in using it', async () => {
+test('an unknown shell is a usage error', async () => {
   const { code, stderr } = await desk.run(['completion', 'bsh']);
   expect(code).toBe(2);
   expect(stderr).toContain('did you mean bash?');

@@ -19,7 +19,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('the daemon does what it is asked from elsewhere, takes over changed files, and stops when told', async () => {
+test('the daemon works on runs of other commands, reloads changed files, and stops on a signal', async () => {
   const daemon = desk.start(['daemon']);
   const address = await daemon.line(/Dashboard: http/);
   const [url = ''] = /http:\/\/\S+/.exec(address) ?? [];
@@ -52,7 +52,7 @@ test('the daemon does what it is asked from elsewhere, takes over changed files,
   expect(stdout + stderr).not.toContain('open-sesame-please');
 });
 
-test('away from a terminal every line is of the log, and the link that signs in is not among them', async () => {
+test('without a terminal all output is log lines, and none contains the sign-in link', async () => {
   desk.write('config/caretaker.yaml', 'dashboard: { port: 0 }\n');
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running/);
@@ -67,7 +67,7 @@ test('away from a terminal every line is of the log, and the link that signs in 
   expect(stderr).not.toContain('key=');
 });
 
-test('while a file is broken, everybody is shown what the daemon keeps these active: of it', async () => {
+test('while a file has errors, every command shows which of its policies the daemon keeps active', async () => {
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running; its Redis: embedded in .*\.caretaker/);
   const good = readFileSync(join(desk.folder, 'config/policies/nightly-sync.yaml'), 'utf8');
@@ -76,15 +76,15 @@ test('while a file is broken, everybody is shown what the daemon keeps these act
 
   const listed = await keptByNow();
   expect(listed.stderr).toMatch(
-    /nightly-sync\.yaml has had errors since \S+ \S+Z \(1:1: The file holds no policy\); the daemon keeps these active: nightly-sync as it was read at \S+ \S+Z\./,
+    /nightly-sync\.yaml has had errors since \S+ \S+Z \(1:1: The file holds no policy\); the daemon continues to use the previous version of nightly-sync \(read at \S+ \S+Z\)\./,
   );
-  expect(listed.stdout).toContain('nightly-sync (kept: its file is broken)');
+  expect(listed.stdout).toContain('nightly-sync (kept active: its file has errors)');
   const shown = JSON.parse((await desk.run(['policies', 'show', 'nightly-sync', '--json'])).stdout);
   expect(shown).toMatchObject({ policy: { name: 'nightly-sync' }, kept: { error: expect.any(String) } });
   const run = await desk.run(['run', 'nightly-sync', '--detach']);
   expect(run.code).toBe(2);
-  expect(run.stderr).toContain('The daemon still fires its last good version, read at ');
-  // It fires on, so it can be paused.
+  expect(run.stderr).toContain('The daemon continues to use the previous version, read at ');
+  // It is still active, so it can be paused.
   expect((await desk.run(['policies', 'pause', 'nightly-sync'])).code).toBe(0);
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).code).toBe(0);
 
@@ -94,7 +94,7 @@ test('while a file is broken, everybody is shown what the daemon keeps these act
   await daemon.ended;
 });
 
-/** `caretaker policies` once the daemon has told what it keeps, which it does every five seconds. */
+/** The output of `caretaker policies` once the daemon has published what it keeps, which it does every five seconds. */
 async function keptByNow() {
   for (;;) {
     const listed = await desk.run(['policies']);
@@ -102,7 +102,7 @@ async function keptByNow() {
   }
 }
 
-test('a second daemon is told about the first, and what to do; it can share the work', async () => {
+test('a second daemon reports the first one and what to do, and can share the work', async () => {
   const first = desk.start(['daemon']);
   const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(await first.line(/Dashboard: http/)) ?? [];
   await first.line(/the daemon is running/);
@@ -123,7 +123,7 @@ test('a second daemon is told about the first, and what to do; it can share the 
   }
 });
 
-test('no password and an address open to others: one sentence that says what to set', async () => {
+test('without a password on an address that others can reach, the daemon names the key to set', async () => {
   desk.write('config/caretaker.yaml', 'dashboard: { host: 0.0.0.0, port: 0 }\n');
   const { code, stderr } = await desk.run(['daemon']);
   expect(code).toBe(2);

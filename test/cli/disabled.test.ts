@@ -1,4 +1,4 @@
-/** A policy whose file says `schedule.enabled: false`: no command shows a time at which it runs by itself. */
+/** A policy with `schedule.enabled: false`: no command shows a next scheduled time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 const printed = async (...args: string[]) => JSON.parse((await desk.run([...args, '--json'])).stdout);
 const named = <T extends { name: string }>(all: T[], name: string) => all.find((one) => one.name === name);
 
-test('the list of policies shows no next time, and says that the schedule is disabled', async () => {
+test('the list of policies shows no next time, and that the schedule is disabled', async () => {
   const policies = await printed('policies');
 
   expect(named(policies, 'switched-off')).toMatchObject({ enabled: false, next: null });
@@ -34,13 +34,13 @@ test('the list of policies shows no next time, and says that the schedule is dis
   expect(stdout).toMatch(/^switched-off .* disabled \(schedule\.enabled: false\)/m);
 });
 
-test('the policy itself shows no next time, and why', async () => {
+test('policies show prints no next time, and why', async () => {
   expect((await printed('policies', 'show', 'switched-off')).next).toEqual([]);
   const { stdout } = await desk.run(['policies', 'show', 'switched-off']);
   expect(stdout).toContain('# next: disabled (schedule.enabled: false)');
 });
 
-test('what is coming is listed as skipped, and a time to come is explained so', async () => {
+test('upcoming times are listed as skipped, and why explains that', async () => {
   const coming = await printed('next', 'switched-off', '--days', '1');
   expect(coming).toMatchObject([{ skipped: { why: 'disabled', note: 'schedule.enabled: false' } }]);
 
@@ -49,7 +49,7 @@ test('what is coming is listed as skipped, and a time to come is explained so', 
   expect(stdout).toContain('will be skipped unless this changes: disabled (schedule.enabled: false)');
 });
 
-test('the forecast of the budget counts no request of it', async () => {
+test('the budget forecast counts no requests for it', async () => {
   const [account] = (await printed('budget')).accounts;
 
   const names = account.next_24_hours.policies.map(({ policy }: { policy: string }) => policy);
@@ -57,7 +57,7 @@ test('the forecast of the budget counts no request of it', async () => {
   expect(names).not.toContain('switched-off');
 });
 
-test('the forecast of the budget counts nothing that is due while everything is frozen', async () => {
+test('the budget forecast counts no requests for times during a freeze', async () => {
   await desk.run(['freeze', '--for', '3d', '--reason', 'the sale']);
 
   const [account] = (await printed('budget')).accounts;
@@ -66,7 +66,7 @@ test('the forecast of the budget counts nothing that is due while everything is 
   await desk.run(['unfreeze']);
 });
 
-test('ending its pause does not claim that it runs again', async () => {
+test('resuming it does not claim that it runs again', async () => {
   await desk.run(['policies', 'pause', 'switched-off']);
 
   const { stderr } = await desk.run(['policies', 'resume', 'switched-off']);

@@ -1,4 +1,4 @@
-/** What `caretaker doctor` finds out, against services that are well and others. */
+/** `caretaker doctor` with services that work and services that do not. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function doctorOf(answer: (request: IncomingMessage, response: ServerRespo
 
 const noSites = { sites: [], meta: { pagination: { page: 1, perPage: 1, totalPages: 1, totalItems: 0 } } };
 
-test('where all is well each thing is told in a line, with its source, and warnings are no failure', async () => {
+test('without problems, each check is one line with its source, and warnings do not change the exit code', async () => {
   const { code, stdout } = await desk.run(['doctor']);
   expect(code).toBe(0);
   expect(stdout).toContain(`configuration: ${desk.folder}`);
@@ -40,13 +40,13 @@ test('where all is well each thing is told in a line, with its source, and warni
   expect(stdout).toMatch(/^ok +Redis persistence:/m);
   expect(stdout).toMatch(/^ok +Redis eviction: noeviction$/m);
   expect(stdout).toMatch(/^warning +daemon: none is running/m);
-  expect(stdout).toMatch(/requests left in this minute, as the service shows$/m);
+  expect(stdout).toMatch(/requests left in the current window; as the service reports$/m);
   expect(stdout).toMatch(/^ok +clock: /m);
   expect(stdout).toMatch(/^ok +contract: all \d+ operations$/m);
   expect(stdout).not.toContain('..\n');
 });
 
-test('a data folder that cannot be used is wrong, and says what is in its way', async () => {
+test('a data folder that cannot be used is wrong, and the cause is named', async () => {
   const file = join(desk.folder, 'in-the-way');
   writeFileSync(file, '');
   const { code, stdout } = await desk.run(['doctor'], { CARETAKER_DATA_DIR: join(file, 'data') });
@@ -65,7 +65,7 @@ test('--json prints the same as one list', async () => {
   expect(new Set(checks.map(({ state }) => state))).toEqual(new Set(['ok', 'warning']));
 });
 
-test('a daemon that is at work is named', async () => {
+test('a running daemon is named', async () => {
   const daemon = desk.start(['daemon', '--roles', 'scheduler,worker']);
   await daemon.line(/the daemon is running/);
   expect((await desk.run(['doctor'])).stdout).toMatch(/^ok +daemon: running: pid \d+ on /m);
@@ -73,7 +73,7 @@ test('a daemon that is at work is named', async () => {
   await daemon.ended;
 });
 
-test('daemons that have read different policy files are named, and what differs', async () => {
+test('daemons that have read different policy files are named, with the difference', async () => {
   const other = join(desk.folder, 'other-policies');
   mkdirSync(other);
   const policies = (message: string) =>
@@ -125,14 +125,14 @@ test('a paused queue and a Redis out of memory are wrong, and every command that
   expect(full.code).toBe(3);
   expect(full.stdout).toMatch(/^wrong +Redis: Redis is out of memory/m);
   expect(full.stdout).toMatch(
-    /^warning +daemon: not known: none can show itself while Redis refuses to write/m,
+    /^warning +daemon: unknown: daemons cannot register themselves while Redis refuses writes/m,
   );
   expect(detached.code).toBe(3);
   expect(detached.stderr).toMatch(/^error: Redis is out of memory \(maxmemory\) and refuses to write/m);
   expect(detached.stderr).not.toContain('No daemon is running');
 });
 
-test('a run that is held is named with what can be done, and goes on once it is released', async () => {
+test('a held run is named with the commands for it, and continues once it is released', async () => {
   const { records } = await desk.keepRedis();
   const run = aRun({ id: 'nightly-sync.20261122T010000Z', account: 'default' });
   await records.runs.create(run, { concurrency: 1, targetMs: 60_000 });
@@ -143,14 +143,14 @@ test('a run that is held is named with what can be done, and goes on once it is 
   const released = await desk.run(['runs', 'release', run.id]);
   const again = await desk.run(['runs', 'release', run.id]);
 
-  expect(stdout).toContain(`held run: ${run.id} waits, since Redis was put back to an older state`);
+  expect(stdout).toContain(`held run: ${run.id} is held, because Redis was restored to an older state`);
   expect(shown.stdout).toContain('The run is held: Redis was put back.');
   expect(released).toMatchObject({ code: 0, stderr: expect.stringContaining(`${run.id} is released`) });
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is not held') });
   expect((await records.runs.get(run.id))?.held).toBeUndefined();
 });
 
-test('a service whose description lacks an operation, and whose clock is off, is warned of', async () => {
+test('it warns of a service whose description lacks an operation, and whose clock is wrong', async () => {
   const { code, stdout } = await doctorOf((request, response) => {
     const date = { date: new Date(Date.now() - 3_600_000).toUTCString() };
     if (!request.url?.endsWith('/openapi.json')) return sendJson(response, 200, noSites, date);
@@ -161,17 +161,19 @@ test('a service whose description lacks an operation, and whose clock is off, is
   expect(code).toBe(0);
   expect(stdout).toMatch(/^warning +contract: the service no longer describes GET \/tags, POST \/tags$/m);
   expect(stdout).toMatch(/^warning +clock: (59m|1h) ahead of the service's/m);
-  expect(stdout).toContain('by requests_per_minute of the configuration, because the service shows no limit');
+  expect(stdout).toContain(
+    'the limit is requests_per_minute of the configuration, because the service does not report one',
+  );
 });
 
-test('a service that never answers is given up after ten seconds; the rest was told before', async () => {
+test('a service that never responds times out after ten seconds; the other checks are printed before', async () => {
   const { code, stdout, service } = await doctorOf(() => undefined);
   expect(code).toBe(3);
   expect(stdout).toMatch(/^ok +Redis[\s\S]*^wrong +account "default": .*no answer within 10 s$/m);
   expect(service.requests).toHaveLength(1);
 }, 30_000);
 
-test('lines are printed while the service is still being waited for', async () => {
+test('finished checks are printed while the service has not responded yet', async () => {
   let heard = () => {};
   const asked = new Promise<void>((resolve) => {
     heard = resolve;
@@ -187,14 +189,14 @@ test('lines are printed while the service is still being waited for', async () =
   await service.stop();
 });
 
-test('a Redis that is not there is wrong, and what was therefore not looked at is told', async () => {
+test('an unreachable Redis is wrong, and the checks that were therefore skipped are named', async () => {
   const { code, stdout } = await desk.run(['doctor'], { REDIS_URL: 'redis://127.0.0.1:9' });
   expect(code).toBe(3);
   expect(stdout).toMatch(/^wrong +Redis: /m);
   expect(stdout).toMatch(/^warning +account "default": not asked/m);
 });
 
-test('what is lacking in the configuration is no question of reach: exit 2', async () => {
+test('an incomplete configuration is wrong input, not an unreachable service: exit 2', async () => {
   const { code, stdout } = await desk.run(['doctor'], { CARETAKER_API_TOKEN: '' });
   expect(code).toBe(2);
   expect(stdout).toMatch(/^wrong +account "default": .*set CARETAKER_API_TOKEN/m);

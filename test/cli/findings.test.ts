@@ -21,7 +21,7 @@ const target: TargetIn<'ended'> = {
   ],
 };
 
-test('findings are printed by target, and those for information only where all are wanted', () => {
+test('findings are printed by target, and those of severity info only if all are requested', () => {
   const terminal = { ...openTerminal(), paint: (_: unknown, text: string) => text };
   const quiet = { ...target, id: 's-2', findings: [] };
 

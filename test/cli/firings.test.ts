@@ -1,6 +1,5 @@
 /**
- * What a person asks about firings and does about them: `next`, `why`, `backfill`, a freeze, and a policy
- * that paused itself.
+ * The commands about scheduled times: `next`, `why`, `backfill` and `freeze`, and a policy that paused itself.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +17,7 @@ const DAY = 86_400_000;
 let sandbox: Sandbox;
 let desk: Desk;
 let redis: EmbeddedRedis;
-/** What a daemon at this desk would work with. */
+/** The Caretaker that a daemon would open here. */
 let caretaker: Caretaker;
 
 beforeAll(async () => {
@@ -67,7 +66,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** So many days from today, by UTC. */
+/** The day this many days from today, in UTC. */
 const day = (from: number) => new Date(Date.now() + from * DAY).toISOString().slice(0, 10);
 const three = (from: number) => `${day(from)}T03:00:00.000Z`;
 
@@ -81,7 +80,7 @@ interface Coming {
 const coming = async (policy: string): Promise<Coming[]> =>
   JSON.parse((await desk.run(['next', policy, '--days', '3', '--json'])).stdout);
 
-test('what is coming is listed with its jitter, and what will be left out says why', async () => {
+test('upcoming runs are listed with their jitter, and those that will be skipped with the reason', async () => {
   const tomorrow = (await coming('daily')).find((one) => one.scheduled_for === three(1));
   expect(tomorrow).toMatchObject({ policy: 'daily', timezone: 'UTC', skipped: null });
   const late = Date.parse(tomorrow?.fires_at ?? '') - Date.parse(three(1));
@@ -114,7 +113,7 @@ test('any scheduled time is explained in a sentence, past or to come', async () 
   expect(odd.stderr).toMatch(/^error: "gestern" is not a day or a time\. Give one such as .*\.$/m);
 });
 
-test('a backfill shows first what it would do, makes up for what has no run, and does so once', async () => {
+test('a backfill first shows what it would do, runs the times without a run, and does so only once', async () => {
   const backfill = (...options: string[]) =>
     desk.run(['backfill', 'daily', '--from', day(-3), '--to', day(-2), ...options]);
   const times = async (...options: string[]) =>
@@ -151,7 +150,7 @@ test('a backfill shows first what it would do, makes up for what has no run, and
   expect((await desk.run(['why', 'daily', day(-2)])).stdout).toMatch(/was missed.*-backfill, succeeded/);
 });
 
-test('a freeze is seen in what is coming, keeps a backfill from beginning, and can be ended', async () => {
+test('a freeze is shown in the upcoming runs, prevents a backfill, and can be ended', async () => {
   await desk.run(['freeze', '--until', day(4), '--reason', 'the big sale']);
   expect((await coming('daily')).map(({ skipped }) => skipped)).toEqual(
     expect.arrayContaining([{ why: 'frozen', note: expect.stringContaining('the big sale') }]),
@@ -166,14 +165,14 @@ test('a freeze is seen in what is coming, keeps a backfill from beginning, and c
   );
 });
 
-test('a policy that paused itself after failed runs says so wherever one looks, and counts again once it is resumed', async () => {
+test('every command shows that a policy paused itself after failed runs, and resuming resets its count', async () => {
   const { engine, records, clock } = caretaker;
   const policy = aPolicy({
     name: 'daily',
     limits: { concurrency: 1, maxTargets: 1, maxPercent: 100 },
     schedule: aSchedule({ cron: ['0 3 * * *'], pauseAfterFailures: 2 }),
   });
-  /** A run that a safety limit stops at once, fired as a daemon fires it. */
+  /** A run that a safety limit stops immediately, fired as a daemon fires it. */
   const stoppedRun = async (daysAgo: number) => {
     const scheduledFor = Date.parse(three(-daysAgo));
     const { id } = await engine.fire(policy, { trigger: 'schedule', scheduledFor });
@@ -193,7 +192,7 @@ test('a policy that paused itself after failed runs says so wherever one looks, 
     });
 
     const resumed = await desk.run(['policies', 'resume', 'daily']);
-    expect(resumed.stderr).toMatch(/^daily fires again; it was paused by caretaker since /m);
+    expect(resumed.stderr).toMatch(/^daily is resumed; it was paused by caretaker since /m);
     await stoppedRun(18);
     expect((await records.policies.state('daily')).pause).toBeUndefined();
   } finally {

@@ -12,18 +12,18 @@ const run = (changes: Partial<ForecastRun>): ForecastRun => ({
   ...changes,
 });
 
-test('a run takes as many minutes as its requests need, and no less than it took before', () => {
+test('a run takes as many minutes as its requests need, and at least its minimum', () => {
   expect(simulate([run({ requests: 500 })], 100, NOW)).toEqual([5 * MINUTE]);
   expect(simulate([run({ requests: 5, minMs: 9 * MINUTE })], 100, NOW)).toEqual([9 * MINUTE]);
 });
 
-test('runs at the same time share by their weight, and what a small one leaves is the others', () => {
+test('simultaneous runs share the budget by weight, and others get what a small run does not use', () => {
   const runs = [run({ requests: 300, weight: 9 }), run({ requests: 300, weight: 3 })];
   expect(simulate(runs, 100, NOW)).toEqual([4 * MINUTE, 6 * MINUTE]);
   expect(simulate([run({ requests: 10 }), run({ requests: 290 })], 100, NOW)).toEqual([MINUTE, 3 * MINUTE]);
 });
 
-test('runs that need more than there is never end', () => {
+test('runs that need more than the budget never end', () => {
   const often = Array.from({ length: 48 }, (_, hour) =>
     run({ at: NOW + hour * 30 * MINUTE, requests: 20_000 }),
   );

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const DAY = 86_400_000;
 
-test('a freeze says until when, by whom and why, wherever somebody looks, and moves the next firings behind it', async () => {
+test('every command shows the end, the author and the reason of a freeze, and the next runs are after it', async () => {
   const before = Date.now();
   const frozen = await desk.run(['freeze', '--for', '3d', '--reason', 'the big sale']);
   expect(frozen.code).toBe(0);
@@ -37,7 +37,7 @@ test('a freeze says until when, by whom and why, wherever somebody looks, and mo
   );
 });
 
-test('a run by hand is refused during a freeze in one sentence, and made with --ignore-freeze', async () => {
+test('a manual run is refused during a freeze in one sentence, and started with --ignore-freeze', async () => {
   await desk.run(['freeze', '--for', '1h']);
 
   const refused = await desk.run(['run', 'nightly-sync']);
@@ -50,23 +50,23 @@ test('a run by hand is refused during a freeze in one sentence, and made with --
   expect((await desk.run(['run', 'nightly-sync', '--ignore-freeze'])).code).toBe(0);
 });
 
-test('a freeze can be ended before its time, and takes the place of another', async () => {
+test('a freeze can be ended early, and replaces an earlier one', async () => {
   await desk.run(['freeze', '--for', '1h', '--reason', 'the big sale']);
   expect((await desk.run(['freeze', '--for', '2h'])).stderr).toMatch(
-    /^Everything was frozen by .*\(the big sale\); this takes its place\.$/m,
+    /^This replaces an earlier freeze: everything was frozen by .*\(the big sale\)\.$/m,
   );
 
   expect((await desk.run(['unfreeze'])).stderr).toMatch(
-    /^Policies fire again; everything was frozen by .*\(the big sale\)\.$/m,
+    /^The freeze has ended, and policies run again\. Everything was frozen by .*\(the big sale\)\.$/m,
   );
-  expect((await desk.run(['unfreeze'])).stderr).toContain('Nothing was frozen.');
+  expect((await desk.run(['unfreeze'])).stderr).toContain('There is no freeze.');
   expect((await desk.run(['policies'])).stderr).not.toContain('frozen');
 });
 
 test.each([
   [[], 'A freeze needs an end'],
   [['--until', '2020-01-01'], 'must be in the future'],
-])('a freeze with %j is refused in one sentence', async (options, sentence) => {
+])('a freeze with %j is rejected in one sentence', async (options, sentence) => {
   const { code, stderr } = await desk.run(['freeze', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);

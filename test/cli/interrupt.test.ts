@@ -12,7 +12,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ sites: 12, speed: 20, rateLimit: 0, token: 't' });
   desk = openDesk({ CARETAKER_BASE_URL: sandbox.url, CARETAKER_API_TOKEN: 't' });
 });
-/** Every site lags behind, so that the policy has something to do. */
+/** Every site is stale, so that the policy has targets. */
 beforeEach(() => {
   for (const id of sandbox.siteIds()) sandbox.site(id).lastSynced(30 * 3_600_000);
 });
@@ -21,12 +21,12 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** Resolves when the service has been asked for a sync. */
+/** Resolves when the service has received a request for a sync. */
 async function firstSync(): Promise<void> {
   await untilSeen(() => sandbox.journal.effects.length > 0);
 }
 
-test('Ctrl-C lets what is in flight be recorded and says how to go on; going on loses and doubles nothing', async () => {
+test('Ctrl-C records work in flight and prints how to continue; then nothing is lost and nothing done twice', async () => {
   const started = desk.start(['run', 'nightly-sync']);
   await firstSync();
   started.child.kill('SIGINT');
@@ -44,7 +44,7 @@ test('Ctrl-C lets what is in flight be recorded and says how to go on; going on 
   expect(new Set(synced).size).toBe(synced.length);
 });
 
-test('a command killed with SIGKILL leaves nothing that the next one does not pick up', async () => {
+test('after a command was killed with SIGKILL, the next one continues all of its work', async () => {
   const before = sandbox.journal.effectsOf('syncSite').length;
   const started = desk.start(['run', 'nightly-sync']);
   await untilSeen(() => sandbox.journal.effectsOf('syncSite').length > before);
@@ -62,17 +62,17 @@ test('a command killed with SIGKILL leaves nothing that the next one does not pi
   expect(Math.max(...perSite.values())).toBe(2); // once for each of the two runs of this file
 }, 90_000);
 
-test('a service that takes a request and does not answer is named within seconds, long before it is given up', async () => {
+test('a service that does not respond to a request is named within seconds, long before the timeout', async () => {
   const service = await startFaultyService(() => undefined);
   const started = desk.start(['run', 'nightly-sync'], { CARETAKER_BASE_URL: service.url });
-  expect(await started.line(/without an answer so far/)).toContain(service.url);
+  expect(await started.line(/has not responded to a request/)).toContain(service.url);
   started.child.kill('SIGINT');
   expect((await started.ended).code).toBe(130);
   await service.stop();
 });
 
-describe('while Redis is away', () => {
-  /** A run under way whose Redis went away and that was asked to stop. */
+describe('while Redis is unavailable', () => {
+  /** An active run whose Redis became unavailable and that got a signal. */
   async function interrupted() {
     const redis = await startTestRedis();
     const redisProxy = await openRedisProxy(redis.socketPath);
@@ -86,22 +86,24 @@ describe('while Redis is away', () => {
     return started;
   }
 
-  test('a signal ends a run after seconds, and says that it is not recorded yet and how to go on', async () => {
+  test('a signal ends the command within seconds; it prints that work is not recorded yet, and how to continue', async () => {
     const { ended } = await interrupted();
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr.trim().split('\n').at(-1)).toMatch(
-      /^What was under way could not be recorded yet: Redis does not answer; continue with: caretaker runs continue nightly-sync\.\S+$/,
+      /^Work in progress could not be recorded, because Redis does not respond\. Continue with: caretaker runs continue nightly-sync\.\S+$/,
     );
   }, 30_000);
 
-  test('a second signal ends it at once, and still says how to go on', async () => {
+  test('a second signal ends it immediately, and it still prints how to continue', async () => {
     const { child, ended } = await interrupted();
     const asked = performance.now();
     child.kill('SIGINT');
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(performance.now() - asked).toBeLessThan(5_000);
-    expect(stderr).toMatch(/Stopped at once; continue with: caretaker runs continue nightly-sync\.\S+\n$/);
+    expect(stderr).toMatch(
+      /Stopped immediately\. Continue with: caretaker runs continue nightly-sync\.\S+\n$/,
+    );
   }, 30_000);
 });

@@ -1,5 +1,5 @@
 /**
- * A command loads what it works with and nothing else: that is what a person waits for before the first line.
+ * A command loads only the packages that it needs, because loading delays its first output.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,14 +22,14 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-/** commander, by its types, and what a terminal needs. */
+/** commander with its types, and what the terminal needs. */
 const commandLine = ['@commander-js/extra-typings', 'commander', 'string-width'];
 const settings = [...commandLine, 'yaml', 'zod'];
 const policies = [...settings, '@bufbuild/re2', '@marcbachmann/cel-js', 'croner', 'node-cron'];
 const records = ['ioredis', 'pino'];
 const calls = ['undici'];
 
-/** What has a command written down which packages it loads, and what of ours was among them. */
+/** Runs a command and records which packages, and which modules of ours, it loads. */
 function watched(args: string[]) {
   const file = join(desk.folder, `loaded-by-${args.join('-')}`);
   return {
@@ -52,7 +52,7 @@ test.each([
   { args: ['policies', 'pause', 'nightly-sync'], loads: [...policies, ...records] },
   { args: ['why', 'nightly-sync', 'yesterday'], loads: [...policies, ...records] },
   { args: ['plan', 'nightly-sync'], loads: [...policies, ...records, ...calls] },
-])('$args loads what it works with, and no other package', async ({ args, loads }) => {
+])('$args loads only the packages that it needs', async ({ args, loads }) => {
   const { environment, loaded } = watched(args);
 
   const { code, stderr } = await desk.run(args, environment);
@@ -61,7 +61,7 @@ test.each([
   expect(loaded()).toEqual([...loads].sort());
 });
 
-test('the daemon is running before bull-board is loaded, which waits until somebody looks at it', async () => {
+test('the daemon loads bull-board only when its page is requested', async () => {
   const { environment, loaded } = watched(['daemon']);
   const daemon = desk.start(['daemon', '--port', '0'], environment);
   await daemon.line(/the daemon is running/);

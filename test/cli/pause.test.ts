@@ -15,14 +15,14 @@ const pausedOf = async () =>
     ({ name }: { name: string }) => name === 'nightly-sync',
   );
 
-test('a second pause without a word changes nothing and tells who paused, when and why', async () => {
+test('a second pause without options changes nothing and shows who paused, when and why', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
 
   const again = await desk.run(['policies', 'pause', 'nightly-sync']);
 
   expect(again.code).toBe(0);
   expect(again.stderr).toMatch(
-    /^nightly-sync is paused already: paused by \S+ since \S+ \S+Z \(moving house\)\. Nothing was changed\.$/m,
+    /^nightly-sync is already paused by \S+ since \S+ \S+Z \(moving house\)\. Nothing was changed\.$/m,
   );
   expect(await pausedOf()).toMatchObject({ paused: { reason: 'moving house', until: null }, next: null });
 
@@ -30,12 +30,12 @@ test('a second pause without a word changes nothing and tells who paused, when a
   expect(longer.stderr).toContain('This replaces an earlier pause: paused by');
   const { paused, next } = await pausedOf();
   expect(paused.reason).toBe('moving house');
-  // Three days on it fires again by itself.
+  // Three days later it runs again automatically.
   expect(Date.parse(paused.until) - Date.parse(paused.at)).toBe(3 * 86_400_000);
   expect(Date.parse(next)).toBeGreaterThanOrEqual(Date.parse(paused.until));
 
   const resumed = await desk.run(['policies', 'resume', 'nightly-sync']);
-  expect(resumed.stderr).toMatch(/^nightly-sync fires again; it was paused by .* \(moving house\)\.$/m);
+  expect(resumed.stderr).toMatch(/^nightly-sync is resumed; it was paused by .* \(moving house\)\.$/m);
   expect((await desk.run(['policies', 'resume', 'nightly-sync'])).stderr).toContain('was not paused');
 });
 
@@ -43,15 +43,15 @@ test.each([
   [['--until', 'tomorow'], '--until must be a time or a duration'],
   [['--until', '2020-01-01'], 'must be in the future; 2020-01-01 00:00Z is not'],
   [['--for', '3'], '--for must be a duration'],
-  [['--for', '3d', '--until', '2d'], 'Give either --until or --for.'],
-])('a pause with %j is refused in one sentence', async (options, sentence) => {
+  [['--for', '3d', '--until', '2d'], 'Use either --until or --for, not both.'],
+])('a pause with %j is rejected in one sentence', async (options, sentence) => {
   const { code, stderr } = await desk.run(['policies', 'pause', 'nightly-sync', ...options]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);
   expect((await known.records.policies.state('nightly-sync')).pause).toBeUndefined();
 });
 
-test('pausing or resuming a policy that is not there names the one that was meant', async () => {
+test('pausing or resuming an unknown policy suggests a similar name', async () => {
   for (const verb of ['pause', 'resume']) {
     const { code, stderr } = await desk.run(['policies', verb, 'nightly-synk']);
     expect(code).toBe(2);
@@ -59,7 +59,7 @@ test('pausing or resuming a policy that is not there names the one that was mean
   }
 });
 
-test('what somebody gave as a reason does not steer the terminal of whoever reads it', async () => {
+test('the reason of a pause cannot control the terminal of a reader', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'gone\u001b[2J']);
   const { stdout } = await desk.run(['policies', 'show', 'nightly-sync']);
   expect(stdout).toContain('(gone\\u001b[2J)');
@@ -68,13 +68,13 @@ test('what somebody gave as a reason does not steer the terminal of whoever read
 
 const shipped = ['activity-logs', 'monthly-reports', 'nightly-sync', 'staging-cleanup', 'update-check'];
 
-/** The shipped policies that are paused, by what is remembered of them. */
+/** The shipped policies that are paused according to the records. */
 async function paused(): Promise<string[]> {
   const states = await known.records.policies.many(shipped);
   return shipped.filter((name) => states.get(name)?.pause);
 }
 
-test('several policies are paused at once, by names, by a pattern, by job, or all', async () => {
+test('several policies can be paused together: by names, by a pattern, by job, or all', async () => {
   await desk.run([
     'policies',
     'pause',
@@ -88,7 +88,7 @@ test('several policies are paused at once, by names, by a pattern, by job, or al
   expect(await paused()).toEqual(['nightly-sync', 'update-check']);
   const resumed = await desk.run(['policies', 'resume', '*-sync', 'update-?heck']);
   expect(resumed.stderr).toMatch(
-    /^nightly-sync fires again; .*\(moving house\)\.\nupdate-check fires again; /m,
+    /^nightly-sync is resumed; .*\(moving house\)\.\nupdate-check is resumed; /m,
   );
 
   await desk.run(['policies', 'pause', '--job', 'staging-cleanup']);
@@ -103,11 +103,11 @@ test('several policies are paused at once, by names, by a pattern, by job, or al
 });
 
 test.each([
-  [[], 'Say which policies: by name, by a pattern'],
-  [['never-*'], 'None of the policies is one of those you mean'],
-  [['nightly-*', '--job', 'update-check'], 'None of the policies is one of those you mean'],
+  [[], 'Select policies by name, by a pattern'],
+  [['never-*'], 'No policy matches. Nothing was changed.'],
+  [['nightly-*', '--job', 'update-check'], 'No policy matches. Nothing was changed.'],
   [['nightly-sync', 'nightly-synk'], 'There is no policy "nightly-synk"'],
-])('pausing %j is refused, and nothing is changed', async (words, sentence) => {
+])('pausing %j is rejected, and nothing is changed', async (words, sentence) => {
   const { code, stderr } = await desk.run(['policies', 'pause', ...words]);
   expect(code).toBe(2);
   expect(stderr).toContain(sentence);

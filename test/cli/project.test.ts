@@ -1,6 +1,5 @@
 /**
- * A command does the same wherever it is started: what belongs to a project lies where its configuration
- * lies.
+ * A command does the same in every folder: the data of a project is beside its configuration.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,7 @@ afterAll(async () => {
   rmSync(elsewhere, { recursive: true, force: true });
 });
 
-test('who only looks gets neither a data folder nor a Redis', async () => {
+test('a command that only reads creates no data folder and starts no Redis', async () => {
   expect((await desk.run(['policies'])).code).toBe(0);
   expect((await desk.run(['policies', 'show', 'nightly-sync'])).code).toBe(0);
   expect((await desk.run(['runs'])).stderr).toContain('No runs yet.');
@@ -27,7 +26,7 @@ test('who only looks gets neither a data folder nor a Redis', async () => {
   expect(existsSync(join(desk.folder, '.caretaker'))).toBe(false);
 });
 
-test('a pause given from another folder is that of the project', async () => {
+test('a pause set from another folder applies to the project', async () => {
   const config = join(desk.folder, 'config/caretaker.yaml');
   const sub = join(desk.folder, 'config/policies');
 

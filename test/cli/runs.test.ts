@@ -30,16 +30,16 @@ afterAll(async () => {
 });
 
 describe('after an interrupted run', () => {
-  test('the next one is not run, and says which run is in the way, that nobody is at work on it, and what to do', async () => {
+  test('the next one is skipped; the active run, that no process works on it, and what to do are printed', async () => {
     const { code, stderr } = await desk.run(['run', 'nightly-sync']);
     expect(code).toBe(1);
-    expect(stderr).toContain(`nightly-sync was not run: its run ${interrupted} has not ended (running, `);
+    expect(stderr).toContain(`nightly-sync was skipped: its run ${interrupted} has not ended (running, `);
     expect(stderr).toContain('no process works on it');
     expect(stderr).toContain(`caretaker runs continue ${interrupted}`);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted}`);
   });
 
-  test('runs and runs show say that nobody is at work on it', async () => {
+  test('runs and runs show print that no process works on it', async () => {
     const list = await desk.run(['runs']);
     expect(list.stderr).toContain(`No process works on ${interrupted}: no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
@@ -51,14 +51,14 @@ describe('after an interrupted run', () => {
 test('a list of runs that is cut says so, and one that is whole does not', async () => {
   const cut = await desk.run(['runs', '--limit', '1', '--json']);
   expect(JSON.parse(cut.stdout)).toHaveLength(1);
-  expect(cut.stderr).toContain('There are older runs than this one: --limit shows more.');
+  expect(cut.stderr).toContain('There are older runs. Use --limit to show more than 1.');
 
   const whole = await desk.run(['runs', '--limit', '50']);
   expect(whole.stderr).not.toContain('There are older runs');
 });
 
 describe('a run is found', () => {
-  test('by the beginning of its id, and by "last", which passes over what it kept from running', async () => {
+  test('by a prefix of its id, and by "last", which ignores skipped runs', async () => {
     const beginning = interrupted.slice(0, -2);
     const { stdout } = await desk.run(['runs', 'show', beginning, '--json']);
     expect(JSON.parse(stdout).run).toBe(interrupted);
@@ -68,14 +68,14 @@ describe('a run is found', () => {
     expect(JSON.parse(last.stdout).run).toBe(interrupted);
   });
 
-  test('not by a beginning that several have: they are named, with exit 2', async () => {
+  test('not by a prefix of several ids: these are listed, with exit 2', async () => {
     const { code, stderr } = await desk.run(['runs', 'cancel', 'nightly']);
     expect(code).toBe(2);
-    expect(stderr).toContain('Several runs begin with "nightly"; which of them?');
+    expect(stderr).toContain('Several runs start with "nightly". Give a longer id:');
     expect(stderr).toContain(`  ${interrupted}\n`);
   });
 
-  test('in lists of a status, a policy or a time that exist; of others it is said what there is', async () => {
+  test('in lists by status, policy or time; for an unknown status or policy, the known ones are listed', async () => {
     const of = async (...args: string[]) => {
       const { code, stderr } = await desk.run(['runs', ...args]);
       return { code, stderr };
@@ -100,44 +100,44 @@ describe('a run is found', () => {
   });
 });
 
-describe('targets that a person names', () => {
-  test('none of which the policy selects: exit 2, and no run is made', async () => {
+describe('targets named on the command line', () => {
+  test('none of which the policy selects: exit 2, and no run is created', async () => {
     const before = JSON.parse((await desk.run(['runs', '--json'])).stdout).length;
     const { code, stderr } = await desk.run(['run', 'nightly-sync', '--target', 'site-9999']);
     expect(code).toBe(2);
-    expect(stderr).toContain('None of the targets you named is selected by nightly-sync');
+    expect(stderr).toContain('nightly-sync selects none of the targets that you named');
     expect(stderr).toContain('site-9999: It is not in the account');
     expect(JSON.parse((await desk.run(['runs', '--json'])).stdout)).toHaveLength(before);
   });
 
-  test('some of which it does not: they are told', async () => {
+  test('some of which it does not select are listed', async () => {
     const { stderr } = await desk.run(['run', 'nightly-sync', '--target', 'site-0001', 'site-9999']);
-    expect(stderr).toContain('1 target of those you named will not be worked on:\n  site-9999: ');
+    expect(stderr).toContain('nightly-sync does not select 1 target of those that you named:\n  site-9999: ');
   });
 });
 
-test('a paused policy is run by hand all the same, and it is said', async () => {
+test('a manual run of a paused policy starts, and the pause is mentioned', async () => {
   await desk.run(['policies', 'pause', 'nightly-sync', '--reason', 'moving house']);
   const { stderr } = await desk.run(['run', 'nightly-sync']);
-  expect(stderr).toMatch(/^nightly-sync is paused by .* \(moving house\)\. It is run anyway/m);
+  expect(stderr).toMatch(/^nightly-sync is paused by .* \(moving house\)\. It runs anyway/m);
   await desk.run(['policies', 'resume', 'nightly-sync']);
 });
 
-describe('calling a run off that nobody is at work on', () => {
-  test('is done here; Ctrl-C leaves it with 130 and says how to end it', async () => {
+describe('cancelling a run that no process works on', () => {
+  test('is completed by the command; Ctrl-C exits with 130 and prints how to end it', async () => {
     const cancelling = desk.start(['runs', 'cancel', interrupted]);
-    await cancelling.line(/No other process works on it: it is cancelled here/);
+    await cancelling.line(/No other process works on it, so this command completes the cancellation/);
     cancelling.child.kill('SIGINT');
     const { code, stderr } = await cancelling.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`caretaker runs cancel ${interrupted} --force`);
     const list = await desk.run(['runs']);
     expect(list.stderr).toContain(`Follow it to its end: caretaker runs continue ${interrupted}`);
-    expect(list.stderr).toContain(`End it at once:       caretaker runs cancel ${interrupted} --force`);
+    expect(list.stderr).toContain(`Force-end it:         caretaker runs cancel ${interrupted} --force`);
     expect(list.stderr).not.toContain('Cancel it');
   });
 
-  test('by force ends it at once, with an outcome for every site', async () => {
+  test('with --force ends it immediately, with an outcome for every site', async () => {
     const { code, stderr } = await desk.run(['runs', 'cancel', interrupted, '--force']);
     expect(code).toBe(0);
     expect(stderr).toMatch(/\d+ targets? may still be in progress in the service/);
@@ -146,7 +146,7 @@ describe('calling a run off that nobody is at work on', () => {
     expect(run.targets.map(({ outcome }: { outcome: string }) => outcome)).not.toContain(null);
   });
 
-  test('leaves a run that others find ended, in one line', async () => {
+  test('ends it for other commands too, which report that in one line', async () => {
     for (const command of ['continue', 'cancel']) {
       const { code, stdout, stderr } = await desk.run(['runs', command, interrupted]);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -157,7 +157,7 @@ describe('calling a run off that nobody is at work on', () => {
   });
 });
 
-test('what became of each target can be taken elsewhere, a line each', async () => {
+test('the outcome of each target can be exported, one per line', async () => {
   const csv = (await desk.run(['runs', 'export', interrupted])).stdout.trimEnd().split('\n');
   expect(csv[0]).toBe('run,id,label,outcome,reason,detail,task_id,attempts,started_at,finished_at');
   const jsonl = (await desk.run(['runs', 'export', interrupted, '--format', 'jsonl'])).stdout.trimEnd();
@@ -167,7 +167,7 @@ test('what became of each target can be taken elsewhere, a line each', async () 
   expect(targets).toEqual(shown.targets.map((target: object) => ({ run: interrupted, ...target })));
 });
 
-test('a run that the account refuses is cancelled truthfully: what is under way cannot be followed', async () => {
+test('cancelling a run whose account refuses access says that its tasks cannot be followed', async () => {
   const { sandbox, desk, interrupted: id } = await interruptARun();
   sandbox.account.deactivate();
   try {
@@ -177,7 +177,7 @@ test('a run that the account refuses is cancelled truthfully: what is under way 
     const { code, stderr } = await desk.run(['runs', 'cancel', id]);
 
     expect(code).toBe(0);
-    expect(stderr).toContain('cannot be followed to its end; it is recorded so');
+    expect(stderr).toContain('cannot be followed to their end. This is recorded.');
     const run = JSON.parse((await desk.run(['runs', 'show', id, '--json'])).stdout);
     expect(run.status).toBe('cancelled');
     const underWay = run.targets.filter(

@@ -1,4 +1,4 @@
-/** How things are shown: tables that fit, lines for spreadsheets, what keeps a run from going on. */
+/** Output: tables that fit, lines for spreadsheets, and what blocks a run. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadJobs } from '../../src/app/jobs.ts';
 import { blockerOf } from '../../src/cli/blockers.ts';
@@ -42,18 +42,18 @@ describe('the table of targets', () => {
   });
 });
 
-describe('of many targets of which the same is to be said', () => {
+describe('many targets with the same result', () => {
   const row = (at: number, why: string) => [`site-${at}`, `https://${at}.example`, 'skipped', why];
   const paused = [1, 2, 3, 4, 5, 6].map((at) => row(at, 'It is paused.'));
   const locked = row(7, 'It is locked.');
 
-  test('one row counts them, where the first would stand, and the others are seen', () => {
+  test('share one row with their count, at the place of the first; the other rows are kept', () => {
     expect(foldSame([...paused.slice(0, 2), locked, ...paused.slice(2)])).toEqual({
       folded: true,
       rows: [['6 targets', 'https://1.example and 5 more', 'skipped', 'It is paused.'], locked],
     });
   });
-  test('as few as five have a row each', () => {
+  test('have separate rows if there are only five', () => {
     const few = [locked, ...paused.slice(1)];
     expect(foldSame(few)).toEqual({ folded: false, rows: few });
   });
@@ -74,22 +74,24 @@ describe('a retry', () => {
       reasons,
     );
 
-  test('is advised when something failed for a reason that may pass', () => {
-    expect(adviceFor('undelivered', 'timeout')).toEqual(['Retry what failed: caretaker runs retry p.1']);
+  test('is advised when a target failed for a temporary reason', () => {
+    expect(adviceFor('undelivered', 'timeout')).toEqual([
+      'Retry the failed targets: caretaker runs retry p.1',
+    ]);
   });
-  test('is not advised when all would fail again until its cause is fixed', () => {
+  test('is not advised when all targets would fail again until the cause is fixed', () => {
     expect(adviceFor('undelivered', 'rejected', 'not-eligible', 'update-failed', 'uncovered')).toEqual([]);
   });
-  test('is not advised where it might do again what was done; that a person looks first is', () => {
+  test('is not advised when it might repeat a change; a check of the account is advised instead', () => {
     const look =
-      'It is unknown whether 2 targets changed (unknown-effect): look in the account before you retry.';
+      'It is unknown whether 2 targets changed (unknown-effect). Check the account before you retry.';
     expect(adviceFor('unknown-effect', 'unknown-effect')).toEqual([look]);
     expect(adviceFor('unknown-effect', 'internal', 'unknown-effect')).toEqual([
       look,
-      'Retry what failed: caretaker runs retry p.1',
+      'Retry the failed targets: caretaker runs retry p.1',
     ]);
   });
-  test('has nothing to do with what was skipped', () => {
+  test('is not advised for skipped targets', () => {
     const skipped = { id: 's', label: '', state: 'ended', fence: 1, attempts: 0, waits: 0 } as const;
     expect(
       retryAdvice(
@@ -125,12 +127,15 @@ describe('the table of policies', () => {
   const shown = (dataColumns: number | undefined) =>
     policyTable([row], { dataColumns, paint: (_, text) => text } as Terminal).split('\n');
 
-  test.each([60, 80, 120])('does not wrap at %d columns, and tells when a paused policy fires', (columns) => {
-    const lines = shown(columns);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-    expect(lines[1]).toContain('monthly-reports');
-    expect(lines[1]).toContain('2026-11-21 02:00Z, paused');
-  });
+  test.each([60, 80, 120])(
+    'does not wrap at %d columns, and shows the next time of a paused policy',
+    (columns) => {
+      const lines = shown(columns);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(lines[1]).toContain('monthly-reports');
+      expect(lines[1]).toContain('2026-11-21 02:00Z, paused');
+    },
+  );
   test('cuts nothing at a pipe', () => {
     expect(shown(undefined)[1]).toContain(reason);
   });
@@ -148,16 +153,16 @@ describe('a table in a narrow terminal', () => {
       ],
     });
 
-  test('names the columns that it leaves out', () => {
+  test('names the hidden columns', () => {
     expect(shown(50)).toBe(
-      'policy                      schedule  last run\nnightly-sync-of-every-site  Mondays   succeeded\n(not shown, too narrow: job; --json has all)',
+      'policy                      schedule  last run\nnightly-sync-of-every-site  Mondays   succeeded\n(hidden, terminal too narrow: job; --json shows all)',
     );
   });
   test('keeps the name whole, however narrow it is', () => {
     expect(shown(20)).toContain('nightly-sync-of-every-site');
     expect(shown(20)).toContain('not shown');
   });
-  test('says nothing where all is shown', () => {
+  test('has no notice when all columns are shown', () => {
     expect(shown(120)).not.toContain('not shown');
   });
 });
@@ -168,21 +173,21 @@ test('a policy keeps its whole name in a list at 20 columns', () => {
   expect(policyTable([row], { dataColumns: 20, paint: (_, text) => text } as Terminal)).toContain(name);
 });
 
-describe('an operation that does the same by another verb', () => {
+describe('an operation with another verb of the same meaning', () => {
   test.each([
     ['getSite', 'showSite'],
     ['getSites', 'listSites'],
     ['addSite', 'createSite'],
     ['removeTag', 'deleteTag'],
-  ])('is meant by %s', (word, meant) => {
+  ])('is suggested for %s', (word, meant) => {
     expect(operationByOtherVerb(word, ['listSites', 'showSite', 'createSite', 'deleteTag'])).toBe(meant);
   });
-  test('is not made up', () => {
+  test('is not suggested if it does not exist', () => {
     expect(operationByOtherVerb('getMoon', ['showSite'])).toBeUndefined();
   });
 });
 
-test('one of a thing is not called several', () => {
+test('a count of one is singular', () => {
   expect([0, 1, 2].map((count) => countOf(count, 'request'))).toEqual([
     '0 requests',
     '1 request',
@@ -190,7 +195,7 @@ test('one of a thing is not called several', () => {
   ]);
 });
 
-describe('work that the service has forgotten', () => {
+describe('work that the service no longer knows', () => {
   const at = Date.parse('2026-11-21T12:00:00Z');
   const target = (id: string, lostAt?: number): Target => ({
     id,
@@ -215,7 +220,7 @@ describe('work that the service has forgotten', () => {
   });
 });
 
-test('a run that spreads its targets says from when, until when and how often one starts', () => {
+test('a run with a spread shows from when, until when and how often targets start', () => {
   const spread = { from: Date.UTC(2026, 10, 21, 1), ms: 7_200_000, targets: 20 };
   expect(formatSpread({ spread } as Run)).toBe(
     'starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one every 6m',
@@ -228,32 +233,32 @@ describe('a line for spreadsheets', () => {
   test('keeps commas, quotes and line breaks inside their cell', () => {
     expect(csvLine(['a,b', 'say "x"', 'two\nlines', 3, null])).toBe('"a,b","say ""x""","two\nlines",3,');
   });
-  test.each(['=1+1', '+1', '-1', '@sum', '\tx'])('never begins a formula: %j', (text) => {
+  test.each(['=1+1', '+1', '-1', '@sum', '\tx'])('never starts a formula: %j', (text) => {
     expect(csvLine([text])).toBe(`'${text}`);
   });
 });
 
-describe('what keeps a run from going on', () => {
+describe('what blocks a run', () => {
   const now = 1_000_000;
   const well = { now, watchedSince: now - 60_000, limit: 200, spent: false, resetsAt: now + 30_000, own: 50 };
-  test('is nothing while the service answers and there are requests', () => {
+  test('is nothing while the service responds and requests are left', () => {
     expect(blockerOf(well)).toBeUndefined();
   });
-  test('is the service, once it has not answered for ten seconds', () => {
+  test('is the service, once it has not responded for ten seconds', () => {
     const failing = { ...well, failedAt: now - 1_000 };
     expect(blockerOf({ ...failing, failingSince: now - 9_000 })).toBeUndefined();
-    const away = { is: 'away', since: now - 10_000 };
-    expect(blockerOf({ ...failing, failingSince: now - 10_000 })).toEqual(away);
+    const unavailable = { is: 'unavailable', since: now - 10_000 };
+    expect(blockerOf({ ...failing, failingSince: now - 10_000 })).toEqual(unavailable);
   });
-  test('is not the service when nobody has seen it fail since the run is watched', () => {
+  test('is not the service when it has not failed since the run is watched', () => {
     const before = { ...well, failingSince: now - 600_000, failedAt: now - 60_001 };
     expect(blockerOf(before)).toBeUndefined();
-    expect(blockerOf({ ...before, failedAt: now - 60_000 })).toMatchObject({ is: 'away' });
+    expect(blockerOf({ ...before, failedAt: now - 60_000 })).toMatchObject({ is: 'unavailable' });
   });
-  test('is somebody who uses up the account, and not the run itself', () => {
-    const drained = { ...well, spent: true, own: 20 };
-    expect(blockerOf(drained)).toEqual({ is: 'drained', limit: 200, until: now + 30_000 });
-    expect(blockerOf({ ...drained, own: 150 })).toBeUndefined();
-    expect(blockerOf({ ...drained, resetsAt: now + 5_000 })).toBeUndefined();
+  test('is another client that uses up the budget, but not the run itself', () => {
+    const exhausted = { ...well, spent: true, own: 20 };
+    expect(blockerOf(exhausted)).toEqual({ is: 'exhausted', limit: 200, until: now + 30_000 });
+    expect(blockerOf({ ...exhausted, own: 150 })).toBeUndefined();
+    expect(blockerOf({ ...exhausted, resetsAt: now + 5_000 })).toBeUndefined();
   });
 });

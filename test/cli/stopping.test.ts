@@ -1,4 +1,4 @@
-/** SIGTERM of the daemon in the middle of something. */
+/** SIGTERM while the daemon works. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk } from '../support/cli.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await sandbox.stop();
 });
 
-test('a daemon whose Redis went away in the middle of a run ends some ten seconds after SIGTERM, and says so', async () => {
+test('a daemon whose Redis became unavailable during a run ends about ten seconds after SIGTERM, and logs that', async () => {
   const redis = await startTestRedis();
   const redisProxy = await openRedisProxy(redis.socketPath);
   const daemon = desk.start(['daemon'], { REDIS_URL: redisProxy.url });
@@ -35,12 +35,12 @@ test('a daemon whose Redis went away in the middle of a run ends some ten second
   expect(code).toBe(0);
   expect(performance.now() - asked).toBeLessThan(16_000);
   expect(stderr.trim().split('\n').at(-1)).toContain(
-    'stopped without Redis, which does not answer; what was under way is picked up by the next daemon',
+    'stopped without Redis, which does not respond; the next daemon continues the work in progress',
   );
   await redis.stop();
 }, 60_000);
 
-test('a daemon whose service is mute ends within ten seconds or so of SIGTERM, and the next ends the run', async () => {
+test('a daemon whose service does not respond ends about ten seconds after SIGTERM, and the next ends the run', async () => {
   const daemon = desk.start(['daemon']);
   await daemon.line(/the daemon is running/);
   sandbox.outage.begin('hang');

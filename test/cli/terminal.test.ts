@@ -1,4 +1,4 @@
-/** What comes from the service and from files can be read at a terminal, and does nothing to it. */
+/** Text from the service and from files is readable at a terminal and cannot control it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { csvLine } from '../../src/cli/commands/runs-export.ts';
 import { formatFindings } from '../../src/cli/output/findings.ts';
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** What reaches both streams, which are terminals that show colours or are not. */
+/** The output on both streams, which are terminals with colours or not. */
 function printed(isTTY: boolean, print: (terminal: Terminal) => void): string {
   vi.stubEnv('NO_COLOR', '');
   vi.stubEnv('CI', '');
@@ -37,8 +37,8 @@ const HOSTILE = '\u001b[31mred\u001b[8m \u001b]8;;https://evil.example\u0007link
 const WRITTEN_OUT =
   '\\u001b[31mred\\u001b[8m \\u001b]8;;https://evil.example\\u0007link \\u009b31m\\u202eback\\u200b';
 
-describe('colours and controls of the service', () => {
-  test.each([true, false])('are written out in every line, at a terminal or not (%s)', (isTTY) => {
+describe('colours and control characters from the service', () => {
+  test.each([true, false])('are escaped in every line, at a terminal or not (%s)', (isTTY) => {
     const text = printed(isTTY, ({ data, message }) => {
       data(HOSTILE);
       message(HOSTILE);
@@ -46,25 +46,25 @@ describe('colours and controls of the service', () => {
     expect(text).toBe(`${WRITTEN_OUT}\n${WRITTEN_OUT}\n`);
   });
 
-  test('are written out inside our own colours, which pass', () => {
+  test('are escaped inside our own colours, which are printed', () => {
     const text = printed(true, ({ message, paint }) =>
       message(`${paint('red', 'error')}: ${paint('bold', HOSTILE)}`),
     );
     expect(text).toBe(`\u001b[31merror\u001b[39m: \u001b[1m${WRITTEN_OUT}\u001b[22m\n`);
   });
 
-  test('are written out in the line of progress', () => {
+  test('are escaped in the progress line', () => {
     const text = printed(true, ({ show }) => show(`a\u001b[2Jb\nc`));
     expect(text).toBe('\r\u001b[Ka\\u001b[2Jb c');
   });
 
-  test('are escaped in JSON, which is read as the same value', () => {
+  test('are escaped in JSON, which parses to the same value', () => {
     const text = printed(false, ({ json }) => json({ label: HOSTILE }));
     expect(text).toBe(`{"label":"${WRITTEN_OUT}"}\n`);
     expect(JSON.parse(text)).toEqual({ label: HOSTILE });
   });
 
-  test('are written out in a table, whose columns still stand under each other', () => {
+  test('are escaped in a table, whose columns stay aligned', () => {
     const text = printed(true, ({ data, paint }) =>
       data(
         table(
@@ -81,7 +81,7 @@ describe('colours and controls of the service', () => {
     expect(rows).toEqual([`\\u001b[31mred  \u001b[32mok\u001b[39m`, `${'two lines'.padEnd(13)}  ok`]);
   });
 
-  test('are written out in findings, each of which is one line', () => {
+  test('are escaped in findings, each of which is one line', () => {
     const target = aTarget('s-1', {
       ...{ label: HOSTILE, state: 'ended', outcome: 'failed', reason: 'internal', finishedAt: 0 },
       findings: [{ severity: 'error', about: 'core', message: 'one\ntwo \u001b[2J' }],
@@ -93,14 +93,14 @@ describe('colours and controls of the service', () => {
     expect(text).toContain('one two \\u001b[2J');
   });
 
-  test('are written out in CSV, and no cell is a formula', () => {
+  test('are escaped in CSV, and no cell is a formula', () => {
     expect(csvLine([HOSTILE, '=1+1', '\u200b=1+1', '＝1', '@x', 'two\nlines'])).toBe(
       `${WRITTEN_OUT},'=1+1,\\u200b=1+1,'＝1,'@x,"two\nlines"`,
     );
   });
 });
 
-test('the name of a secret hides what follows it, but for a string of ours', () => {
+test('the value after the name of a secret is hidden, except in our own help texts', () => {
   const text = printed(true, ({ data, message }) => {
     message('the site answered: password=hunter2');
     message('export CARETAKER_API_TOKEN=sandbox-token', 'values-only');
@@ -120,7 +120,7 @@ describe('a label of 6,000 characters', () => {
   ];
   const paint: Terminal['paint'] = (_, text) => text;
 
-  test('is whole at a pipe, and stretches no other row', () => {
+  test('is complete in a pipe, and does not widen other rows', () => {
     const [, long = '', short = ''] = table(['id', 'label', 'outcome'], rows, paint).split('\n');
     expect(long).toBe(`s-1  ${'x'.repeat(6_000)}  failed`);
     expect(short.length).toBeLessThan(120);

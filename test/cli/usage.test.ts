@@ -1,4 +1,4 @@
-/** What the command line says to somebody who is new to it, or tired. */
+/** Help and messages for users who are new, or who make errors. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -23,7 +23,7 @@ describe('help', () => {
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  test('of a command is shown both ways, with the options that every command takes', async () => {
+  test('of a command is shown both ways, with the global options', async () => {
     const asked = await desk.run(['help', 'run']);
     expect(asked.stdout).toBe((await desk.run(['run', '-h'])).stdout);
     expect(asked.stdout).toContain('--dry-run');
@@ -68,14 +68,14 @@ describe('help', () => {
       says: /--state cannot be used: it does not exist/,
     },
     { args: ['schema', 'polcy'], says: /did you mean policy\?/ },
-  ])('$args is a mistake in using it, and not one of ours', async ({ args, says }) => {
+  ])('$args is a usage error, not a bug', async ({ args, says }) => {
     const { code, stdout, stderr } = await desk.run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(says);
     expect(stderr).not.toContain('mistake of ours');
   });
 
-  test('a port that is taken is named', async () => {
+  test('a port in use is named', async () => {
     const other = createServer();
     await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
     const { port } = other.address() as { port: number };
@@ -84,7 +84,7 @@ describe('help', () => {
 
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `error: Port ${port} is in use: choose another with --port, or 0 for any.\n`,
+      stderr: `error: Port ${port} is in use. Choose another one with --port, or 0 for any free port.\n`,
     });
     await new Promise((closed) => other.close(closed));
   });
@@ -97,7 +97,7 @@ describe('init', () => {
   const emptyDesk = () => mkdtempSync(join(tmpdir(), 'caretaker-init-'));
   const initIn = (cwd: string) => desk.run(['init'], {}, cwd);
 
-  test('fills an empty folder with what is shipped, which is valid, and says what to do next', async () => {
+  test('fills an empty folder with the shipped files, which are valid, and prints the next steps', async () => {
     const folder = emptyDesk();
 
     const { code, stdout, stderr } = await initIn(folder);
@@ -112,28 +112,30 @@ describe('init', () => {
     expect((await desk.run(['validate'], {}, folder)).code).toBe(0);
   });
 
-  test('touches nothing that is there', async () => {
+  test('does not change existing files', async () => {
     desk.write('config/caretaker.yaml', '# mine\n');
 
     const { code, stdout } = await desk.run(['init']);
 
     expect(code).toBe(0);
-    expect(stdout).toContain('kept     config/caretaker.yaml, which was there');
+    expect(stdout).toContain('kept     config/caretaker.yaml (already exists)');
     expect(readFileSync(join(desk.folder, 'config/caretaker.yaml'), 'utf8')).toBe('# mine\n');
   });
 
-  test('keeps token and data out of a git repository, once', async () => {
+  test('adds the token and the data to .gitignore, only once', async () => {
     spawnSync('git', ['init', '-q', desk.folder]);
     desk.write('.gitignore', 'node_modules');
 
-    expect((await desk.run(['init'])).stdout).toContain('written  .gitignore: ignores .caretaker/ and .env');
+    expect((await desk.run(['init'])).stdout).toContain(
+      'written  .gitignore (now ignores .caretaker/ and .env)',
+    );
     await desk.run(['init']);
 
     expect(readFileSync(join(desk.folder, '.gitignore'), 'utf8')).toBe('node_modules\n.caretaker/\n.env\n');
   });
 });
 
-test('the schemas are printed each for itself, or both under their names', async () => {
+test('schemas are printed separately, or both in one object', async () => {
   const [both, policy, config] = await Promise.all(
     [['schema'], ['schema', 'policy'], ['schema', 'config']].map(async (args) =>
       JSON.parse((await desk.run(args)).stdout),
@@ -142,7 +144,7 @@ test('the schemas are printed each for itself, or both under their names', async
   expect(both).toEqual({ policy, config });
 });
 
-test('a demo that is interrupted recommends nothing that is gone with it', async () => {
+test('an interrupted demo suggests no command for its deleted runs', async () => {
   const started = desk.start(['demo']);
   await started.line(/^Demo: nightly-sync/);
   started.child.kill('SIGINT');
@@ -150,12 +152,12 @@ test('a demo that is interrupted recommends nothing that is gone with it', async
   const { code, stderr } = await started.ended;
 
   expect(code).toBe(130);
-  expect(stderr).toContain('its account was made up');
+  expect(stderr).toContain('Its simulated account');
   expect(stderr).not.toContain('caretaker runs');
 }, 60_000);
 
 describe('validate', () => {
-  test('refuses a folder without policies, and names the one inside it that has some', async () => {
+  test('rejects a folder without policies, and names the folder inside it that has some', async () => {
     const { code, stderr } = await desk.run(['validate', 'config']);
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -163,15 +165,16 @@ describe('validate', () => {
     });
   });
 
-  test('says that no policy was checked when only the configuration is named', async () => {
+  test('warns that no policy was checked when only the configuration is named', async () => {
     const { code, stderr } = await desk.run(['validate', 'config/caretaker.yaml']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'ok: config/caretaker.yaml.\nwarning: No policy was checked: no file of policies was named.\n',
+      stderr:
+        'ok: config/caretaker.yaml.\nwarning: No policy was checked, because no policy file was named.\n',
     });
   });
 
-  test('shows what is likely a mistake as a warning, and takes the policy', async () => {
+  test('shows a likely error as a warning, and accepts the policy', async () => {
     desk.write(
       'config/policies/wide.yaml',
       'policies: [{ name: wide, job: site-sync, select: { limit: 50 }, limits: { max_targets: 10 } }]\n',
@@ -191,7 +194,7 @@ describe('validate', () => {
     });
   });
 
-  test('warns when the policies folder holds none', async () => {
+  test('warns when the policies folder is empty', async () => {
     for (const file of readdirSync(join(desk.folder, 'config/policies')))
       rmSync(join(desk.folder, 'config/policies', file));
     const { code, stderr } = await desk.run(['validate']);
@@ -200,7 +203,7 @@ describe('validate', () => {
   });
 });
 
-test('a backfill of more times than are taken at once is bad usage', async () => {
+test('a backfill of more than the maximum number of times is a usage error', async () => {
   const { code, stderr } = await desk.run(['backfill', 'nightly-sync', '--from', '2010-01-01', '--dry-run'], {
     CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',
     CARETAKER_API_TOKEN: 'x',
@@ -215,9 +218,9 @@ test('a backfill of more times than are taken at once is bad usage', async () =>
 test.each([
   { file: 'nope.json', says: 'The body cannot be read from nope.json: it does not exist.' },
   { file: 'config', says: 'The body cannot be read from config: it is a folder.' },
-  { file: 'broken.json', text: '{\n  "tag": }', says: 'The body in broken.json is no JSON' },
-  { file: 'empty.json', text: '\n', says: 'The body in empty.json is no JSON: it is empty.' },
-])('a body that cannot be used is told in plain words: $file', async ({ file, text, says }) => {
+  { file: 'broken.json', text: '{\n  "tag": }', says: 'The body in broken.json is not valid JSON' },
+  { file: 'empty.json', text: '\n', says: 'The body in empty.json is not valid JSON: it is empty.' },
+])('a body that cannot be used is explained: $file', async ({ file, text, says }) => {
   if (text !== undefined) desk.write(file, text);
   const { code, stderr } = await desk.run(['api', 'createTag', '--body', file], {
     CARETAKER_BASE_URL: 'http://127.0.0.1:9/api/v6',

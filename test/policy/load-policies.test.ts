@@ -53,7 +53,7 @@ test('who writes filter instead of filters is shown the place, the lines around 
   });
   expect(findings.map((finding) => renderFinding(finding, { color: false }))).toEqual([
     [
-      `${join(dir, 'nightly.yaml')}:5:7: "filter" is not known here. Did you mean filters?`,
+      `${join(dir, 'nightly.yaml')}:5:7: "filter" is not a known key. Did you mean filters?`,
       '    3 |     job: site-sync',
       '    4 |     select:',
       '  > 5 |       filter: { connection_status: { eq: connected } }',
@@ -178,21 +178,21 @@ test.each([
     '1:27 This is not a valid condition in CEL: Unexpected character: =. write == to compare',
   ],
   ['select: { where: site.urll == "x" }', '1:23 site has no field "urll". did you mean url?'],
-  ['with: { mesage: x }', '1:9 "mesage" is not known here. did you mean message?'],
+  ['with: { mesage: x }', '1:9 "mesage" is not a known key. did you mean message?'],
   ['with: { depth: ful }', '1:16 "depth" must be full or quick. did you mean full?'],
   ['schedule: { cron: "0 0 31 2 *" }', '1:19 "cron" never fires: there is no such day.'],
   ['schedule: { cron: 5 }', '1:19 "cron" must be a cron expression or a list of them.'],
   ['schedule: { cron: [] }', '1:19 "cron" must have at least 1 entry.'],
   ['schedule: { jitter: 10m }', '1:11 "cron" is missing.'],
   // Once: what is misspelt is not missing besides.
-  ['schedule: { corn: "0 2 * * *" }', '1:13 "corn" is not known here. did you mean cron?'],
+  ['schedule: { corn: "0 2 * * *" }', '1:13 "corn" is not a known key. did you mean cron?'],
   [
     'schedule: { cron: "0 2 * * *", overlap: wait }',
     '1:41 "overlap" must be skip, queue, queue-all, cancel-running or allow.',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-01, to: 2026-01-01 }] }',
-    '1:67 "to" must be a day that is not before "from".',
+    '1:67 "to" must not be before "from".',
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [{ from: 2026-02-30, to: 2026-03-01 }] }',
@@ -208,7 +208,7 @@ test.each([
   ],
   [
     'schedule: { cron: "0 2 * * *", blackout: [25.12.2026] }',
-    '1:43 "25.12.2026" must be a day in the form year-month-day, such as 2026-12-25.',
+    '1:43 "25.12.2026" must be a date in the form YYYY-MM-DD, such as 2026-12-25.',
   ],
   [
     'select: { filters: { created_at: { gte: 2026-02-30 } } }',
@@ -236,7 +236,7 @@ test.each([
     '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
   ],
   ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
-  ['jobs: x', '1:1 "jobs" is not known here. did you mean job?'],
+  ['jobs: x', '1:1 "jobs" is not a known key. did you mean job?'],
 ])('%s is a mistake', (lines, mistake) => {
   expect(mistakesOf(lines)).toEqual([mistake]);
 });
@@ -345,7 +345,7 @@ test.each(['enabled: false', 'paused: true', 'disabled: yes'])(
   (line) => {
     const [key = ''] = line.split(':');
     expect(mistakesOf(line)).toEqual([
-      `1:1 "${key}" is not known here. to stop its scheduled runs: caretaker policies pause <name>`,
+      `1:1 "${key}" is not a known key. to stop its scheduled runs: caretaker policies pause <name>`,
     ]);
   },
 );

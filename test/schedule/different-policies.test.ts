@@ -129,8 +129,8 @@ test('of two daemons with different policy files each scheduled time has one rec
 
   const [a, b] = [old, fresh].map(({ child }) => `${hostname()} (pid ${child.pid})`);
   const differences = [
-    `the policy only-fresh differs between daemons: the version of ${b} is active, it is missing at ${a}`,
-    `the policy only-old differs between daemons: the version of ${a} is active, it is missing at ${b}`,
+    `the policy only-fresh differs between daemons: the version of ${b} is active, ${a} does not have it`,
+    `the policy only-old differs between daemons: the version of ${a} is active, ${b} does not have it`,
     `the policy shared differs between daemons: the version of ${b} is active, ${a} has another version`,
   ];
   for (const { log } of [old, fresh]) {

@@ -37,7 +37,7 @@ test('a daemon without the scheduler role decides nothing, and its difference is
     'the policy nightly differs between daemons: the version of a (pid 1) is active, b (pid 1) has another version',
   ]);
   expect(differencesOf([daemon('c', {}, false), dashboard]).map(formatDifference)).toEqual([
-    'the policy nightly differs between daemons: no scheduler has it, b (pid 1) has another version, it is missing at c (pid 1)',
+    'the policy nightly differs between daemons: no scheduler has it, b (pid 1) has another version, c (pid 1) does not have it',
   ]);
 });
 

@@ -7,7 +7,7 @@ import { folderWith } from './folder.ts';
 const load = (text: string, env: Record<string, string> = {}) =>
   loadSettings({ cwd: folderWith({ 'config/caretaker.yaml': text }), env });
 
-test('an account that is complete is handed out', () => {
+test('a complete account is returned', () => {
   const settings = load('', {
     CARETAKER_BASE_URL: 'https://x.example/api/v6',
     CARETAKER_API_TOKEN: 'sesame-open',
@@ -20,7 +20,7 @@ test('an account that is complete is handed out', () => {
   });
 });
 
-test('a missing token names the variable and the key that would help', () => {
+test('for a missing token, the variable and the key to set are named', () => {
   const settings = loadSettings({
     cwd: folderWith({ 'config/caretaker.yaml': '' }),
     env: { CARETAKER_BASE_URL: 'https://x.example/api/v6' },
@@ -39,13 +39,13 @@ test('a variable that is set but empty counts as missing', () => {
   );
 });
 
-test('an account without anything is told where to put it', () => {
+test('for an empty account, the keys to set are named', () => {
   expect(() => accountOf(load('accounts: { b: {} }\n'), 'b')).toThrow(
     'The account "b" has no base URL and no token: set accounts.b.base_url and accounts.b.token in ',
   );
 });
 
-test('an account that is not there is answered with the one that was meant', () => {
+test('for an unknown account, a similar name is suggested', () => {
   expect(() => accountOf(load(''), 'defualt')).toThrow(
     /There is no account "defualt" in .*; did you mean default\?$/,
   );

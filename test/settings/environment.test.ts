@@ -10,7 +10,7 @@ function complaints(text: string): string[] {
   return parseDotEnv(text).faults.map(({ line, message }) => `${line} ${message}`);
 }
 
-test('what is taken is read as other programs read it', () => {
+test('accepted lines are read as other programs read them', () => {
   const text = [
     '# a comment',
     '',
@@ -35,25 +35,22 @@ test('what is taken is read as other programs read it', () => {
 });
 
 test.each([
-  [
-    'CARETAKER_API_TOKEN',
-    '1 A line of this file is written NAME=value; the name is of letters, digits and _.',
-  ],
-  ['A=1\nMY-TOKEN=x', '2 A line of this file is written NAME=value; the name is of letters, digits and _.'],
-  ['A: x', '1 A line of this file is written NAME=value; the name is of letters, digits and _.'],
-  ['A="x', '1 The value of A starts with " and does not end with one.'],
+  ['CARETAKER_API_TOKEN', '1 A line must have the form NAME=value. A name has only letters, digits and _.'],
+  ['A=1\nMY-TOKEN=x', '2 A line must have the form NAME=value. A name has only letters, digits and _.'],
+  ['A: x', '1 A line must have the form NAME=value. A name has only letters, digits and _.'],
+  ['A="x', '1 The value of A starts with " but has no closing one.'],
   ['A="x"y', '1 The value of A continues after its closing quote.'],
-  ['A=pass#word', '1 The value of A contains a "#", which starts a comment for some programs.'],
-  ['A=1\nA=2', '2 A is given twice.'],
+  ['A=pass#word', '1 The value of A contains a "#", which starts a comment in some programs.'],
+  ['A=1\nA=2', '2 A is defined twice.'],
   [
     'CARETAKER_CONFIG=x',
-    '1 CARETAKER_CONFIG has no effect here, since this file is found by way of the config.',
+    '1 CARETAKER_CONFIG has no effect here, because this file is found through the configuration file.',
   ],
-])('%j is told instead of being misread', (text, complaint) => {
+])('%j is reported instead of being misread', (text, complaint) => {
   expect(complaints(text)).toEqual([complaint]);
 });
 
-test('a line that is wrong is told with file and line, and nothing of its value', () => {
+test('an invalid line is reported with file and line, but without its value', () => {
   const folder = folderWith({ '.env': 'A=1\nCARETAKER_API_TOKEN="hush-hush\nhush-hush-too\n' });
   try {
     environmentOf(folder, {});
@@ -67,7 +64,7 @@ test('a line that is wrong is told with file and line, and nothing of its value'
   }
 });
 
-test('a folder called .env is told, and none at all is fine', () => {
+test('a folder called .env is reported, and a missing file is valid', () => {
   const folder = folderWith({});
   expect(environmentOf(folder, { A: '1', B: undefined })).toEqual({ A: '1' });
   mkdirSync(join(folder, '.env'));

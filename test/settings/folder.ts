@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder with these files in it, gone when the test is over. */
+/** A folder with these files, which is deleted after the test. */
 export function folderWith(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'caretaker-files-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

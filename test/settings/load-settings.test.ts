@@ -27,7 +27,7 @@ function mistakesOf(text: string, env: Env = {}): string[] {
   }
 }
 
-test('a misspelt key is shown where it stands, with what was meant', () => {
+test('a misspelled key is shown with its position and a suggestion', () => {
   const cwd = folderWith({ 'config/caretaker.yaml': 'redis: embedded\nacounts:\n  default: {}\n' });
   try {
     loadSettings({ cwd, env: {} });
@@ -36,7 +36,7 @@ test('a misspelt key is shown where it stands, with what was meant', () => {
     const [finding] = (error as InvalidFilesError).findings;
     expect(finding && renderFinding(finding, { color: false })).toBe(
       [
-        `${join(cwd, 'config/caretaker.yaml')}:2:1: "acounts" is not known here. Did you mean accounts?`,
+        `${join(cwd, 'config/caretaker.yaml')}:2:1: "acounts" is not a known key. Did you mean accounts?`,
         '    1 | redis: embedded',
         '  > 2 | acounts:',
         '      | ^^^^^^^',
@@ -47,7 +47,7 @@ test('a misspelt key is shown where it stands, with what was meant', () => {
   }
 });
 
-test('of a file that says nothing, the environment and the defaults hold', () => {
+test('an empty file means the environment and the defaults', () => {
   const cwd = folderWith({ 'config/caretaker.yaml': '# all is as it should be\n' });
   const env = {
     CARETAKER_BASE_URL: 'http://127.0.0.1:4010/api/v6/',
@@ -79,7 +79,7 @@ test('of a file that says nothing, the environment and the defaults hold', () =>
   });
 });
 
-test('a calendar takes days, ranges and weekdays', () => {
+test('a calendar accepts days, ranges and weekdays', () => {
   const { calendars } = load(
     'calendars: { closed: [2026-12-25, sunday, { from: 2026-08-01, to: 2026-08-15 }] }\n',
   );
@@ -99,23 +99,23 @@ test.each([
   ],
   ['closed: [2026-02-30]', 'Entry 1 of "closed" is not a day: February 2026 has 28 days.'],
   ['closed: [3]', 'must be a day such as 2026-12-25, a weekday such as sunday, or { from, to }.'],
-  ['closed: [12/25/2026]', 'must be a day in the form year-month-day, such as 2026-12-25.'],
-  ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" must be a day that is not before "from".'],
-  ['sunday: [2026-12-25]', 'must be another name: a weekday means that day of every week.'],
-])('calendars: { %s } is a mistake', (text, sentence) => {
+  ['closed: [12/25/2026]', 'must be a date in the form YYYY-MM-DD, such as 2026-12-25.'],
+  ['closed: [{ from: 2026-08-15, to: 2026-08-01 }]', '"to" must not be before "from".'],
+  ['sunday: [2026-12-25]', 'must not be a weekday, because a weekday means that day of every week.'],
+])('calendars: { %s } is an error', (text, sentence) => {
   const [mistake, ...others] = mistakesOf(`calendars: { ${text} }\n`);
   expect(mistake).toContain(sentence);
   expect(others).toEqual([]);
 });
 
-test('the settings cannot be changed by whoever has them', () => {
+test('the settings cannot be changed', () => {
   const settings = load('');
   expect(() => {
     settings.dashboard.port = 1;
   }).toThrow(TypeError);
 });
 
-test('a key that is left out means what it means without a file', () => {
+test('a missing key has its default', () => {
   const settings = load('daemon: { concurrency: 5 }\n', {
     REDIS_URL: 'redis://r:1',
     CARETAKER_API_TOKEN: 'sesame-open',
@@ -124,21 +124,21 @@ test('a key that is left out means what it means without a file', () => {
   expect(settings.accounts['default']?.token).toBe('sesame-open');
 });
 
-test('an account without base URL and token is no mistake', () => {
+test('an account without base URL and token is not an error', () => {
   expect(load('accounts: { default: { base_url: ${A}, token: ${B} } }\n').accounts['default']).toMatchObject({
     unset: { baseUrl: 'A', token: 'B' },
   });
 });
 
-test('a missing variable is named with its place, a default helps, and an empty one counts as missing for it', () => {
+test('a missing variable is reported with its position, and a default replaces a missing or empty one', () => {
   expect(mistakesOf('policies: ${FOLDER}\n')).toEqual([
-    '1:11 The environment variable FOLDER is not set. set it, or give a default: ${FOLDER:-...}',
+    '1:11 The environment variable FOLDER is not set. set it, or write a default: ${FOLDER:-...}',
   ]);
   expect(load('policies: ${FOLDER:-/rules}\n', { FOLDER: '' }).policiesDir).toBe('/rules');
   expect(load('policies: "/${A}/${B:-b}"\n', { A: 'a' }).policiesDir).toBe('/a/b');
 });
 
-test('variables work inside braces without quotes, as numbers, and can be written literally', () => {
+test('variables work inside braces without quotes and as numbers, and can be escaped', () => {
   const text =
     'dashboard: { host: 127.0.0.1, port: ${PORT:-8481}, password: ${SECRET:-a, b} }\ndata_dir: /$${X}\n';
 
@@ -148,7 +148,7 @@ test('variables work inside braces without quotes, as numbers, and can be writte
   expect(settings.dataDir).toBe('/${X}');
 });
 
-test.each(['__proto__', 'constructor', 'toString'])('%s is no name that is known anywhere', (name) => {
+test.each(['__proto__', 'constructor', 'toString'])('%s is not a known key anywhere', (name) => {
   const texts = [
     `${name}: 1\n`,
     `dashboard: { ${name}: 1 }\n`,
@@ -165,7 +165,7 @@ test.each(['__proto__', 'constructor', 'toString'])('%s is no name that is known
   expect(load(`policies: "/\${${name}:-x}"\n`).policiesDir).toBe('/x');
 });
 
-test('a password shorter than 12 characters is refused where other machines reach the dashboard, and only there', () => {
+test('a password shorter than 12 characters is rejected only where other machines reach the dashboard', () => {
   const remark =
     '"password" must have at least 12 characters, because other machines can reach the dashboard on 0.0.0.0.';
   expect(mistakesOf('dashboard: { host: 0.0.0.0, password: a }\n')).toEqual([`1:39 ${remark}`]);
@@ -179,17 +179,17 @@ test('a password shorter than 12 characters is refused where other machines reac
   expect(load('dashboard: { host: 0.0.0.0, password: twelve chars }\n').dashboard.password).toBe(
     'twelve chars',
   );
-  // Without a password, it does not start there at all.
+  // Without a password, the dashboard does not start there.
   expect(load('dashboard: { host: 0.0.0.0 }\n').dashboard.password).toBeUndefined();
 });
 
-test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is no variable', (text) => {
+test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is not a variable', (text) => {
   expect(mistakesOf(`policies: "${text}"\n`)).toEqual([
     '1:11 A variable is written ${NAME} or ${NAME:-default}.',
   ]);
 });
 
-test('no sentence and no frame shows the value of a variable', () => {
+test('no sentence and no code frame shows the value of a variable', () => {
   const env = { URL: 'https://hush.example/api', PORT: 'hush', REDIS: 'hush://hush' };
   const text =
     'accounts: { default: { base_url: "${URL}" } }\ndashboard: { port: ${PORT} }\nredis: ${REDIS}\n';
@@ -205,12 +205,12 @@ test('no sentence and no frame shows the value of a variable', () => {
   }
 });
 
-test('.env adds to the environment, and what is set already wins', () => {
+test('.env adds to the environment, and variables that are already set take precedence', () => {
   const settings = load('policies: /${A}/${B}\n', { A: 'set' }, { '.env': 'A=file\nB=file\n' });
   expect(settings.policiesDir).toBe('/set/file');
 });
 
-test('tokens and passwords cannot be printed once they were read', () => {
+test('tokens and passwords are hidden in all output once they were read', () => {
   load(
     'accounts: { x: { token: tok-4711 } }\ndashboard: { password: pass-4711 }\nredis: redis://:red-4711@r:1\n' +
       'notifications: { ops: { webhook: { url: "https://h.example/hook-4711", secret: sec-4711xx } } }\n',
@@ -254,7 +254,7 @@ test.each([
     '1:8 "redis" must be "embedded", an address, { sentinels: [...], name: ... } or { cluster: [...] }.',
   ],
   ['redis: { sentinels: [a] }', '1:8 "name" is missing.'],
-  ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not known here. did you mean name?'],
+  ['redis: { sentinels: [a], nam: x }', '1:26 "nam" is not a known key. did you mean name?'],
   [
     'retention: { runs: 90 }',
     '1:20 "runs" must be a duration such as 30s, 10m, 2h, 1h30m or 90d; for 90 seconds write 90s.',
@@ -275,7 +275,7 @@ test.each([
   ['policies: [a]', '1:11 "policies" must be a string, not a list.'],
   ['policies:', '1:10 "policies" must be a string, not nothing.'],
   ['- a', '1:1 The file must be a map of keys and values.'],
-])('%s is a mistake', (text, mistake) => {
+])('%s is an error', (text, mistake) => {
   expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);
 });
 
@@ -284,12 +284,12 @@ test('a base URL ends with the version of the API', () => {
   expect(mistake).toContain('such as https://example.com/api/v6');
 });
 
-test('all mistakes are shown at once, from top to bottom', () => {
+test('all errors are shown together, from top to bottom', () => {
   const text = 'dashbord: {}\nretention: { runs: x }\ndaemon: { concurrency: 0, threads: 1 }\n';
   expect(mistakesOf(text).map((mistake) => mistake.split(' ')[0])).toEqual(['1:1', '2:20', '3:24', '3:27']);
 });
 
-test('a file that was asked for has to be there', () => {
+test('a file that was named must exist', () => {
   const cwd = folderWith({});
   const named = { cwd, env: { CARETAKER_CONFIG: 'other.yaml' } };
   expect(() => loadSettings(named)).toThrow(
@@ -298,7 +298,7 @@ test('a file that was asked for has to be there', () => {
   expect(() => loadSettings({ ...named, configPath: 'this.yaml' })).toThrow('that --config names');
 });
 
-test('wherever a command is started, the same config means the same folders and the same .env', () => {
+test('in every folder, the same config means the same folders and the same .env', () => {
   const project = folderWith({
     'config/caretaker.yaml': 'data_dir: ./data\ndashboard: { port: ${PORT} }\n',
     '.env': 'PORT=4711\n',
@@ -322,7 +322,7 @@ test('wherever a command is started, the same config means the same folders and 
     });
 });
 
-test('a config of another name has its own folder for a project', () => {
+test('the project folder of a config with another name is the folder of the file', () => {
   const cwd = folderWith({
     'etc/c.yaml': 'policies: ./rules\ndata_dir: ./data\n',
     'etc/.env': 'REDIS_URL=redis://r:1',
@@ -334,10 +334,10 @@ test('a config of another name has its own folder for a project', () => {
   });
 });
 
-test('in a folder without a config, one sentence says where it was looked for', () => {
+test('without a config, one sentence says where it was searched for', () => {
   const cwd = folderWith({});
   expect(() => loadSettings({ cwd, env: {} })).toThrow(
-    `There is no config/caretaker.yaml in ${cwd} or any folder above it: go to your project, name the file with --config, or write one with "caretaker init".`,
+    `There is no config/caretaker.yaml in ${cwd} or any folder above it. Change to your project folder, name the file with --config, or create one with "caretaker init".`,
   );
 });
 
@@ -352,7 +352,7 @@ test('every key of the config file is described in the JSON Schema', () => {
   expect(undescribed(configFileJsonSchema(), '')).toEqual([]);
 });
 
-test('the config file we ship is right, and needs nothing to be set', () => {
+test('the shipped config file is valid without any variable', () => {
   const settings = loadSettings({ cwd: process.cwd(), env: {}, configPath: 'config/caretaker.yaml' });
   expect(settings.policiesDir).toBe(join(process.cwd(), 'config/policies'));
 });

@@ -58,7 +58,7 @@ test.skipIf(!existsSync('/dev/full'))('output that is lost is no success', async
 
   expect({ status, stderr }).toEqual({
     status: 1,
-    stderr: 'The output could not be written (ENOSPC): what was printed is not complete.\n',
+    stderr: 'The output could not be written (ENOSPC), so it is incomplete.\n',
   });
 });
 
@@ -95,7 +95,7 @@ test('without npm packages the error names the command to run', async () => {
   expect(await checkout.run('bin.mjs')).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'The npm packages are missing: run "npm run setup" first.\n',
+    stderr: 'The npm packages are not installed. Run "npm run setup" first.\n',
   });
 });
 

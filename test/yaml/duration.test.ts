@@ -20,15 +20,15 @@ test.each(['', '5', '5x', '1.5h', '-2h', '2h 30m', '30m2h', 'h', '99999999999d']
   },
 );
 
-test('a length of time is written as short as it can be', () => {
+test('a duration is formatted as short as possible', () => {
   expect([0, 30_000, 5_400_000, 7_776_000_000].map(formatDuration)).toEqual(['0s', '30s', '1h30m', '90d']);
 });
 
-test('a bare number is refused with the way to write it, except 0', () => {
+test('a number without a unit is rejected with the correct form, except 0', () => {
   expect(duration().parse(0)).toBe(0);
   expect(duration().safeParse(90).error?.issues[0]?.message).toContain('for 90 seconds write 90s');
 });
 
-test('a duration that is too short says how long it has to be', () => {
+test('for a duration that is too short, the minimum is named', () => {
   expect(duration(60_000).safeParse('5s').error?.issues[0]?.message).toContain('of at least 1m');
 });

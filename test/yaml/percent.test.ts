@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { parsePercent, percent } from '../../src/yaml/percent.ts';
 
-test('a share is read in percentage points', () => {
+test('a percentage is parsed into a number', () => {
   expect(['10%', '2.5%', '100 %', '0%'].map(parsePercent)).toEqual([10, 2.5, 100, 0]);
 });
 
-test.each(['10', '%', '101%', '-1%', 'ten%', ''])('%j is no share', (text) => {
+test.each(['10', '%', '101%', '-1%', 'ten%', ''])('%j is not a percentage', (text) => {
   expect(parsePercent(text)).toBeUndefined();
 });
 
-test('a share outside its bounds is refused', () => {
+test('a percentage outside its bounds is rejected', () => {
   expect(percent(0, 90).safeParse('95%').success).toBe(false);
   expect(percent(0, 90).parse('90%')).toBe(90);
   expect(percent(0, 90).parse(15)).toBe(15);
 });
 
-test('a number below 1 may be meant either way, and has to say so', () => {
+test('a number below 1 is ambiguous and needs a percent sign', () => {
   expect(percent(0, 100).safeParse(0.07).error?.issues[0]?.message).toBe(
     'must have a percent sign: 7%, or 0.07%',
   );

@@ -5,20 +5,20 @@ import { fittedFrame, widthOf, wrapped } from '../../src/yaml/width.ts';
 
 const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
 
-test('a sentence goes on in the next line between two words, set in', () => {
+test('a sentence is wrapped between words, and the next lines are indented', () => {
   expect(wrapped('one two three four', 10, 2)).toBe('one two\n  three\n  four');
 });
 
-test('nothing is wrapped at a pipe, and a word that is too long stays whole', () => {
+test('nothing is wrapped in a pipe, and a long word is not split', () => {
   expect(wrapped('one two three', undefined)).toBe('one two three');
   expect(wrapped('a https://example.org/long', 10)).toBe('a\nhttps://example.org/long');
 });
 
-test('colours take no room', () => {
+test('colours have no width', () => {
   expect(wrapped('\u001b[31mone\u001b[0m two', 7)).toBe('\u001b[31mone\u001b[0m two');
 });
 
-test.each([5, 60, 80])('a code frame fits with its caret in sight, the place at column %d', (column) => {
+test.each([5, 60, 80])('a code frame fits and its caret is visible, at column %d', (column) => {
   const text = `before\n${'.'.repeat(column - 1)}X${'.'.repeat(130)}\nbehind`;
   const lines = fittedFrame(frameOf(text, 2, column).split('\n'), 40);
   expect(widest(lines.join('\n'))).toBeLessThanOrEqual(40);
@@ -27,7 +27,7 @@ test.each([5, 60, 80])('a code frame fits with its caret in sight, the place at 
   expect(lines[caret - 1]?.endsWith('…')).toBe(true);
 });
 
-test('a caret stands under its place behind emoji, wide and invisible characters', () => {
+test('a caret is at its position after emoji, wide and invisible characters', () => {
   const line = "name: '漢字 👩‍🚀' # x";
   const [source = '', carets = ''] = frameOf(line, 1, line.indexOf('x') + 1).split('\n');
   expect(widthOf(carets)).toBe(widthOf(source));
@@ -35,7 +35,7 @@ test('a caret stands under its place behind emoji, wide and invisible characters
   expect(wide.endsWith(' ^^^^')).toBe(true);
 });
 
-test('a code frame of wide characters fits with its caret in sight', () => {
+test('a code frame of wide characters fits and its caret is visible', () => {
   const line = `${'漢'.repeat(45)}X${'字'.repeat(60)}`;
   const [source = '', carets = ''] = fittedFrame(frameOf(line, 1, 46).split('\n'), 40);
   expect(widthOf(source)).toBeLessThanOrEqual(40);
@@ -52,13 +52,13 @@ const finding = {
   frame: '> 1 | x\n    | ^',
 };
 
-test('a suggestion ends with a full stop, unless there is something to copy in it', () => {
+test('a suggestion ends with a full stop, unless its end is to be copied', () => {
   expect(renderFinding(finding, { color: false })).toContain('Delete the file if that is meant.\n');
   const copied = { ...finding, suggestion: 'run: caretaker policies pause <name>' };
   expect(renderFinding(copied, { color: false })).toContain('pause <name>\n');
 });
 
-test('several mistakes have a blank line between them', () => {
+test('several errors are separated by a blank line', () => {
   const lines = renderFindings([finding, finding], { color: false, columns: 50 }).split('\n');
   expect(lines.filter((line) => line === '')).toHaveLength(1);
   expect(lines.at(-1)).not.toBe('');

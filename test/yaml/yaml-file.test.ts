@@ -28,12 +28,12 @@ test('a value is found by its path, through lists, maps and braces', () => {
   expect({ line, column, path }).toEqual({ line: 3, column: 21, path: 'policies[0].select.sort' });
 });
 
-test('what is missing is placed at the beginning of the map it is missing from', () => {
+test('a missing key has the position of the map that should contain it', () => {
   const file = wellFormed('policies:\n  - name: a\n');
   expect(file.finding(['policies', 0, 'job'], { message: 'x' })).toMatchObject({ line: 2, column: 5 });
 });
 
-test('the frame shows two lines around the place and a caret under it', () => {
+test('the code frame shows two lines before and after, and a caret under the position', () => {
   const file = wellFormed('a: 1\nb: 2\nc: wrong\nd: 4\ne: 5\nf: 6\n');
 
   const finding = file.finding(['c'], { message: 'The value is wrong.', suggestion: 'did you mean right?' });
@@ -56,16 +56,16 @@ test('colours change nothing but the colours', () => {
   const coloured = renderFinding(finding, { color: (_, text) => `\u001b[1m${text}\u001b[0m` });
 
   expect(coloured).toContain('\u001b[');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours are made of.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours consist of them.
   expect(coloured.replace(/\u001b\[\d+m/g, '')).toBe(renderFinding(finding, { color: false }));
 });
 
-test('the caret stands under its place after a tab as well', () => {
+test('the caret is at its position after a tab too', () => {
   const { frame } = wellFormed('a: {\tb: wrong }\n').finding(['a', 'b'], { message: 'x' });
   expect(frame.split('\n')[1]).toBe('    |     \t   ^^^^^');
 });
 
-test('of a very long line only the part around the place is shown', () => {
+test('only the part of a very long line around the position is shown', () => {
   const { frame } = wellFormed(`a: [${'"x", '.repeat(5000)}wrong]\n`).finding(['a', 5000], { message: 'x' });
   const [source = '', carets = ''] = frame.split('\n');
 
@@ -73,13 +73,13 @@ test('of a very long line only the part around the place is shown', () => {
   expect(source.slice(carets.indexOf('^'), carets.lastIndexOf('^') + 1)).toBe('wrong');
 });
 
-test('a frame shows no secret under a key that is misspelt', () => {
+test('a code frame shows no secret of a misspelled key', () => {
   expect(frameOf('accounts:\n  default: { tokn: sup3rsecret }\n', 2, 14)).not.toContain('sup3rsecret');
   expect(frameOf('paswords: sup3rsecret', 1, 1)).not.toContain('sup3rsecret');
   expect(frameOf('job: site-sync', 1, 1)).toContain('site-sync');
 });
 
-test('a frame shows no secret that stands beside the mistake, and nothing that steers a terminal', () => {
+test('a code frame shows no secret near the error, and no control characters', () => {
   const { frame } = wellFormed(
     'token: hunter2\nx: { password: "pass word", y: wrong }\nz: "\u009b31m"\n',
   ).finding(['x', 'y'], { message: 'x' });
@@ -105,18 +105,18 @@ test('a character of a condition is found in every style of text', () => {
   }
 });
 
-test('quotes inside a string do not shift the place', () => {
+test('quotes inside a string do not shift the position', () => {
   const places = [`w: 'a == ''x'' && b'\n`, `w: "a == \\"x\\" && b"\n`].map((text) =>
     wellFormed(text).finding(['w'], { message: 'x', offset: 'a == "x" && '.length }),
   );
   expect(places.map(({ column }) => column)).toEqual([19, 19]);
 });
 
-test('a key that is given twice is refused where it stands the second time', () => {
-  expect(refused('a: 1\nb: 2\na: 3\n')).toEqual(['3:1 a is given twice in the same map.']);
+test('a duplicate key is rejected at its second position', () => {
+  expect(refused('a: 1\nb: 2\na: 3\n')).toEqual(['3:1 a is defined twice in the same map.']);
 });
 
-test('several mistakes of writing are shown at once', () => {
+test('several syntax errors are shown together', () => {
   expect(refused('a: 1\na: 2\nb: 1\nb: 2\n')).toHaveLength(2);
 });
 
@@ -124,15 +124,15 @@ test.each([
   ['a tag that makes more than plain values', 'a: !!js/function "x"\n'],
   ['a tag of YAML 1.1', 'a: !!binary aGk=\n'],
   ['a second document', 'a: 1\n---\nb: 2\n'],
-])('%s is refused', (_, text) => {
+])('%s is rejected', (_, text) => {
   expect(refused(text)).toHaveLength(1);
 });
 
-test('days and yes stay the texts they are', () => {
+test('dates and yes stay strings', () => {
   expect(wellFormed('from: 2026-12-20\nok: yes\n').value()).toEqual({ from: '2026-12-20', ok: 'yes' });
 });
 
-test('aliases that unfold into very much are refused', () => {
+test('aliases that expand to too many values are rejected', () => {
   const laughs = 'abcdefgh'.split('').map((name, i, all) => {
     const before = all[i - 1];
     return `${name}: &${name} [${Array(10)
@@ -140,32 +140,32 @@ test('aliases that unfold into very much are refused', () => {
       .join(', ')}]`;
   });
   expect(refused(laughs.slice(0, 5).join('\n'))).toHaveLength(1);
-  expect(refused(laughs.join('\n'))).toEqual(['1:1 The file uses 70 aliases; more than 50 are refused.']);
+  expect(refused(laughs.join('\n'))).toEqual(['1:1 The file uses 70 aliases. The maximum is 50.']);
 });
 
 test('a file of more than a megabyte is not read', () => {
   const folder = folderWith({ 'big.yaml': `# ${'x'.repeat(1024 * 1024)}` });
   expect(YamlFile.read(join(folder, 'big.yaml'))).toMatchObject([
-    { message: 'The file is larger than 1 MiB and was not read.' },
+    { message: 'The file is larger than 1 MiB, the maximum size.' },
   ]);
 });
 
-test('a file that is nested without end is refused and harms nobody', () => {
+test('a very deeply nested file is rejected without a crash', () => {
   const folder = folderWith({ 'deep.yaml': '['.repeat(200_000) });
   expect(YamlFile.read(join(folder, 'deep.yaml'))).not.toBeInstanceOf(YamlFile);
 });
 
-test('a second document is told in one sentence, where it begins', () => {
+test('a second document is reported in one sentence at its start', () => {
   expect(refused('a: 1\n---\nb: 2\n')).toEqual([
-    '2:1 The file contains a second YAML document, which starts here.',
+    '2:1 A second YAML document starts here. A file must contain only one.',
   ]);
 });
 
-test('a key with a control character is shown with it written out', () => {
+test('a control character in a key is shown escaped', () => {
   const finding = wellFormed('"a\\e[31mred": 1\n').finding(['a\u001b[31mred'], {
     at: 'key',
-    message: '"a\u001b[31mred" is not known here.',
+    message: '"a\u001b[31mred" is not a known key.',
   });
   expect(renderFinding(finding, { color: false })).not.toContain('\u001b');
-  expect(finding.message).toBe('"a\\u001b[31mred" is not known here.');
+  expect(finding.message).toBe('"a\\u001b[31mred" is not a known key.');
 });

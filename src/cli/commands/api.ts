@@ -34,12 +34,12 @@ interface ApiOptions extends GlobalOptions {
   output?: string;
 }
 
-/** A PDF larger than this is cut off: nobody's report is, and a disk is filled by nothing else. */
+/** The maximum size of a PDF. No report is this large, and a faulty response must not fill the disk. */
 const MAX_DOWNLOAD_BYTES = 200 * 1024 * 1024;
 
 /**
- * Calls one operation of the API by its name and prints what it answers. Costs one request, or one a page
- * with `--all`.
+ * Calls one operation of the API by its name and prints the response. Costs one request, or one per page with
+ * `--all`.
  */
 export async function api(
   terminal: Terminal,
@@ -47,13 +47,13 @@ export async function api(
   options: ApiOptions,
 ): Promise<number> {
   if (options.list || word === undefined) return listOperations(terminal, word, options);
-  if (!isOperationId(word)) throw noOperation(word);
+  if (!isOperationId(word)) throw unknownOperation(word);
   if (options.describe) {
     if (options.json) terminal.json(describeAsJson(word));
     else terminal.data(describeOperation(word), 'values-only');
     return exit.ok;
   }
-  refuseUnfit(word, options);
+  checkOptions(word, options);
   const settings = settingsOf(options);
   accountOf(settings, options.account);
   const input = inputOf(word, options);
@@ -69,17 +69,17 @@ export async function api(
   });
 }
 
-function noOperation(word: string): UsageError {
+function unknownOperation(word: string): UsageError {
   const names = Object.keys(operations);
   const meant = operationByOtherVerb(word, names);
   const hint = meant === undefined ? suggestionFor(word, names) : `did you mean ${meant}?`;
   return new UsageError(
-    `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all.`,
+    `There is no operation "${word}"${hint ? `: ${hint}` : '.'} "caretaker api --list" lists all operations.`,
   );
 }
 
-/** Words for one deed, of which the service uses the one or the other. */
-const deeds = [
+/** Verbs with the same meaning. The service uses one of each group. */
+const synonyms = [
   ['get', 'show', 'read', 'fetch', 'find', 'list'],
   ['create', 'add', 'new', 'make', 'invite', 'connect'],
   ['delete', 'remove', 'destroy', 'disconnect'],
@@ -87,11 +87,12 @@ const deeds = [
 ] as const;
 
 /**
- * The operation that does the same by another verb: `showSite` for `getSite`. The thing may be one or many.
+ * The operation with another verb of the same meaning: `showSite` for `getSite`. Also tries singular and
+ * plural.
  */
 export function operationByOtherVerb(word: string, names: readonly string[]): string | undefined {
   const [, verb = '', object = ''] = /^([a-z]+)(.*)$/.exec(word) ?? [];
-  const verbs = deeds.find((words) => words.some((one) => one === verb));
+  const verbs = synonyms.find((words) => words.some((one) => one === verb));
   const things = [object, `${object}s`, object.replace(/s$/, '')];
   return [
     ...things.map((thing) => verb + thing),
@@ -99,29 +100,32 @@ export function operationByOtherVerb(word: string, names: readonly string[]): st
   ].find((name) => names.some((one) => one === name));
 }
 
-/** Refuses options that would have no effect. */
-function refuseUnfit(id: OperationId, { all, output, param = [] }: ApiOptions): void {
+/** Rejects options that would have no effect. */
+function checkOptions(id: OperationId, { all, output, param = [] }: ApiOptions): void {
   const { list, answers } = operationOf(id);
-  if (all && !list) throw new UsageError(`${id} is no list: --all does not go with it.`);
+  if (all && !list) throw new UsageError(`${id} does not return a list, so --all does not apply.`);
   if (all && param.some((pair) => /^(page|perPage)=/.test(pair)))
-    throw new UsageError('--all reads every page: remove page and perPage.');
+    throw new UsageError('--all reads every page, so page and perPage do not apply.');
   if (answers !== 'pdf') {
     if (output !== undefined)
-      throw new UsageError(`${id} does not return a PDF: omit --output, and redirect the output with ">".`);
+      throw new UsageError(
+        `${id} does not return a PDF. Omit --output; to write a file, redirect the output with ">".`,
+      );
     return;
   }
-  if (output === undefined) throw new UsageError(`${id} answers a PDF: say where to put it with --output.`);
-  if (existsSync(output)) throw new UsageError(`${output} exists already: --output must name a new file.`);
+  if (output === undefined)
+    throw new UsageError(`${id} returns a PDF. Name the file to write with --output.`);
+  if (existsSync(output)) throw new UsageError(`${output} already exists. --output must name a new file.`);
   if (!existsSync(dirname(output)))
-    throw new UsageError(`There is no folder ${dirname(output)} for --output.`);
+    throw new UsageError(`The folder ${dirname(output)} of --output does not exist.`);
 }
 
 /** All operations, or those with `word` in name or path. */
 function listOperations(terminal: Terminal, word: string | undefined, { json }: GlobalOptions): number {
   const all = (Object.keys(operations) as OperationId[]).map((id) => ({ id, ...operationOf(id) }));
-  const sought = word?.toLowerCase() ?? '';
-  const found = all.filter(({ id, path }) => `${id} ${path}`.toLowerCase().includes(sought));
-  if (found.length === 0) throw noOperation(word ?? '');
+  const query = word?.toLowerCase() ?? '';
+  const found = all.filter(({ id, path }) => `${id} ${path}`.toLowerCase().includes(query));
+  if (found.length === 0) throw unknownOperation(word ?? '');
   if (json)
     terminal.json(
       found.map(({ id, method, path, summary, section }) => ({ id, method, path, summary, section })),
@@ -129,7 +133,7 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
   else {
     const rows = found.map(({ id, method, path, summary }) => [id, method, path, summary]);
     terminal.data(
-      table(['operation', 'method', 'path', 'does'], rows, terminal.paint, {
+      table(['operation', 'method', 'path', 'description'], rows, terminal.paint, {
         columns: terminal.dataColumns,
         shrink: [
           { column: 3, min: 24 },
@@ -139,24 +143,24 @@ function listOperations(terminal: Terminal, word: string | undefined, { json }: 
         ],
       }),
     );
-    terminal.message('"caretaker api <operation> --help" shows what an operation takes.');
+    terminal.message('"caretaker api <operation> --help" shows the parameters of an operation.');
   }
   return exit.ok;
 }
 
-/** The words of the command line as one input; whether it is right, the contract says. */
+/** Combines the options into one input. The contract validates it afterwards. */
 function inputOf(id: OperationId, options: ApiOptions): Record<string, unknown> {
   const operation = operationOf(id);
-  // Without a prototype: `__proto__` is a name like any other, and nothing that is given may be dropped.
+  // Without a prototype, so that `__proto__` is an ordinary name: no input may be dropped silently.
   const input = Object.create(null) as Record<string, unknown>;
   for (const pair of options.param ?? []) {
-    const [name, value] = split(pair, '=', '--param takes name=value');
+    const [name, value] = split(pair, '=', '--param must be name=value');
     input[name] = (name === 'page' || name === 'perPage') && operation.list ? Number(value) : value;
   }
   const filters = Object.create(null) as Record<string, Record<string, unknown>>;
   for (const one of options.filter ?? []) {
-    const [place, value] = split(one, '=', '--filter takes field:operator=value');
-    const [field, operator] = split(place, ':', '--filter takes field:operator=value');
+    const [place, value] = split(one, '=', '--filter must be field:operator=value');
+    const [field, operator] = split(place, ':', '--filter must be field:operator=value');
     filters[field] = { ...filters[field], [operator]: operator === 'in' ? value.split(',') : value };
   }
   if (options.filter) input['filters'] = filters;
@@ -182,15 +186,15 @@ function bodyFrom(file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`The body in ${where} is no JSON${jsonPlace(error, text)}.`);
+    throw new UsageError(`The body in ${where} is not valid JSON${jsonPlace(error, text)}.`);
   }
 }
 
-/** Where a text stops being JSON, if the error has the position: ` (line 2, column 5)`. */
+/** The position of the JSON error, if it is known: ` (line 2, column 5)`. */
 function jsonPlace(error: unknown, text: string): string {
   if (text.trim() === '') return ': it is empty';
   const [, at] = /at position (\d+)/.exec(messageOf(error)) ?? [];
-  if (at === undefined) return /end of JSON|Unterminated/.test(messageOf(error)) ? ': it breaks off' : '';
+  if (at === undefined) return /end of JSON|Unterminated/.test(messageOf(error)) ? ': it is incomplete' : '';
   const lines = text.slice(0, Number(at)).split('\n');
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
 }
@@ -218,7 +222,7 @@ async function download(
 ): Promise<number> {
   let size = 0;
   const stream = await client.download(id, input, { requestClass: 'person' });
-  // Reports are about clients: for nobody but who asked.
+  // Reports contain data of clients, so only the current user may read the file.
   const file = await open(output, 'wx', 0o600);
   await pipeline(
     stream,
@@ -226,16 +230,16 @@ async function download(
       for await (const chunk of chunks as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > MAX_DOWNLOAD_BYTES)
-          throw new UsageError(`The PDF is larger than ${MAX_DOWNLOAD_BYTES} bytes; it was cut off.`);
+          throw new UsageError(`The PDF is larger than ${MAX_DOWNLOAD_BYTES} bytes and was not saved.`);
         yield chunk;
       }
     },
     file.createWriteStream(),
   ).catch((error: unknown) => {
-    // An incomplete file could be taken for the whole PDF.
+    // An incomplete file could be mistaken for the whole PDF.
     rmSync(output, { force: true });
     throw error;
   });
-  terminal.message(`${output}: ${size} bytes.`);
+  terminal.message(`Wrote ${output} (${size} bytes).`);
   return exit.ok;
 }

@@ -35,16 +35,17 @@ interface BackfillOptions extends GlobalOptions {
 type Planned = BackfillTime & { run?: Run };
 
 /**
- * Fires a policy for past scheduled times of a range, one run after the other; `--dry-run` only lists them.
+ * Starts runs of a policy for past scheduled times in a range, one after the other. `--dry-run` only lists
+ * them.
  */
 export async function backfill(terminal: Terminal, name: string, options: BackfillOptions): Promise<number> {
   const settings = settingsOf(options);
   const policy = await policyNamed(name, settings, terminal);
   accountOf(settings, policy.account);
-  const planned = async (known?: Pick<OpenRecords, 'records' | 'clock'>) => {
-    const now = known?.clock.now() ?? Date.now();
+  const planned = async (opened?: Pick<OpenRecords, 'records' | 'clock'>) => {
+    const now = opened?.clock.now() ?? Date.now();
     const span = spanOf(policy, options, now);
-    const scheduledTimes = await planBackfill(known?.records, policy, span, options.reprocess, now);
+    const scheduledTimes = await planBackfill(opened?.records, policy, span, options.reprocess, now);
     return { span, scheduledTimes };
   };
   if (options.dryRun) {
@@ -72,7 +73,7 @@ async function fireAndFollow(
   if (options.detach) await needWorker(caretaker);
   const pause = pauseAt(await records.policies.state(name), clock.now());
   if (pause)
-    terminal.message(`${name} is ${formatPause(pause)}. It is backfilled anyway, because you asked for it.`);
+    terminal.message(`${name} is ${formatPause(pause)}. The backfill runs anyway, because you requested it.`);
   if (!options.json) show(terminal, policy, span, scheduledTimes, options);
   const made = await fireAll(caretaker, policy, scheduledTimes, options);
   const code = options.detach ? exit.ok : await watchAll(caretaker, made, terminal, options);
@@ -95,7 +96,7 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
     const at = edgeOf(text, zone, now, which);
     if (at !== undefined) return at;
     throw new UsageError(
-      `${option} must be a day, a time or a duration ago, such as 2026-11-01, 2026-11-01T02:00 or 3d; not "${text}"${dayNote(text)}.`,
+      `${option} must be a day, a time or a duration ago, such as 2026-11-01, 2026-11-01T02:00 or 3d, not "${text}"${dayNote(text)}.`,
     );
   };
   const span = {
@@ -103,12 +104,12 @@ function spanOf({ schedule }: Policy, { from, to }: BackfillOptions, now: number
     to: to === undefined ? now : edge('--to', to, 'to'),
   };
   if (span.from > now)
-    throw new UsageError('--from is in the future: a backfill is for past scheduled times.');
+    throw new UsageError('--from is in the future. A backfill is for past scheduled times.');
   if (span.from > span.to) throw new UsageError('--from is later than --to.');
   return span;
 }
 
-/** Oldest first: queued runs start in the order in which they were made. */
+/** Fires the oldest time first: queued runs start in the order of their creation. */
 async function fireAll(
   { engine }: Caretaker,
   policy: Policy,
@@ -164,17 +165,15 @@ function show(
   const fires = scheduledTimes.filter((one) => one.fires).length;
   const rows = scheduledTimes.map((one) => [
     `${wallTime(one.scheduledFor, zone)} ${zone}`,
-    one.fires ? terminal.paint('green', 'fires') : terminal.paint('dim', 'skipped'),
+    one.fires ? terminal.paint('green', 'run') : terminal.paint('dim', 'skip'),
     one.because,
   ]);
-  if (rows.length > 0) terminal.data(table(['scheduled time', '', 'so far'], rows, terminal.paint));
-  const manner =
-    policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
+  if (rows.length > 0)
+    terminal.data(table(['scheduled time', 'backfill', 'current state'], rows, terminal.paint));
+  const order = policy.schedule?.overlap === 'allow' ? 'all at once (overlap: allow)' : 'one after the other';
   const what =
-    fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${manner}.`;
-  terminal.message(
-    options.dryRun && fires > 0 ? `${what} Nothing was done; without --dry-run it would be.` : what,
-  );
+    fires === 0 ? 'There is nothing to backfill.' : `${countOf(fires, 'run')} of ${policy.name}, ${order}.`;
+  terminal.message(options.dryRun && fires > 0 ? `${what} This was a dry run: no run was started.` : what);
   return exit.ok;
 }
 

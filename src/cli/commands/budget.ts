@@ -13,13 +13,14 @@ interface AccountBudget {
   account: string;
   usage: BudgetUsage;
   next: Forecast;
-  /** Why the service could not be asked how much is left. */
+  /** Why the remaining requests are unknown. */
   unasked?: string;
 }
 
 /**
- * Shows each account's window, who uses it, and what the schedules of the next 24 hours will cost. Costs a
- * request where nobody has asked for anything in this window, and one for each policy that has not run yet.
+ * Shows the current window of each account, who uses it, and the requests that the schedules of the next 24
+ * hours need. Costs one request if none was sent in this window, and one for each policy that has not run
+ * yet.
  */
 export async function budget(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
@@ -27,7 +28,7 @@ export async function budget(terminal: Terminal, options: GlobalOptions): Promis
   if (findings.length > 0) printFindings(findings, terminal);
   const complete = Object.values(settings.accounts).filter(({ baseUrl, token }) => baseUrl && token);
   if (complete.length === 0)
-    terminal.message('No account has a base URL and a token: "caretaker doctor" shows more.');
+    terminal.message('No account has both a base URL and a token. "caretaker doctor" shows what is missing.');
   const shown = await withCaretaker(options, settings, async (caretaker) => {
     const all: AccountBudget[] = [];
     for (const { name } of complete) {
@@ -92,26 +93,28 @@ function print(
   { data, paint, ...terminal }: Terminal,
 ): void {
   const { limit, reserved, window, othersPerMinute } = usage;
-  data(`${paint('bold', account)}: ${limit} requests a minute, ${reserved} of them never spent by us`);
-  if (unasked !== undefined) data(`  The service could not be asked what is left: ${unasked}`);
+  data(
+    `${paint('bold', account)}: ${limit} requests per minute, ${reserved} of them reserved for other clients`,
+  );
+  if (unasked !== undefined) data(`  The remaining requests are unknown: ${unasked}`);
   if (window) {
     const ends = clockTime(window.resetsAt - Date.now());
-    data(`  This window: ${window.remaining} left, ends in ${ends}`);
+    data(`  Current window: ${window.remaining} requests left, ends in ${ends}`);
     const classes = requestClasses.filter((name) => window.classes[name] > 0);
     const used = classes.map((name) => `${name} ${window.classes[name]}`).join(', ');
-    data(`  Used by us: ${used || 'none'}`);
+    data(`  Used by Caretaker: ${used || 'none'}`);
     for (const [process, count] of Object.entries(window.processes))
       data(`    ${count} by ${processName(process)}`);
   }
-  const others = othersPerMinute === undefined ? 'not known' : `${countOf(othersPerMinute, 'request')}/min`;
-  data(`  other clients: ${others}`);
+  const others = othersPerMinute === undefined ? 'unknown' : `${countOf(othersPerMinute, 'request')}/min`;
+  data(`  Used by other clients: ${others}`);
   if (next.policies.length === 0) {
-    data('  Nothing fires in the next 24 hours.');
+    data('  No runs are scheduled in the next 24 hours.');
     return;
   }
   const percent = Math.round((next.requests / next.capacity) * 100);
   const share = percent === 0 && next.requests > 0 ? 'less than 1' : percent;
-  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of the available requests`);
+  data(`\nNext 24 hours: about ${countOf(next.requests, 'request')}, ${share}% of those available`);
   const rows = next.policies.map(({ policy, firings, requests, from, takesMs }) => [
     policy,
     String(firings),
@@ -120,7 +123,7 @@ function print(
     Number.isFinite(takesMs) ? clockTime(takesMs) : 'never ends',
   ]);
   data(
-    table(['policy', 'firings', 'requests a run', 'known from', 'takes'], rows, paint, {
+    table(['policy', 'runs', 'requests per run', 'based on', 'duration'], rows, paint, {
       columns: terminal.dataColumns,
       shrink: [
         { column: 3, min: 0 },
@@ -130,8 +133,9 @@ function print(
     }),
   );
   for (const { policy, warning } of next.policies)
-    if (warning !== undefined) data(`${paint('yellow', 'warning')}: ${policy} cannot fit. ${warning}`);
+    if (warning !== undefined)
+      data(`${paint('yellow', 'warning')}: The budget is too small for ${policy}. ${warning}`);
 }
 
-/** `host.123.ab` for people: `host (pid 123)`. */
+/** Formats `host.123.ab` as `host (pid 123)`. */
 const processName = (name: string): string => name.replace(/^(.+)\.(\d+)\.[^.]+$/, '$1 (pid $2)');

@@ -1,6 +1,6 @@
 /**
- * Shell completion. The script that a shell loads is a few lines: it hands the words typed so far back to
- * this command, which answers from the tree of commands itself, so that nothing has to be kept in step.
+ * Shell completion. The script that a shell loads is short: it passes the words typed so far to this command,
+ * which computes the candidates from the command tree. So the script never has to be updated.
  */
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { loadJobs } from '../../app/jobs.ts';
@@ -26,9 +26,7 @@ compdef _caretaker caretaker`,
   fish: `complete -c caretaker -a '(caretaker completion fish -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'`,
 };
 
-/**
- * Prints the script for a shell, or, given the words typed so far, what may stand in the place of the last.
- */
+/** Prints the script for a shell or, if words are given, the candidates for the last one. */
 export async function completion(
   terminal: Terminal,
   shell: string,
@@ -37,7 +35,7 @@ export async function completion(
 ): Promise<number> {
   if (!Object.hasOwn(scripts, shell)) {
     const hint = suggestionFor(shell, Object.keys(scripts));
-    throw new UsageError(`There is no completion for "${shell}"${hint ? `: ${hint}` : '.'}`);
+    throw new UsageError(`The shell "${shell}" is not supported${hint ? `: ${hint}` : '.'}`);
   }
   if (words.length === 0) terminal.data(scripts[shell as keyof typeof scripts]);
   else for (const one of await candidates(program, words)) terminal.data(one);
@@ -52,8 +50,7 @@ async function candidates(program: CommandUnknownOpts, words: readonly string[])
 }
 
 /**
- * Which command the words have led to, how many arguments it was given, and the option that waits for its
- * value.
+ * Finds the command that the words select, the number of its arguments, and the option that expects a value.
  */
 function walk(program: CommandUnknownOpts, words: readonly string[]) {
   let command = program;
@@ -91,7 +88,7 @@ async function wordsOf(
 }
 
 /**
- * What may stand for an argument or an option of this name, as far as it can be known without asking anybody.
+ * The values of an argument or option with this name, as far as they are known without Redis or the service.
  */
 async function valuesOf(name: string, command?: CommandUnknownOpts): Promise<string[]> {
   if (name === 'operation') return Object.keys(operations);
@@ -106,7 +103,7 @@ async function policyNames(): Promise<string[]> {
   try {
     return (await policiesOf(settingsOf({}))).policies.map(({ name }) => name);
   } catch {
-    // Errors in the files are reported by the command itself, not while it is typed.
+    // The command itself reports errors in the files. Completion does not.
     return [];
   }
 }

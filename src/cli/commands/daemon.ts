@@ -12,60 +12,63 @@ import type { Terminal } from '../output/terminal.ts';
 import { untilSignal } from '../signals.ts';
 
 /**
- * After so long the process ends even if something of it does not; what was under way is picked up by the
- * next.
+ * The maximum time to stop gracefully. After that the process exits, and the next daemon continues its work.
  */
 const STOP_TIMEOUT_MS = 28_000;
 
-/** Runs until a signal; then takes no new work, records what is in progress, and ends. */
+/** Runs until a signal. Then it takes no new work, records work in progress, and exits. */
 export async function daemon(
   terminal: Terminal,
   options: GlobalOptions & { roles: string; port?: number },
 ): Promise<number> {
-  const given = rolesOf(options.roles);
+  const chosen = rolesOf(options.roles);
   const read = () => withPort(settingsOf(options), options.port);
   const settings = read();
   const log = await openLog({
     level: options.verbose ? 'debug' : 'info',
     form: process.stderr.isTTY ? 'pretty' : 'json',
   });
-  const asked = untilSignal();
+  const signalled = untilSignal();
   const caretaker = await openCaretaker({ settings, log });
   const file = settings.file;
   const config = file === undefined ? {} : { config: { files: [file, join(projectOf(file), '.env')], read } };
-  const running = await startDaemon({ caretaker, roles: given, ...config }).catch(async (error: unknown) => {
+  const running = await startDaemon({ caretaker, roles: chosen, ...config }).catch(async (error: unknown) => {
     await caretaker.close();
     throw error;
   });
-  if (running.dashboard) tellAddress(running.dashboard, terminal, log);
-  log.info({ roles: given }, `the daemon is running; its Redis: ${caretaker.redis.where}`);
+  if (running.dashboard) reportAddress(running.dashboard, terminal, log);
+  log.info({ roles: chosen }, `the daemon is running; its Redis: ${caretaker.redis.where}`);
 
-  const signal = await asked;
-  log.info({ signal }, 'stopping: nothing new is started, work in progress is being recorded');
-  const leave = (why: string) => {
-    log.warn(`stopped ${why}; what was under way is picked up by the next daemon`);
+  const signal = await signalled;
+  log.info({ signal }, 'stopping: no new work is started, work in progress is being recorded');
+  const exitNow = (why: string) => {
+    log.warn(`stopped ${why}; the next daemon continues the work in progress`);
     process.exit(exit.ok);
   };
-  const late = setTimeout(() => leave('without waiting any longer'), STOP_TIMEOUT_MS);
-  const over = new AbortController();
-  void redisIsUnavailable(() => caretaker.records.presence.running(caretaker.clock.now()), over.signal).then(
-    (isAway) => {
-      if (isAway) leave('without Redis, which does not answer');
-    },
+  const timer = setTimeout(
+    () => exitNow('before all work was recorded, because the time limit was reached'),
+    STOP_TIMEOUT_MS,
   );
+  const stopped = new AbortController();
+  void redisIsUnavailable(
+    () => caretaker.records.presence.running(caretaker.clock.now()),
+    stopped.signal,
+  ).then((isUnavailable) => {
+    if (isUnavailable) exitNow('without Redis, which does not respond');
+  });
   await running.stop();
-  over.abort();
+  stopped.abort();
   await caretaker.close();
-  clearTimeout(late);
+  clearTimeout(timer);
   log.info('stopped');
   return exit.ok;
 }
 
 /**
- * Where the dashboard is. At a terminal with the link that signs in; elsewhere as a line of the log and
- * without it: a log is kept, and the link opens the dashboard until somebody uses it.
+ * Reports the address of the dashboard. At a terminal, with the sign-in link. In a log, without it: a log is
+ * kept, and anyone who reads an unused link can sign in with it.
  */
-function tellAddress(
+function reportAddress(
   { url, signInLink }: NonNullable<Daemon['dashboard']>,
   terminal: Terminal,
   log: Log,
@@ -74,7 +77,7 @@ function tellAddress(
     terminal.message(signInLink ? `Dashboard: ${signInLink} (the link works once)` : `Dashboard: ${url}`);
   else
     log.info(
-      `Dashboard: ${url} (sign in ${signInLink ? 'by a link: a button on its first page writes one to this log' : 'with the password'})`,
+      `Dashboard: ${url} (sign in ${signInLink ? 'with a link: a button on the first page writes one to this log' : 'with the password'})`,
     );
 }
 

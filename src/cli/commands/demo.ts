@@ -1,7 +1,4 @@
-/**
- * The whole product in a minute: a Redis of its own, the sandbox with sixty sites, the shipped policies run
- * against it.
- */
+/** Runs the shipped policies against a sandbox with 60 sites, with a Redis that exists only for the demo. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,15 +16,14 @@ import { untilSignal } from '../signals.ts';
 import { watchRun } from '../watch-run.ts';
 
 const SITES = 60;
-/** A sync of a minute takes three seconds. */
+/** A sync that takes one minute in the service takes three seconds. */
 const SPEED = 20;
-/** The account's requests a minute, faster as well: nobody is to wait a minute for the next two hundred. */
+/** The request budget, increased by the same factor, so that nobody waits a minute for the next window. */
 const REQUESTS = 200 * SPEED;
-/** The policy that comes first: it is what the README tells of. */
+/** The policy that runs first, because the README describes it. */
 const FIRST = 'nightly-sync';
 /**
- * Some made-up sites fail, as they are made to, and a run that says so ended as it should. These tell of
- * something else.
+ * Reasons that indicate a fault of the demo. Other failures are simulated on purpose, so they are expected.
  */
 const unexpected: readonly (Reason | undefined)[] = [
   'conflict',
@@ -39,9 +35,7 @@ const unexpected: readonly (Reason | undefined)[] = [
 ];
 const shipped = fileURLToPath(new URL('../../../../config/caretaker.yaml', import.meta.url));
 
-/**
- * Runs every shipped policy and prints what became of each site; stays up with the dashboard at a terminal.
- */
+/** Runs every shipped policy and prints the result of each site. At a terminal, then serves the dashboard. */
 export async function demo(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const { paint, message } = terminal;
   const folder = await mkdtemp(join(tmpdir(), 'caretaker-demo-'));
@@ -49,7 +43,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
   const interruption = handleSignals();
   try {
     message(
-      `The demo uses a simulated account with ${SITES} sites at ${service.url}. Its time and its request budget run ${SPEED} times as fast.`,
+      `The demo uses a simulated account with ${SITES} sites at ${service.url}. Time and request budget are ${SPEED} times as fast as in the real service.`,
     );
     const settings = demoSettings(service, folder);
     const { policies, findings } = await policiesOf(settings);
@@ -57,7 +51,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
     if (findings.length > 0) return exit.badInput;
     const caretaker = await openCaretaker({ settings, log: await commandLog(options) });
     try {
-      message(`Redis: ${caretaker.redis.where}, started for this.`);
+      message(`Redis: ${caretaker.redis.where}, only for this demo.`);
       let code: number = exit.ok;
       for (const policy of inOrder(policies)) {
         message(`\nDemo: ${paint('bold', policy.name)}: ${policy.description ?? policy.job}`);
@@ -65,23 +59,25 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
           trigger: 'manual',
           scheduledFor: caretaker.clock.now(),
         });
-        if (!interruption.came())
+        if (!interruption.received())
           await watchRun(caretaker, run, terminal, {
             allTargets: true,
-            passing: true,
+            temporary: true,
             cancelIfRefused: true,
           });
-        if (interruption.came()) {
-          message('The demo is over; its account was made up, and its Redis goes with it.');
+        if (interruption.received()) {
+          message('The demo was interrupted. Its simulated account and its Redis are deleted.');
           return exit.interrupted;
         }
-        const surprise = await findUnexpected(caretaker, run.id);
-        if (surprise === undefined) continue;
-        message(`${paint('red', 'error')}: Demo: ${policy.name} did not end as expected: ${surprise}`);
+        const unexpectedResult = await findUnexpected(caretaker, run.id);
+        if (unexpectedResult === undefined) continue;
+        message(
+          `${paint('red', 'error')}: Demo: ${policy.name} did not end as expected: ${unexpectedResult}`,
+        );
         code = exit.notAllWell;
       }
       if (code === exit.ok)
-        message('\nDemo: every policy ended as expected; what failed, failed as it was made to.');
+        message('\nDemo: every policy ended as expected. All failures above are simulated.');
       if (!terminal.interactive || !process.stdout.isTTY) return code;
       await keepRunning(caretaker, terminal);
       return code;
@@ -89,7 +85,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
       await caretaker.close();
     }
   } finally {
-    interruption.forget();
+    interruption.removeHandlers();
     await service.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -98,7 +94,7 @@ export async function demo(terminal: Terminal, options: GlobalOptions): Promise<
 const inOrder = (policies: readonly Policy[]): Policy[] =>
   policies.toSorted((a, b) => Number(b.name === FIRST) - Number(a.name === FIRST));
 
-/** What about the end of a run was not to be expected of the made-up account; nothing when all was. */
+/** Describes an unexpected result of a run; undefined when everything ended as the simulation intends. */
 async function findUnexpected({ records }: Caretaker, run: string): Promise<string | undefined> {
   const { status } = (await records.runs.get(run)) ?? {};
   if (status !== 'succeeded' && status !== 'partial') return `it is ${status}.`;
@@ -109,32 +105,31 @@ async function findUnexpected({ records }: Caretaker, run: string): Promise<stri
 }
 
 /**
- * Sees to it that what was started for the demo is stopped again, whenever Ctrl-C comes; the second one ends
- * at once.
+ * Notes the first signal, so that everything the demo started is stopped. The second one exits immediately.
  */
 function handleSignals() {
-  let noted = false;
-  const note = () => {
-    if (noted) process.exit(exit.interrupted);
-    noted = true;
+  let received = false;
+  const onSignal = () => {
+    if (received) process.exit(exit.interrupted);
+    received = true;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, note);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   return {
-    came: () => noted,
-    forget() {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, note);
+    received: () => received,
+    removeHandlers() {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal);
     },
   };
 }
 
 /**
- * The shipped configuration, with the made-up account, a Redis in a folder of the demo's, and any free port.
+ * The shipped configuration, with the simulated account, a Redis in the folder of the demo, and a free port.
  */
 function demoSettings({ url, token }: { url: string; token: string }, folder: string): Settings {
   const settings = loadSettings({
     configPath: shipped,
     cwd: folder,
-    // Whatever a file .env beside the shipped configuration says, the demo keeps to itself.
+    // These override a file .env beside the shipped configuration.
     env: {
       CARETAKER_BASE_URL: url,
       CARETAKER_API_TOKEN: token,
@@ -155,9 +150,9 @@ function demoSettings({ url, token }: { url: string; token: string }, folder: st
 async function keepRunning(caretaker: Caretaker, terminal: Terminal): Promise<void> {
   const { startDaemon } = await import('../../app/daemon.ts');
   const running = await startDaemon({ caretaker, roles: ['scheduler', 'worker', 'dashboard'] });
-  terminal.message(`\nThe dashboard: ${running.dashboard?.signInLink ?? running.dashboard?.url}`);
+  terminal.message(`\nDashboard: ${running.dashboard?.signInLink ?? running.dashboard?.url}`);
   terminal.message(
-    'It shows the made-up account. It stays up, and policies fire when they are due. Ctrl-C ends it.',
+    'The daemon keeps running, and policies run at their scheduled times. Press Ctrl-C to stop.',
   );
   await untilSignal();
   await running.stop();

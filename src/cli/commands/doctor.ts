@@ -36,27 +36,26 @@ import type { Terminal } from '../output/terminal.ts';
 
 const MIN_REDIS = [6, 2] as const;
 
-/** Below so much free space the records of a busy fleet may fill the disk within a day. */
+/** With less free space, the records of a busy fleet may fill the disk within a day. */
 const MIN_FREE_BYTES = 1024 ** 3;
 
-/** Prints a check as soon as it is done. */
-type Tell = (...checks: Check[]) => void;
+/** Prints checks as soon as they are done. */
+type Report = (...checks: Check[]) => void;
 
 /**
- * Checks everything that Caretaker needs, and says what to do about what is missing. Costs two requests an
- * account.
+ * Checks everything that Caretaker needs, and prints how to fix each problem. Costs two requests per account.
  */
 export async function doctor(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const checks: Check[] = [];
-  const tell: Tell = (...more) => {
+  const report: Report = (...more) => {
     checks.push(...more);
     if (!options.json) for (const check of more) terminal.data(line(check, terminal));
   };
-  const settings = checkSettings(options, tell);
+  const settings = checkSettings(options, report);
   if (settings) {
-    await checkPolicies(settings, tell);
-    await checkDataFolder(settings, tell);
-    await checkRedisAndAccounts(settings, options, terminal, tell);
+    await checkPolicies(settings, report);
+    await checkDataFolder(settings, report);
+    await checkRedisAndAccounts(settings, options, terminal, report);
   }
   if (options.json) terminal.json(checks.map(({ what, state, says }) => ({ what, state, says })));
   return Math.max(
@@ -65,7 +64,7 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
   );
 }
 
-/** How wide the mark before a check is. */
+/** The width of the mark before a check. */
 const MARK = 'warning  '.length;
 
 function line({ what, state, says }: Check, { paint, dataColumns }: Terminal): string {
@@ -79,10 +78,10 @@ function line({ what, state, says }: Check, { paint, dataColumns }: Terminal): s
   return `${marks[state]}  ${wrapped(sentence, room).replaceAll('\n', `\n${' '.repeat(MARK)}`)}`;
 }
 
-function checkSettings(options: GlobalOptions, tell: Tell): Settings | undefined {
+function checkSettings(options: GlobalOptions, report: Report): Settings | undefined {
   try {
     const settings = settingsOf(options);
-    tell({
+    report({
       what: 'configuration',
       state: 'ok',
       says: settings.file ?? 'the built-in defaults (no file)',
@@ -91,18 +90,18 @@ function checkSettings(options: GlobalOptions, tell: Tell): Settings | undefined
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;
     const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every error.' : '';
-    tell({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
+    report({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
     return undefined;
   }
 }
 
-async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
+async function checkPolicies(settings: Settings, report: Report): Promise<void> {
   const { policies, findings } = loadPolicies({
     dir: settings.policiesDir,
     registry: await loadJobs(),
     settings,
   });
-  tell(
+  report(
     findings.length === 0
       ? { what: 'policies', state: 'ok', says: `${policies.length} in ${settings.policiesDir}` }
       : {
@@ -113,8 +112,8 @@ async function checkPolicies(settings: Settings, tell: Tell): Promise<void> {
   );
 }
 
-/** What an embedded Redis keeps, and what is downloaded, goes there. */
-async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
+/** The data folder holds the files of an embedded Redis, and downloads. */
+async function checkDataFolder(settings: Settings, report: Report): Promise<void> {
   const what = 'data folder';
   const { dataDir } = settings;
   try {
@@ -123,13 +122,17 @@ async function checkDataFolder(settings: Settings, tell: Tell): Promise<void> {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
     const says = `${dataDir}, ${formatSpace(free)} free`;
-    if (free >= MIN_FREE_BYTES) return tell({ what, state: 'ok', says });
-    tell({ what, state: 'warning', says: `${says}: make room, or set data_dir to a larger disk` });
+    if (free >= MIN_FREE_BYTES) return report({ what, state: 'ok', says });
+    report({
+      what,
+      state: 'warning',
+      says: `${says}: free some space, or set data_dir to a folder on a larger disk`,
+    });
   } catch (error) {
     const { message } = new DataFolderError(dataDir, { cause: error });
-    // Nothing of a Redis that is elsewhere goes there.
+    // Only an embedded Redis needs the folder.
     const needed = settings.redis.kind === 'embedded';
-    tell({ what, state: needed ? 'wrong' : 'warning', says: message, code: exit.unreachable });
+    report({ what, state: needed ? 'wrong' : 'warning', says: message, code: exit.unreachable });
   }
 }
 
@@ -144,7 +147,7 @@ async function checkRedisAndAccounts(
   settings: Settings,
   options: GlobalOptions,
   terminal: Terminal,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   const names = Object.keys(settings.accounts);
   let redis: Awaited<ReturnType<typeof connectRedis>>;
@@ -152,32 +155,32 @@ async function checkRedisAndAccounts(
   try {
     redis = await connectRedis(settings.redis, settings.dataDir, log);
   } catch (error) {
-    tell({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
-    const says = 'not asked, since requests are counted in Redis';
-    tell(...names.map((name): Check => ({ what: `account "${name}"`, state: 'warning', says })));
+    report({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
+    const says = 'not checked, because requests are counted in Redis';
+    report(...names.map((name): Check => ({ what: `account "${name}"`, state: 'warning', says })));
     return;
   }
   try {
-    tell(...(await checkRedis(redis.store, redis.where)));
+    report(...(await checkRedis(redis.store, redis.where)));
     const troubles = await troublesOf(redis.store, log);
-    tell(...troubles.map(troubleCheck));
+    report(...troubles.map(troubleCheck));
     const records = await checkRecords(redis.store, log);
-    tell(records);
+    report(records);
     if (records.state === 'ok') {
-      tell(...(await checkDaemons(redis.store, troubles)));
-      tell(...(await checkFreeze(redis.store)));
-      tell(...(await checkHeldRuns(redis.store)));
+      report(...(await checkDaemons(redis.store, troubles)));
+      report(...(await checkFreeze(redis.store)));
+      report(...(await checkHeldRuns(redis.store)));
     }
     for (const name of names) {
-      terminal.show(`asking ${settings.accounts[name]?.baseUrl ?? name} ...`);
-      await checkAccount(settings, name, redis.store, log, tell);
+      terminal.show(`connecting to ${settings.accounts[name]?.baseUrl ?? name} ...`);
+      await checkAccount(settings, name, redis.store, log, report);
     }
   } finally {
     await redis.close();
   }
 }
 
-/** Whether the records have the version of this release; like every command, this migrates older ones. */
+/** Checks the version of the records. Like every command, this migrates older records. */
 async function checkRecords(store: Store, log: Log): Promise<Check> {
   const what = 'records';
   try {
@@ -194,31 +197,32 @@ async function checkRecords(store: Store, log: Log): Promise<Check> {
 async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const presence = new PresenceStore(store);
-  const here = await presence.running(clock.now());
-  const read = await Promise.all(here.map((one) => daemonOf({ presence }, one)));
+  const running = await presence.running(clock.now());
+  const read = await Promise.all(running.map((one) => daemonOf({ presence }, one)));
   const differences = differencesOf(read.flatMap((one) => one ?? [])).map(formatDifference);
   return [
-    here.length === 0 && troubles.some(({ refuses }) => refuses)
+    running.length === 0 && troubles.some(({ refuses }) => refuses)
       ? {
           what: 'daemon',
           state: 'warning',
-          says: 'not known: none can show itself while Redis refuses to write',
+          says: 'unknown: daemons cannot register themselves while Redis refuses writes',
         }
-      : daemonsCheck(here),
+      : daemonsCheck(running),
     ...differences.map((says): Check => ({ what: 'policies of the daemons', state: 'warning', says })),
   ];
 }
 
-function daemonsCheck(here: readonly Presence[]): Check {
+function daemonsCheck(running: readonly Presence[]): Check {
   const what = 'daemon';
-  const daemons = here.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
-  if (here.some(({ roles }) => roles.includes('scheduler')))
+  const daemons = running.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
+  if (running.some(({ roles }) => roles.includes('scheduler')))
     return { what, state: 'ok', says: `running: ${daemons.join('; ')}` };
-  const none = daemons.length === 0 ? 'none is running' : `${daemons.join('; ')}, but none that schedules`;
+  const none =
+    daemons.length === 0 ? 'none is running' : `${daemons.join('; ')}; none has the role scheduler`;
   return {
     what,
     state: 'warning',
-    says: `${none}: there are manual runs only, until "caretaker daemon" runs`,
+    says: `${none}. Scheduled runs start only while "caretaker daemon" is running`,
   };
 }
 
@@ -230,7 +234,7 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   return [{ what: 'freeze', state: 'warning', says }];
 }
 
-/** What is wrong with a Redis that answers; eviction has a line of its own. */
+/** Problems of a Redis that responds. Eviction has its own check. */
 async function troublesOf(store: Store, log: Log): Promise<RedisTrouble[]> {
   const queues = openQueues(store, log);
   try {
@@ -253,7 +257,7 @@ async function checkHeldRuns(store: Store): Promise<Check[]> {
   return held.flat().map((run) => ({
     what: 'held run',
     state: 'warning',
-    says: `${run} waits, since Redis was put back to an older state: "caretaker runs release ${run}" continues it, which may change targets a second time; "caretaker runs cancel ${run}" ends it`,
+    says: `${run} is held, because Redis was restored to an older state. "caretaker runs release ${run}" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
   }));
 }
 
@@ -271,7 +275,7 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
       ? {
           what: 'Redis',
           state: 'wrong',
-          says: `${version} at ${where} is too old: ${MIN_REDIS.join('.')} is needed`,
+          says: `${version} at ${where} is too old: ${MIN_REDIS.join('.')} or newer is required`,
         }
       : { what: 'Redis', state: 'ok', says: `${version}, ${where}` },
     persistent
@@ -279,19 +283,21 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
       : {
           what: 'Redis persistence',
           state: 'warning',
-          says: 'no append-only file: a crash forgets what is under way (appendonly yes)',
+          says: 'no append-only file: a crash loses the state of active runs. Set appendonly yes',
         },
     policy === 'noeviction' || policy === ''
-      ? { what: 'Redis eviction', state: 'ok', says: policy || 'not shown' }
+      ? { what: 'Redis eviction', state: 'ok', says: policy || 'not reported' }
       : {
           what: 'Redis eviction',
           state: 'wrong',
-          says: `${policy} may throw our records away: set maxmemory-policy noeviction`,
+          says: `${policy} may delete records of Caretaker: set maxmemory-policy noeviction`,
         },
   ];
 }
 
-/** When Redis writes its append-only file to disk; nothing where it does not say, as hosted ones do. */
+/**
+ * When Redis writes its append-only file to disk; undefined when it does not report that, as hosted ones do.
+ */
 async function fsyncOf(store: Store): Promise<string | undefined> {
   const answer = await store.config('GET', 'appendfsync').catch(() => undefined);
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
@@ -300,14 +306,15 @@ async function fsyncOf(store: Store): Promise<string | undefined> {
 function persistence(fsync: string | undefined): Check {
   const what = 'Redis persistence';
   if (fsync === undefined) return { what, state: 'ok', says: 'append-only file' };
-  if (fsync === 'always') return { what, state: 'ok', says: 'append-only file, on disk before every answer' };
+  if (fsync === 'always')
+    return { what, state: 'ok', says: 'append-only file, written to disk before every response' };
   if (fsync === 'no') {
     const says =
-      'append-only file, put on disk when the system likes to: a power loss may forget half a minute of what was done (appendfsync always)';
+      'append-only file, written to disk when the operating system decides: a power loss may lose the last 30 seconds. Set appendfsync always';
     return { what, state: 'warning', says };
   }
   const says =
-    'append-only file, put on disk every second: a power loss forgets up to two seconds of what was done, and what was under way is then held (appendfsync always loses nothing)';
+    'append-only file, written to disk every second: after a power loss, up to two seconds are lost and active runs are held. appendfsync always loses nothing';
   return { what, state: 'ok', says };
 }
 
@@ -316,7 +323,7 @@ async function checkAccount(
   name: string,
   store: Store,
   log: Log,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   const what = `account "${name}"`;
   try {
@@ -324,11 +331,11 @@ async function checkAccount(
     const clock = await redisClock(store, systemClock);
     const process = `${hostname()}.${globalThis.process.pid}.doctor`;
     const budget = openBudget(store, clock, name, { ...account.budget, process, address: account.baseUrl });
-    let toldLimit = false;
+    let hasLimitHeader = false;
     const listening: Budget = {
       ...budget,
       learn(ticket, report) {
-        toldLimit ||= report?.limit !== undefined;
+        hasLimitHeader ||= report?.limit !== undefined;
         return budget.learn(ticket, report);
       },
     };
@@ -337,19 +344,19 @@ async function checkAccount(
       const { meta } = await client.call('listSites', { perPage: 1 }, { requestClass: 'person' });
       const total = meta?.pagination?.totalItems;
       const sites = total === undefined ? '' : `, ${countOf(total, 'site')}`;
-      tell({ what, state: 'ok', says: `${account.baseUrl} answers and takes our token${sites}` });
+      report({ what, state: 'ok', says: `${account.baseUrl} responds and accepts the token${sites}` });
       const { limit, remaining } = await budget.state();
-      const source = toldLimit
-        ? 'as the service shows'
-        : 'by requests_per_minute of the configuration, because the service shows no limit';
-      const says = `${remaining} of ${limit} requests left in this minute, ${source}`;
-      tell({ what: `budget of "${name}"`, state: 'ok', says });
-      tell(...(await checkDescription(account, budget)));
+      const source = hasLimitHeader
+        ? 'as the service reports'
+        : 'the limit is requests_per_minute of the configuration, because the service does not report one';
+      const says = `${remaining} of ${limit} requests left in the current window; ${source}`;
+      report({ what: `budget of "${name}"`, state: 'ok', says });
+      report(...(await checkDescription(account, budget)));
     } finally {
       await client.close();
     }
   } catch (error) {
     const code = error instanceof AccountNotSetUpError ? exit.badInput : exit.unreachable;
-    tell({ what, state: 'wrong', says: messageOf(error), code });
+    report({ what, state: 'wrong', says: messageOf(error), code });
   }
 }

@@ -12,7 +12,7 @@ interface FreezeOptions extends GlobalOptions, UntilOptions {
   reason?: string;
 }
 
-/** Keeps every policy from starting a run; active runs continue. */
+/** Prevents every policy from starting a run. Active runs continue. */
 export async function freeze(terminal: Terminal, options: FreezeOptions): Promise<number> {
   return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const at = clock.now();
@@ -20,27 +20,29 @@ export async function freeze(terminal: Terminal, options: FreezeOptions): Promis
     const before = await records.freeze.at(at);
     if (until === undefined)
       throw new UsageError(
-        'A freeze needs an end: --until 2026-12-01T08:00Z or --for 3d. To stop one policy without an end, pause it.',
+        'A freeze needs an end: --until 2026-12-01T08:00Z or --for 3d. To stop policies without an end, pause them.',
       );
     const reason = options.reason ?? before?.reason;
     const by = userInfo().username;
     await records.freeze.begin({ at, by, until, ...(reason === undefined ? {} : { reason }) });
-    if (before) terminal.message(`Everything was ${formatFreeze(before)}; this takes its place.`);
+    if (before) terminal.message(`This replaces an earlier freeze: everything was ${formatFreeze(before)}.`);
     terminal.message(
-      `Everything is frozen until ${isoMinute(until)}: no policy starts a run until then. Runs that were started before continue; "caretaker runs cancel" ends one. "caretaker unfreeze" ends the freeze sooner.`,
+      `Everything is frozen until ${isoMinute(until)}: no policy starts a run until then. Active runs continue; "caretaker runs cancel" cancels one. "caretaker unfreeze" ends the freeze early.`,
     );
     return exit.ok;
   });
 }
 
-/** Ends a freeze early; scheduled times that it skipped stay skipped. */
+/** Ends a freeze early. Scheduled times that it skipped stay skipped. */
 export async function unfreeze(terminal: Terminal, options: GlobalOptions): Promise<number> {
   return withRecords(options, settingsOf(options), async ({ records, clock }) => {
     const now = clock.now();
     const before = await records.freeze.at(now);
     if (before) await records.freeze.end(now);
     terminal.message(
-      before ? `Policies fire again; everything was ${formatFreeze(before)}.` : 'Nothing was frozen.',
+      before
+        ? `The freeze has ended, and policies run again. Everything was ${formatFreeze(before)}.`
+        : 'There is no freeze.',
     );
     return exit.ok;
   });

@@ -1,7 +1,4 @@
-/**
- * What a folder needs to be worked in: the shipped configuration and policies, and nothing that is there is
- * touched.
- */
+/** Sets up a folder: writes the shipped configuration and policies. Existing files are not changed. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,15 +8,15 @@ import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 const shipped = fileURLToPath(new URL('../../../../config', import.meta.url));
-/** Kept out of git: what belongs to this machine, and where the token stands. */
+/** Not for git: the data of this machine, and the file with the token. */
 const ignored = ['.caretaker/', '.env'];
 
-/** The folder cannot be written into. */
+/** The folder is not writable. */
 export class FolderUnwritableError extends CaretakerError {
   readonly code = 'FOLDER_UNWRITABLE';
 }
 
-/** Writes `config/` into the current folder, file by file where there is none yet. */
+/** Writes the files of `config/` that do not exist yet into the current folder. */
 export async function init(terminal: Terminal): Promise<number> {
   const { message, data } = terminal;
   const folder = process.cwd();
@@ -36,16 +33,16 @@ export async function init(terminal: Terminal): Promise<number> {
     throw new FolderUnwritableError(`${folder} cannot be written (${code}).`, { cause: error });
   }
   message(
-    '\nNext: put CARETAKER_BASE_URL=https://.../api/v6 and CARETAKER_API_TOKEN=... into the file .env here, then',
+    '\nNext: set CARETAKER_BASE_URL=https://.../api/v6 and CARETAKER_API_TOKEN=... in a file .env in this folder, then run:',
   );
-  message('  caretaker doctor               # is everything there that is needed?');
-  message('  caretaker plan nightly-sync    # what it would work on; changes nothing');
+  message('  caretaker doctor               # checks the configuration, Redis and the API');
+  message('  caretaker plan nightly-sync    # shows what the policy would do; changes nothing');
   return exit.ok;
 }
 
 function copied(file: string, folder: string): string {
   const target = join(folder, file);
-  if (existsSync(target)) return `kept     ${file}, which was there`;
+  if (existsSync(target)) return `kept     ${file} (already exists)`;
   mkdirSync(dirname(target), { recursive: true });
   cpSync(join(shipped, '..', file), target, { errorOnExist: true, force: false });
   return `written  ${file}`;
@@ -59,10 +56,10 @@ const isInGit = (folder: string): boolean =>
 
 function ignoredIn(file: string): string {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const there = before.split('\n').map((line) => line.trim().replace(/^\//, '').replace(/\/$/, ''));
-  const lacking = ignored.filter((name) => !there.includes(name.replace(/\/$/, '')));
-  if (lacking.length === 0) return 'kept     .gitignore, which ignores .caretaker/ and .env already';
+  const present = before.split('\n').map((line) => line.trim().replace(/^\//, '').replace(/\/$/, ''));
+  const missing = ignored.filter((name) => !present.includes(name.replace(/\/$/, '')));
+  if (missing.length === 0) return 'kept     .gitignore (already ignores .caretaker/ and .env)';
   const gap = before === '' || before.endsWith('\n') ? '' : '\n';
-  appendFileSync(file, `${gap}${lacking.join('\n')}\n`);
-  return `written  .gitignore: ignores ${lacking.join(' and ')}`;
+  appendFileSync(file, `${gap}${missing.join('\n')}\n`);
+  return `written  .gitignore (now ignores ${missing.join(' and ')})`;
 }

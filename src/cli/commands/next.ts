@@ -22,7 +22,7 @@ type Row = UpcomingFiring & { policy: Policy };
 
 const DAY_MS = 86_400_000;
 
-/** Lists the upcoming firings of all policies, or of those named, in order. */
+/** Lists the upcoming scheduled runs of all policies, or of the named ones, in order of time. */
 export async function next(
   terminal: Terminal,
   names: readonly string[],
@@ -49,7 +49,8 @@ export async function next(
   if (options.json) terminal.json(rows.map(asJson));
   else show(terminal, rows, options);
   for (const { policy, more } of found)
-    if (more) terminal.message(`${policy.name} fires more often than shown: --limit shows more of each.`);
+    if (more)
+      terminal.message(`${policy.name} has more runs than shown. Use --limit to show more per policy.`);
   if (names.length === 0) printFindings(loaded.findings, terminal);
   return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
 }
@@ -79,7 +80,7 @@ const asJson = ({ policy, scheduledFor, at, skipCause }: Row) => ({
 
 function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number }): void {
   if (rows.length === 0) {
-    terminal.message(`Nothing fires by itself in the next ${days === 1 ? 'day' : `${days} days`}.`);
+    terminal.message(`No runs are scheduled in the next ${days === 1 ? 'day' : `${days} days`}.`);
     return;
   }
   const here = localTimezone();
@@ -88,5 +89,5 @@ function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number
     const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : '';
     return [`${wallTime(at, zone)} ${zone}`, wallTime(at, here), policy.name, policy.job, note];
   });
-  terminal.data(table(["policy's time", `here (${here})`, 'policy', 'job', ''], cells, terminal.paint));
+  terminal.data(table(['time (policy)', `time (${here})`, 'policy', 'job', ''], cells, terminal.paint));
 }

@@ -19,7 +19,7 @@ import { formatPause } from '../output/pause.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { endOf, type UntilOptions } from '../parse-end-time.ts';
 
-/** Which policies are meant: what is given together has to hold together. */
+/** Which policies to change. If several criteria are given, a policy must meet all of them. */
 interface Selector {
   job?: string;
   account?: string;
@@ -31,8 +31,8 @@ interface PauseOptions extends GlobalOptions, Selector, UntilOptions {
 }
 
 /**
- * Keeps policies from firing until they are resumed or the pause ends by itself; survives restarts and edits
- * of files.
+ * Pauses policies until they are resumed or the pause ends by itself. A pause survives restarts and changes
+ * of the files.
  */
 export async function pausePolicies(
   terminal: Terminal,
@@ -44,10 +44,10 @@ export async function pausePolicies(
   if (!hasRecords(settings)) selected(words, options, { loaded, settings });
   await withRecords(options, settings, async ({ records, clock }) => {
     const at = clock.now();
-    const known = await knownTo(records, at);
-    const names = selected(words, options, { loaded, settings, known });
+    const kept = await readKept(records, at);
+    const names = selected(words, options, { loaded, settings, kept });
     const until = endOf(options, at);
-    const disabled = disabledAmong([...loaded.policies, ...known]);
+    const disabled = disabledAmong([...loaded.policies, ...kept]);
     for (const name of names)
       await pauseOne({ records, terminal, disabled }, name, { at, until, reason: options.reason });
   });
@@ -61,7 +61,7 @@ async function pauseOne(
 ): Promise<void> {
   const before = pauseAt(await records.policies.state(name), at);
   if (before && given === undefined && until === undefined) {
-    terminal.message(`${name} is paused already: ${formatPause(before)}. Nothing was changed.`);
+    terminal.message(`${name} is already ${formatPause(before)}. Nothing was changed.`);
     return;
   }
   const reason = given ?? before?.reason;
@@ -82,17 +82,17 @@ async function pauseOne(
   terminal.message(
     until === undefined
       ? `${name} is paused. "caretaker policies resume ${name}" resumes it.`
-      : `${name} is paused until ${isoMinute(until)}, and fires again by itself.`,
+      : `${name} is paused until ${isoMinute(until)}, and is then resumed automatically.`,
   );
 }
 
 const STAYS_DISABLED = 'Its schedule stays disabled (schedule.enabled: false).';
 
-/** The names of policies that fire by no schedule, paused or not. */
+/** The names of policies whose schedule is disabled, paused or not. */
 const disabledAmong = (policies: readonly Policy[]): ReadonlySet<string> =>
   new Set(policies.flatMap(({ name, schedule }) => (schedule?.disabled ? name : [])));
 
-/** Lets paused policies fire again; what was due meanwhile is not caught up. */
+/** Resumes paused policies. Runs that were due during the pause are not caught up. */
 export async function resumePolicies(
   terminal: Terminal,
   words: string[],
@@ -104,11 +104,11 @@ export async function resumePolicies(
   await withRecords(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const states = await records.policies.many(words);
-    // A pause outlives its policy's file, and can still be ended.
+    // A policy can still be resumed when its file no longer exists.
     const paused = words.filter((word) => pauseAt(states.get(word), now));
-    const known = await knownTo(records, now);
-    const names = selected(words, options, { loaded, settings, known, paused });
-    const disabled = disabledAmong([...loaded.policies, ...known]);
+    const kept = await readKept(records, now);
+    const names = selected(words, options, { loaded, settings, kept, paused });
+    const disabled = disabledAmong([...loaded.policies, ...kept]);
     let resumed = 0;
     for (const name of names) {
       const was = pauseAt(await records.policies.state(name), now);
@@ -118,7 +118,11 @@ export async function resumePolicies(
       else if (words.includes(name)) terminal.message(`${name} was not paused.`);
     }
     if (resumed === 0 && !names.some((name) => words.includes(name)))
-      terminal.message(`None of ${names.length === 1 ? 'it' : `these ${names.length} policies`} was paused.`);
+      terminal.message(
+        names.length === 1
+          ? 'The policy was not paused.'
+          : `None of these ${names.length} policies was paused.`,
+      );
   });
   return exit.ok;
 }
@@ -126,23 +130,23 @@ export async function resumePolicies(
 const formatResumed = (name: string, was: Pause, isDisabled: boolean): string =>
   isDisabled
     ? `${name} is no longer paused; it was ${formatPause(was)}. ${STAYS_DISABLED}`
-    : `${name} fires again; it was ${formatPause(was)}.`;
+    : `${name} is resumed; it was ${formatPause(was)}.`;
 
 interface Choice {
   loaded: Loaded;
   settings: Settings;
-  /** Kept active by a daemon while their files have errors. */
-  known?: readonly Policy[];
-  /** Paused, and perhaps in no file any more. */
+  /** Policies that a daemon keeps active while their files have errors. */
+  kept?: readonly Policy[];
+  /** Names of paused policies, which may no longer be in a file. */
   paused?: readonly string[];
 }
 
-const knownTo = async (records: Records, now: number): Promise<Policy[]> =>
+const readKept = async (records: Records, now: number): Promise<Policy[]> =>
   (await keptByDaemons(records, now)).map(({ policy }) => policy);
 
 const isPattern = (word: string): boolean => /[*?]/.test(word);
 
-/** `*` stands for any letters, `?` for one. */
+/** `*` matches any characters, `?` one character. */
 const matches = (name: string, word: string): boolean =>
   new RegExp(
     `^${word
@@ -152,29 +156,28 @@ const matches = (name: string, word: string): boolean =>
   ).test(name);
 
 /**
- * The names that are meant, each once. A name has to be there; a pattern (`nightly-*`) and options choose
- * among those that are. Nothing is changed before all is understood.
+ * Returns the names of the selected policies, without duplicates. A name must exist; patterns (`nightly-*`)
+ * and options select among the existing policies. All words are checked before anything is changed.
  *
- * @throws {UsageError} when nothing, or nothing that is there, was chosen. {InvalidFilesError} when a file
- * may hold it.
+ * @throws {UsageError} when no policy is selected.
+ * @throws {InvalidFilesError} when there is no such policy and errors in the files may be the cause.
  */
 function selected(words: readonly string[], selector: Selector, choice: Choice): string[] {
-  const { loaded, settings, known = [], paused = [] } = choice;
+  const { loaded, settings, kept = [], paused = [] } = choice;
   if (words.length === 0 && !selector.all && !selector.job && !selector.account)
     throw new UsageError(
-      'Say which policies: by name, by a pattern such as "nightly-*", by --job or --account, or --all.',
+      'Select policies by name, by a pattern such as "nightly-*", with --job or --account, or with --all.',
     );
-  const all = new Map([...known, ...loaded.policies].map((policy) => [policy.name, policy]));
-  const there = new Set([...all.keys(), ...loaded.broken.map(({ name }) => name), ...paused]);
+  const all = new Map([...kept, ...loaded.policies].map((policy) => [policy.name, policy]));
+  const existing = new Set([...all.keys(), ...loaded.broken.map(({ name }) => name), ...paused]);
   for (const word of words)
-    if (!isPattern(word) && !there.has(word)) throw noSuchPolicy(word, settings, loaded);
-  const chosen = [...there].filter((name) => {
+    if (!isPattern(word) && !existing.has(word)) throw noSuchPolicy(word, settings, loaded);
+  const chosen = [...existing].filter((name) => {
     const policy = all.get(name);
     if (words.length > 0 && !words.some((word) => matches(name, word))) return false;
     if (selector.job !== undefined && policy?.job !== selector.job) return false;
     return selector.account === undefined || policy?.account === selector.account;
   });
-  if (chosen.length === 0)
-    throw new UsageError('None of the policies is one of those you mean; nothing was changed.');
+  if (chosen.length === 0) throw new UsageError('No policy matches. Nothing was changed.');
   return chosen;
 }

@@ -13,10 +13,10 @@ import { clockTime, formatInterval } from '../output/show-run.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 import { dayNote, parseEndTime } from '../parse-end-time.ts';
 
-/** At most so many rows are printed; `--json` has all. */
-const ROWS = 50;
+/** The maximum number of printed rows. `--json` has all. */
+const MAX_ROWS = 50;
 
-/** Shows what a policy would do. Costs the requests of planning, changes nothing. */
+/** Shows what a policy would do. Costs the requests of planning, and changes nothing. */
 export async function plan(
   terminal: Terminal,
   name: string,
@@ -37,7 +37,7 @@ export async function plan(
   return exit.ok;
 }
 
-/** Shows what a policy would do with what an inventory holds. Asks nothing of the service or Redis. */
+/** Shows what a policy would do with the content of an inventory. Uses neither the service nor Redis. */
 async function planOver(
   terminal: Terminal,
   policy: Policy,
@@ -58,7 +58,7 @@ async function planOver(
   const now = at === undefined ? undefined : parseEndTime(at);
   if (at !== undefined && now === undefined)
     throw new UsageError(
-      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z; not "${at}"${dayNote(at)}.`,
+      `--at must be a time such as 2026-12-01 or 2026-12-01T08:00Z, not "${at}"${dayNote(at)}.`,
     );
   const inventory = readInventory(file);
   const budget = settings.accounts[policy.account]?.budget ?? usualBudget;
@@ -66,33 +66,23 @@ async function planOver(
   const preview = await planOverInventory(policy, { ...over, ...(now === undefined ? {} : { now }) }, target);
   if (inventory.account !== policy.account)
     terminal.message(
-      `The inventory is of the account "${inventory.account}", the policy for "${policy.account}".`,
+      `The inventory is from the account "${inventory.account}", but the policy is for "${policy.account}".`,
     );
   terminal.message(
-    `Planned over ${shortFile(file)}, saved ${isoMinute(inventory.savedAt)}, as at ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not known.`,
+    `Planned with ${shortFile(file)} (saved ${isoMinute(inventory.savedAt)}) for the time ${isoMinute(now ?? inventory.savedAt)}. Earlier runs are not taken into account.`,
   );
   if (json) terminal.json(asJson(preview));
   else print(preview, terminal);
   return exit.ok;
 }
 
-function asJson({
-  policy,
-  job,
-  targets,
-  ended,
-  excluded: leftOut,
-  spreadMs,
-  warnings,
-  stoppedBy,
-  cost,
-}: Preview) {
+function asJson({ policy, job, targets, ended, excluded, spreadMs, warnings, stoppedBy, cost }: Preview) {
   return {
     policy,
     job,
     targets: targets.map(({ id, label }) => ({ id, label })),
     settled: ended,
-    excluded: leftOut,
+    excluded,
     spread_seconds: spreadMs === undefined ? null : spreadMs / 1000,
     warnings,
     stopped_by: stoppedBy ?? null,
@@ -109,7 +99,7 @@ function asJson({
 }
 
 function print(
-  { policy, job, targets, ended, excluded: leftOut, spreadMs, warnings, stoppedBy, cost }: Preview,
+  { policy, job, targets, ended, excluded, spreadMs, warnings, stoppedBy, cost }: Preview,
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
@@ -138,26 +128,26 @@ function print(
       ),
     );
   }
-  if (leftOut.length > 0) {
-    data(`\n${leftOut.length} ${leftOut.length === 1 ? 'is' : 'are'} excluded:`);
+  if (excluded.length > 0) {
+    data(`\n${excluded.length} ${excluded.length === 1 ? 'is' : 'are'} excluded:`);
     data(
       rows(
         ['target', 'label', 'why'],
-        leftOut.map(({ id, label, why }) => [id, label, why]),
+        excluded.map(({ id, label, why }) => [id, label, why]),
         terminal,
       ),
     );
   }
   const rest = cost.acting + cost.following;
   const beside = [
-    ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'run')} under way`] : []),
+    ...(cost.runsBeside > 0 ? [`${countOf(cost.runsBeside, 'active run')}`] : []),
     ...(cost.othersPerMinute ? [`other clients: ${countOf(cost.othersPerMinute, 'request')}/min`] : []),
   ].join(', ');
-  const load = beside === '' ? '' : ` beside what is going on (${beside})`;
-  const time = cost.takesMs >= 1_000 ? `, which takes about ${clockTime(cost.takesMs)}${load}` : '';
-  const from = cost.pastRuns > 0 ? `, by ${countOf(cost.pastRuns, 'past run')}` : '';
+  const load = beside === '' ? '' : ` beside the current load (${beside})`;
+  const time = cost.takesMs >= 1_000 ? ` and take about ${clockTime(cost.takesMs)}${load}` : '';
+  const from = cost.pastRuns > 0 ? ` (based on ${countOf(cost.pastRuns, 'past run')})` : '';
   data(
-    `\nIt cost ${countOf(cost.planning, 'request')} to plan and would cost about ${rest} more${from}${time}.`,
+    `\nPlanning cost ${countOf(cost.planning, 'request')}. A run would cost about ${rest} more${from}${time}.`,
   );
   for (const one of warnings) data(`${paint('yellow', 'warning')}: ${one}`);
   if (stoppedBy !== undefined)
@@ -167,9 +157,9 @@ function print(
 function rows(headings: string[], given: string[][], { paint, dataColumns }: Terminal): string {
   const why = headings.length - 1;
   const { rows: all, folded } = why < 2 ? { rows: given, folded: false } : foldSame(given);
-  const shown = table(headings, all.slice(0, ROWS), paint, {
+  const shown = table(headings, all.slice(0, MAX_ROWS), paint, {
     columns: dataColumns,
-    // By its id a target is found again.
+    // The id is never cut, because it is needed to find the target.
     shrink: [
       { column: 1, min: 16 },
       { column: why, min: 24 },
@@ -177,6 +167,6 @@ function rows(headings: string[], given: string[][], { paint, dataColumns }: Ter
       { column: why, min: 8 },
     ],
   });
-  if (all.length > ROWS) return `${shown}\n… and ${all.length - ROWS} more (--json has all)`;
-  return folded ? `${shown}\n(--json has each)` : shown;
+  if (all.length > MAX_ROWS) return `${shown}\n… and ${all.length - MAX_ROWS} more (--json lists all)`;
+  return folded ? `${shown}\n(--json lists each target)` : shown;
 }

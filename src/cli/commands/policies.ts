@@ -45,9 +45,7 @@ interface ReportedRow extends Row {
   report: ReturnType<typeof toPolicyReport>;
 }
 
-/**
- * Lists policies with their next and last runs, those included that a daemon keeps active of broken files.
- */
+/** Lists policies with their next and last runs, including those that a daemon keeps active. */
 export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
@@ -129,7 +127,7 @@ function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...termina
   const { schedule } = policy;
   const next = schedule?.disabled ? formatSkipCause(DISABLED) : nextAt === undefined ? '' : isoMinute(nextAt);
   return [
-    kept ? `${policy.name} ${paint('yellow', '(kept: its file is broken)')}` : policy.name,
+    kept ? `${policy.name} ${paint('yellow', '(kept active: its file has errors)')}` : policy.name,
     policy.job,
     schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'manual',
     pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
@@ -141,8 +139,8 @@ const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;
 
 /**
- * Shows one policy in the keys of its file, every default filled in, with what it did and will do. With
- * `expanded`, only a file with this policy, which is read as the same policy again.
+ * Shows one policy as YAML with all defaults, with its last and next runs. With `expanded`, shows only the YAML,
+ * which is a valid file for the same policy.
  */
 export async function showPolicy(
   terminal: Terminal,
@@ -159,19 +157,21 @@ export async function showPolicy(
     else terminal.data(yamlOf(file));
     return exit.ok;
   }
-  const known = hasRecords(settings)
-    ? await withRecords(options, settings, ({ records, clock }) => knownOf(records, name, own, clock.now()))
+  const stored = hasRecords(settings)
+    ? await withRecords(options, settings, ({ records, clock }) =>
+        readStored(records, name, own, clock.now()),
+      )
     : { state: undefined, pause: undefined, freeze: undefined, runs: [], kept: undefined, now: Date.now() };
-  const policy = own ?? known.kept?.policy;
+  const policy = own ?? stored.kept?.policy;
   if (!policy) throw noSuchPolicy(name, settings, loaded);
-  const firings = firingsAhead(policy, known.state, known.now, NEXT_SHOWN).map(({ at }) => at);
+  const firings = firingsAhead(policy, stored.state, stored.now, NEXT_SHOWN).map(({ at }) => at);
   const written = asWritten(policy, await loadJobs());
-  if (options.json) terminal.json(showReport(policy, written, firings, known));
-  else terminal.data(showText(policy, written, firings, known));
+  if (options.json) terminal.json(showReport(policy, written, firings, stored));
+  else terminal.data(showText(policy, written, firings, stored));
   return exit.ok;
 }
 
-interface KnownOfPolicy {
+interface StoredState {
   state: PolicyState | undefined;
   pause: Pause | undefined;
   freeze: Freeze | undefined;
@@ -180,12 +180,12 @@ interface KnownOfPolicy {
   now: number;
 }
 
-async function knownOf(
+async function readStored(
   records: Records,
   name: string,
   own: Policy | undefined,
   now: number,
-): Promise<KnownOfPolicy> {
+): Promise<StoredState> {
   const [state, runs, kept] = await Promise.all([
     records.policies.state(name),
     records.runs.list({ policy: name, limit: RUNS_SHOWN }),
@@ -205,7 +205,7 @@ const showReport = (
   policy: Policy,
   written: object,
   firings: number[],
-  { pause, runs, kept }: KnownOfPolicy,
+  { pause, runs, kept }: StoredState,
 ) => ({
   policy: written,
   file: policy.file,
@@ -221,12 +221,12 @@ const yamlOf = (file: object): string =>
 const formatNever = ({ schedule }: Policy): string =>
   schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'manual';
 
-/** A file of policies with this one in it; what else there is to say stands in comments. */
+/** A policy file with this policy. Other information follows as comments. */
 function showText(
   policy: Policy,
   written: object,
   firings: number[],
-  { pause, freeze, runs, kept }: KnownOfPolicy,
+  { pause, freeze, runs, kept }: StoredState,
 ): string {
   const notes = [
     ...(kept ? formatKept([kept]) : []),
@@ -234,10 +234,10 @@ function showText(
     ...(pause ? [`${formatPause(pause)}`] : []),
     `next: ${firings.map(isoMinute).join(', ') || formatNever(policy)}`,
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
-    ...(runs.length === 0 ? ['No run of it is kept.'] : []),
+    ...(runs.length === 0 ? ['no runs'] : []),
   ];
   return [
-    `# ${shortFile(policy.file)}, every default filled in`,
+    `# ${shortFile(policy.file)}, with all defaults`,
     yamlOf({ policies: [written] }),
     ...notes.map((note) => `# ${note}`),
   ].join('\n');

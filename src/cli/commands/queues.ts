@@ -1,9 +1,9 @@
-/** The queues: how many entries wait in each; resumes one that was paused. */
+/** Shows the queues, and resumes those that are paused. */
 import { type GlobalOptions, settingsOf, withRecords } from '../context.ts';
 import { exit } from '../exit.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
-/** Shows how many entries wait and are worked on, and which queues are paused. */
+/** Shows the numbers of waiting and active entries, and which queues are paused. */
 export async function showQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {
   return withQueues(options, async (queues) => {
     const [counts, paused] = await Promise.all([queues.counts(), queues.paused()]);
@@ -23,13 +23,13 @@ export async function showQueues(terminal: Terminal, options: GlobalOptions): Pr
       ]);
       terminal.data(table(['queue', 'waiting', 'active', ''], cells, terminal.paint));
       if (paused.length > 0)
-        terminal.message('Nothing in a paused queue is worked on: caretaker queues resume');
+        terminal.message('Entries in a paused queue are not processed. Resume it: caretaker queues resume');
     }
     return exit.ok;
   });
 }
 
-/** Lets every queue go on that is paused. */
+/** Resumes every paused queue. */
 export async function resumeQueues(terminal: Terminal, options: GlobalOptions): Promise<number> {
   return withQueues(options, async (queues) => {
     const resumed = await queues.resume();

@@ -25,7 +25,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { watchRun } from '../watch-run.ts';
 import { plan } from './plan.ts';
 
-/** Fires a policy now. Works until the run has ended, unless the work is left to the daemon. */
+/** Fires a policy now. Works until the run has ended, unless `--detach` leaves the work to the daemon. */
 export async function run(
   terminal: Terminal,
   name: string,
@@ -43,18 +43,21 @@ export async function run(
     if (options.detach) await needWorker(caretaker);
     const pause = pauseAt(await records.policies.state(name), clock.now());
     if (pause)
-      terminal.message(`${name} is ${formatPause(pause)}. It is run anyway, because you asked for it.`);
+      terminal.message(`${name} is ${formatPause(pause)}. It runs anyway, because you requested it.`);
     if (options.target) await checkTargets(caretaker, policy, options.target, terminal);
-    const asked = {
+    const fireOptions = {
       ...(options.target ? { only: options.target } : {}),
       ...(options.ignoreFreeze ? { ignoreFreeze: true as const } : {}),
     };
-    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...asked });
-    return goOn(caretaker, fired, terminal, { ...options, named: options.target !== undefined });
+    const fired = await engine.fire(policy, { trigger: 'manual', scheduledFor: clock.now(), ...fireOptions });
+    return watchOrDetach(caretaker, fired, terminal, {
+      ...options,
+      targetsNamed: options.target !== undefined,
+    });
   });
 }
 
-/** Prints that a daemon still fires a policy whose file has errors, if one does. */
+/** If a daemon keeps a policy active although its file has errors, prints that. */
 async function printKept(
   name: string,
   settings: Settings,
@@ -62,46 +65,45 @@ async function printKept(
   terminal: Terminal,
 ): Promise<void> {
   if (!hasRecords(settings)) return;
-  // The error in the file is reported also when Redis cannot be reached.
+  // The error in the file must be reported even when Redis cannot be reached.
   const kept = await withRecords(options, settings, ({ records, clock }) =>
     keptByDaemons(records, clock.now()),
   ).catch(() => []);
   const one = kept.find((policy) => policy.name === name);
   if (one) {
     terminal.message(
-      `Nothing was run: the file of ${name} is broken, as follows. The daemon still fires its last good version, read at ${isoMinute(one.readAt)}.`,
+      `No run was started, because the file of ${name} has errors (see below). The daemon continues to use the previous version, read at ${isoMinute(one.readAt)}.`,
     );
   }
 }
 
-/**
- * What follows when a person has fired a run: it is attended to its end, left to the daemon, or was skipped.
- */
-export async function goOn(
+/** Works on a run until it has ended, or leaves it to the daemon. If it was skipped, prints why. */
+export async function watchOrDetach(
   caretaker: Caretaker,
   fired: Run,
   terminal: Terminal,
-  { json, detach, named = false }: { json?: boolean; detach?: boolean; named?: boolean },
+  { json, detach, targetsNamed = false }: { json?: boolean; detach?: boolean; targetsNamed?: boolean },
 ): Promise<number> {
   if (fired.status === 'skipped') {
     if (json) terminal.json(detach ? { run: fired.id, status: fired.status } : toReport(fired, []));
     await printActiveRun(caretaker, fired, terminal);
     return exit.notAllWell;
   }
-  if (!detach) return watchRun(caretaker, fired, terminal, { json, named, cancelIfRefused: true });
+  if (!detach) return watchRun(caretaker, fired, terminal, { json, targetsNamed, cancelIfRefused: true });
   if (json) terminal.json({ run: fired.id, status: fired.status });
   else terminal.data(fired.id);
   return exit.ok;
 }
 
-/** At most so many names are checked before the run is made: each costs a request. */
+/** The maximum number of names that are checked before the run is created. Each costs a request. */
 const MAX_CHECKED = 10;
 
 /**
- * Looks the named targets up before anything is made, where that costs little; says which of them the policy
- * does not select. With many, or a job that surveys the account first, the run itself finds out.
+ * Prints which of the named targets the policy does not select, before a run is created. Skipped when that
+ * would cost many requests: for many targets, or a job that reads the whole account first. Then the run
+ * reports it.
  *
- * @throws {UsageError} when it selects none of them.
+ * @throws {UsageError} when the policy selects none of them.
  */
 async function checkTargets(
   { engine, registry }: Caretaker,
@@ -115,29 +117,29 @@ async function checkTargets(
   const lines = ended.flatMap(({ id, why }) => (unselected.includes(id) ? [`\n  ${id}: ${why}`] : []));
   if (unselected.length < new Set(named).size) {
     terminal.message(
-      `${countOf(unselected.length, 'target')} of those you named will not be worked on:${lines.join('')}`,
+      `${policy.name} does not select ${countOf(unselected.length, 'target')} of those that you named:${lines.join('')}`,
     );
     return;
   }
   throw new UsageError(
-    `None of the targets you named is selected by ${policy.name}; no run was started.${lines.join('')}\n"caretaker plan ${policy.name}" lists what it selects.`,
+    `${policy.name} selects none of the targets that you named. No run was started.${lines.join('')}\n"caretaker plan ${policy.name}" lists what it selects.`,
   );
 }
 
-/** Prints which run of the policy is active, which process works on it, and what can be done. */
+/** Prints the active run that prevented this one, which process works on it, and the commands for it. */
 async function printActiveRun(caretaker: Caretaker, fired: Run, terminal: Terminal): Promise<void> {
   const active = await caretaker.records.runs.active(fired.account);
   const other = active.find((run) => run.policy === fired.policy);
   const { paint, message } = terminal;
   if (!other) {
-    message(`${fired.policy} was not run: ${fired.detail ?? 'another run of it was under way.'}`);
-    message('That run has ended meanwhile: run it again.');
+    message(`${fired.policy} was skipped: ${fired.detail ?? 'another run of it was active.'}`);
+    message('That run has ended in the meantime. Run the policy again.');
     return;
   }
   const activeProcess = await findActiveProcess(caretaker, other.account);
-  const who = activeProcess ? `${activeProcess} works on it` : 'no process works on it';
+  const worker = activeProcess ? `${activeProcess} works on it` : 'no process works on it';
   message(
-    `${paint('yellow', `${fired.policy} was not run`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${who}.`,
+    `${paint('yellow', `${fired.policy} was skipped`)}: its run ${other.id} has not ended (${other.status}, ${outOf(other, terminal)}), and ${worker}.`,
   );
   message(formatRunCommands(other, activeProcess));
 }

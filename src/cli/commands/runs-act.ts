@@ -9,11 +9,11 @@ import { endLines } from '../output/show-run.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { runNamed } from '../run-id.ts';
 import { targetsOf, watchRun } from '../watch-run.ts';
-import { goOn } from './run.ts';
+import { watchOrDetach } from './run.ts';
 
 type Opened = Parameters<Parameters<typeof withCaretaker>[2]>[0];
 
-/** Calls a run off, and sees to it that what is in flight comes to its end when nobody else is there to. */
+/** Cancels a run. If no other process works on it, follows work in flight to its end. */
 export async function cancelRun(
   terminal: Terminal,
   word: string,
@@ -22,30 +22,32 @@ export async function cancelRun(
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account, status } = await runNamed(caretaker.records, word);
     if (options.force) return forceEnd(caretaker, id, terminal, options);
-    // Asked before: once it has ended, nobody has to be at work on it.
+    // Read before cancelling: once the run has ended, there may be no active process.
     const activeProcess = await findActiveProcess(caretaker, account);
     await caretaker.engine.cancel(id, { tasks: !options.leaveTasks });
     const run = await caretaker.records.runs.get(id);
     if (!run || isFinal(run.status)) {
-      terminal.message(`${id} is cancelled; nothing of it was in progress.`);
+      terminal.message(`${id} is cancelled. No work was in progress.`);
       return exit.ok;
     }
     const rest =
       status === 'blocked'
-        ? 'The account refuses us, so what is under way in the service cannot be followed to its end; it is recorded so.'
+        ? 'The account refuses access, so tasks in the service cannot be followed to their end. This is recorded.'
         : options.leaveTasks
-          ? 'What is in flight is followed to its end.'
-          : 'Its tasks in the service are cancelled; what else is in flight is followed to its end.';
-    terminal.message(`${id} is cancelled; nothing more is started. ${rest}`);
+          ? 'Work in flight is followed to its end.'
+          : 'Its tasks in the service are cancelled; other work in flight is followed to its end.';
+    terminal.message(`${id} is cancelled: no new work is started. ${rest}`);
     if (activeProcess) {
-      terminal.message(`${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} sees to it.`);
+      terminal.message(
+        `${activeProcess[0]?.toUpperCase()}${activeProcess.slice(1)} completes the cancellation.`,
+      );
       return exit.ok;
     }
     const code = await watchRun(caretaker, run, terminal, {
       json: options.json,
       cancelIfRefused: false,
       isCancelled: true,
-      opening: `No other process works on it: it is cancelled here. "caretaker runs cancel ${id} --force" does not wait.`,
+      openingMessage: `No other process works on it, so this command completes the cancellation. To end it without waiting: caretaker runs cancel ${id} --force`,
     });
     const ended = await caretaker.records.runs.get(id);
     return ended && isFinal(ended.status) ? exit.ok : code;
@@ -63,16 +65,17 @@ async function forceEnd(
   if (json) terminal.json(toReport(run, targets));
   else for (const line of endLines(run, terminal)) terminal.data(line);
   const unknown = targets.filter(({ reason }) => reason === 'unknown-effect').length;
-  const underWay = targets.filter(
+  const inProgress = targets.filter(
     ({ outcome, detail }) => outcome === 'cancelled' && detail !== undefined,
   ).length;
-  if (underWay > 0)
-    terminal.message(`${countOf(underWay, 'target')} may still be in progress in the service.`);
-  if (unknown > 0) terminal.message(`It is unknown whether ${countOf(unknown, 'target')} changed.`);
+  if (inProgress > 0)
+    terminal.message(`${countOf(inProgress, 'target')} may still be in progress in the service.`);
+  if (unknown > 0)
+    terminal.message(`It is unknown whether ${countOf(unknown, 'target')} changed (unknown-effect).`);
   return exit.ok;
 }
 
-/** Fires a new run over the targets that failed. */
+/** Starts a new run with the targets that failed. */
 export async function retryRun(
   terminal: Terminal,
   word: string,
@@ -82,11 +85,11 @@ export async function retryRun(
     const { id } = await runNamed(caretaker.records, word);
     if (options.detach) await needWorker(caretaker);
     const freezeOption = options.ignoreFreeze ? { ignoreFreeze: true as const } : {};
-    return goOn(caretaker, await caretaker.engine.retry(id, freezeOption), terminal, options);
+    return watchOrDetach(caretaker, await caretaker.engine.retry(id, freezeOption), terminal, options);
   });
 }
 
-/** Releases a run that is held; the process that works on its account continues it. */
+/** Releases a held run, so that it continues. */
 export async function releaseRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {
     const { id, account } = await runNamed(caretaker.records, word);
@@ -95,16 +98,16 @@ export async function releaseRun(terminal: Terminal, word: string, options: Glob
     terminal.message(
       activeProcess
         ? `${id} is released; ${activeProcess} continues it.`
-        : `${id} is released. No process works on it: caretaker runs continue ${id}`,
+        : `${id} is released, but no process works on it. Continue it: caretaker runs continue ${id}`,
     );
     return exit.ok;
   });
 }
 
 /**
- * Takes part in the work until a run that was interrupted has ended.
+ * Works on an interrupted run until it has ended.
  *
- * @throws {RunError} when it has ended already, as for `cancel`.
+ * @throws {RunError} when it has already ended.
  */
 export async function continueRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
   return withCaretaker(options, settingsOf(options), async (caretaker) => {

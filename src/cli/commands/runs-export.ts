@@ -7,7 +7,7 @@ import { runNamed } from '../run-id.ts';
 
 const formats = ['csv', 'jsonl'] as const;
 
-/** What a spreadsheet shows of a target, in this order; JSON lines have all there is. */
+/** The CSV columns, in this order. JSON lines have all fields. */
 const columns = [
   'id',
   'label',
@@ -20,7 +20,7 @@ const columns = [
   'finished_at',
 ] as const satisfies (keyof TargetReport)[];
 
-/** Prints what became of each target of a run, one a line, read and written page by page. */
+/** Prints the targets of a run, one per line. Reads and writes page by page. */
 export async function exportRun(
   terminal: Terminal,
   word: string,
@@ -39,8 +39,8 @@ export async function exportRun(
 }
 
 /**
- * One line as RFC 4180 has it. What a spreadsheet would take for a formula, and might carry out, gets an
- * apostrophe in front: labels and messages come from the sites.
+ * One CSV line (RFC 4180). A text that a spreadsheet might execute as a formula gets an apostrophe in front,
+ * because labels and messages come from the sites.
  */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return cells

@@ -44,8 +44,8 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
       );
     return exit.ok;
   }
-  return withRecords(options, settings, async (known) => {
-    const { records, clock } = known;
+  return withRecords(options, settings, async (opened) => {
+    const { records, clock } = opened;
     const { policy } = options;
     const since = sinceOf(options.since, clock.now());
     const found = await records.runs.list({
@@ -56,25 +56,23 @@ export async function listRuns(terminal: Terminal, options: ListOptions): Promis
     });
     const runs = found.slice(0, options.limit);
     if (runs.length === 0 && policy && (await records.runs.list({ policy, limit: 1 })).length === 0) {
-      // Without a run and without a file, it is a slip of the pen.
+      // A policy without runs and without a file is probably misspelled.
       await policyNamed(policy, settings, terminal);
     }
     printFreeze(await records.freeze.at(clock.now()), terminal);
     if (options.json) terminal.json(runs.map(toSummary));
     else if (runs.length > 0) {
       terminal.data(runTable(runs, terminal));
-      printWithoutActiveProcess(await withoutActiveProcess(known, runs), terminal);
+      printWithoutActiveProcess(await withoutActiveProcess(opened, runs), terminal);
     } else terminal.message(formatNone({ policy, status, since }));
     if (found.length > options.limit)
-      terminal.message(
-        `There are older runs than ${runs.length === 1 ? 'this one' : `these ${runs.length}`}: --limit shows more.`,
-      );
+      terminal.message(`There are older runs. Use --limit to show more than ${runs.length}.`);
     return exit.ok;
   });
 }
 
 function formatNone({ policy, status, since }: { [K in 'policy' | 'status' | 'since']: unknown }): string {
-  if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" fires one.';
+  if (!policy && !status && since === undefined) return 'No runs yet. "caretaker run <policy>" starts one.';
   const kind = status ? `${status} runs` : 'runs';
   const from = typeof since === 'number' ? ` since ${isoMinute(since)}` : '';
   return `No ${kind}${policy ? ` of ${policy}` : ''}${from}.`;
@@ -91,7 +89,7 @@ function runTable(runs: readonly Run[], terminal: Terminal): string {
   ]);
   return table(['run', 'status', 'trigger', 'started', 'took', 'targets'], rows, terminal.paint, {
     columns: terminal.dataColumns,
-    // The id says when it was for; the id itself is what other commands take.
+    // The id is never cut, because other commands need it. It also contains the scheduled time.
     shrink: [
       { column: 2, min: 0 },
       { column: 4, min: 0 },
@@ -106,15 +104,15 @@ function printWithoutActiveProcess(runs: readonly Run[], { message }: Terminal):
   const [only] = runs;
   if (!only) return;
   message(
-    `No process works on ${runs.map((run) => run.id).join(', ')}: no daemon with the role worker is running.`,
+    `No process works on ${runs.map((run) => run.id).join(', ')}, because no daemon with the role worker is running.`,
   );
   message(runs.length === 1 ? formatRunCommands(only) : 'Continue one: caretaker runs continue <run>');
 }
 
 /** Shows a run with all its targets. */
 export async function showRun(terminal: Terminal, word: string, options: GlobalOptions): Promise<number> {
-  return withRecords(options, settingsOf(options), async (known) => {
-    const { records } = known;
+  return withRecords(options, settingsOf(options), async (opened) => {
+    const { records } = opened;
     const run = await runNamed(records, word);
     const targets: Target[] = [];
     for await (const target of records.targets.all(run.id)) targets.push(target);
@@ -128,13 +126,13 @@ export async function showRun(terminal: Terminal, word: string, options: GlobalO
     for (const line of [...endLines(run, terminal), ...changeLines(run, terminal)]) terminal.data(line);
     for (const line of factLines(run)) terminal.data(line);
     if (isFinal(run.status)) return exit.ok;
-    const lost = formatLostWork(targets, known.clock.now());
+    const lost = formatLostWork(targets, opened.clock.now());
     if (lost) terminal.message(lost);
-    const activeProcess = await findActiveProcess(known, run.account);
-    if (activeProcess) terminal.message(`It has not ended: ${activeProcess} works on it.`);
+    const activeProcess = await findActiveProcess(opened, run.account);
+    if (activeProcess) terminal.message(`The run has not ended: ${activeProcess} works on it.`);
     else {
       terminal.message(
-        'It has not ended, and no process works on it: no daemon with the role worker is running.',
+        'The run has not ended, and no process works on it, because no daemon with the role worker is running.',
       );
       terminal.message(formatRunCommands(run));
     }
@@ -157,7 +155,7 @@ function sinceOf(text: string | undefined, now: number): number | undefined {
   const since = parseEndTime(text);
   if (since === undefined)
     throw new UsageError(
-      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z; not "${text}"${dayNote(text)}.`,
+      `--since must be a duration or a time, such as 3d, 12h, 2026-11-01 or 2026-11-01T08:00Z, not "${text}"${dayNote(text)}.`,
     );
   return since;
 }

@@ -22,12 +22,12 @@ interface Options {
   state?: string;
 }
 
-/** Serves the sandbox until a signal. */
+/** Serves the sandbox until it is stopped by a signal. */
 export async function sandbox(terminal: Terminal, options: Options): Promise<number> {
   const windowMs = parseDuration(options.window);
   if (windowMs === undefined)
     throw new UsageError(`--window must be a duration such as 60s, not "${options.window}".`);
-  if (!(options.speed > 0)) throw new UsageError('--speed must be a number above 0.');
+  if (!(options.speed > 0)) throw new UsageError('--speed must be a number greater than 0.');
   const clockOffsetMs = signedDuration(options.clockOffset);
   if (clockOffsetMs === undefined)
     throw new UsageError(
@@ -37,7 +37,7 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
   if (listLagMs === undefined)
     throw new UsageError(`--list-lag must be a duration such as 3s, not "${options.listLag}".`);
   const { host, port, sites, seed, token, speed, rateLimit, state, dateHeader } = options;
-  if (token === '') throw new UsageError('--token takes what requests must carry, and is never empty.');
+  if (token === '') throw new UsageError('--token must not be empty: every request must carry the token.');
   const faults = faultsIn(options.faults ?? '');
   const service = await listening(
     startSandbox({
@@ -60,14 +60,14 @@ export async function sandbox(terminal: Terminal, options: Options): Promise<num
     host,
     port,
   );
-  const asked = untilSignal();
+  const signalled = untilSignal();
   terminal.data(`listening ${service.url}`);
   terminal.message('To use it, in another terminal:');
-  // What listens everywhere is found here as well.
+  // A server that listens on all addresses is reached on the loopback address.
   const here = service.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
   terminal.message(`  export CARETAKER_BASE_URL=${here} CARETAKER_API_TOKEN=${token}`, 'values-only');
-  terminal.message(`What it saw: ${new URL('/__sandbox/journal', here)}   Ctrl-C ends it.`);
-  await asked;
+  terminal.message(`Journal of all requests: ${new URL('/__sandbox/journal', here)}. Press Ctrl-C to stop.`);
+  await signalled;
   await service.stop();
   return exit.ok;
 }
@@ -87,24 +87,25 @@ function faultsIn(text: string): FaultRates {
   }
 }
 
-const whyNot = {
-  EADDRINUSE: 'Port :port is in use: choose another with --port, or 0 for any.',
-  EACCES: 'Port :port may not be used by this user: choose one above 1023 with --port.',
-  EADDRNOTAVAIL: 'This machine has no address :host: --host takes one of its own, such as 127.0.0.1.',
+const listenErrors = {
+  EADDRINUSE: 'Port :port is in use. Choose another one with --port, or 0 for any free port.',
+  EACCES: 'This user may not use port :port. Choose a port above 1023 with --port.',
+  EADDRNOTAVAIL:
+    'This machine has no address :host. --host must be an address of this machine, such as 127.0.0.1.',
   ENOTFOUND:
-    'The host name :host is not known: --host must be an address of this machine, such as 127.0.0.1.',
+    'The host name :host cannot be resolved. --host must be an address of this machine, such as 127.0.0.1.',
   EAI_AGAIN:
-    'The host name :host is not known: --host must be an address of this machine, such as 127.0.0.1.',
+    'The host name :host cannot be resolved. --host must be an address of this machine, such as 127.0.0.1.',
 };
 
 async function listening<T>(start: Promise<T>, host: string, port: number): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    const { code, syscall } = error as { code?: keyof typeof whyNot; syscall?: string };
-    const why = code && (syscall === 'listen' || syscall === 'getaddrinfo') ? whyNot[code] : undefined;
+    const { code, syscall } = error as { code?: keyof typeof listenErrors; syscall?: string };
+    const why = code && (syscall === 'listen' || syscall === 'getaddrinfo') ? listenErrors[code] : undefined;
     if (syscall === 'open' || syscall === 'read')
-      throw new UsageError(`The file of --state cannot be used: ${fileFaultOf(error)}.`);
+      throw new UsageError(`The file of --state cannot be read or written: ${fileFaultOf(error)}.`);
     if (why) throw new UsageError(why.replace(':port', String(port)).replace(':host', host));
     throw error;
   }

@@ -4,7 +4,7 @@ import type { Terminal } from '../output/terminal.ts';
 
 const kinds = ['policy', 'config', 'tests'];
 
-/** Prints the JSON Schema of one kind of file, for editors, or of all in one object. */
+/** Prints the JSON Schema of one kind of file, or of all in one object. */
 export async function schema(terminal: Terminal, what: string | undefined): Promise<number> {
   if (what !== undefined && !kinds.includes(what)) throw noSchema(what);
   const [{ policyFileJsonSchema }, { configFileJsonSchema }, { testFileJsonSchema }] = await Promise.all([
@@ -25,5 +25,5 @@ export async function schema(terminal: Terminal, what: string | undefined): Prom
 
 function noSchema(what: string): UsageError {
   const hint = suggestionFor(what, kinds);
-  return new UsageError(`There is no schema of "${what}"${hint ? `: ${hint}` : '.'}`);
+  return new UsageError(`There is no schema "${what}"${hint ? `: ${hint}` : '.'}`);
 }

@@ -7,7 +7,7 @@ import { type GlobalOptions, printFindings, printIgnored, printWarnings, setting
 import { exit } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
-/** Checks the configuration and the policies; asks nothing of Redis or the service. */
+/** Checks the configuration and the policies. Uses neither Redis nor the service. */
 export async function validate(terminal: Terminal, files: string[], options: GlobalOptions): Promise<number> {
   const findings: Diagnostic[] = [];
   let settings: Settings | undefined;
@@ -15,15 +15,14 @@ export async function validate(terminal: Terminal, files: string[], options: Glo
     settings = settingsOf(options);
   } catch (error) {
     if (error instanceof InvalidFilesError) findings.push(...error.findings);
-    // A file of policies can be judged by itself, anywhere.
+    // Policy files can be checked without a configuration.
     else if (!(error instanceof NoConfigError) || files.length === 0) throw error;
     else
       terminal.message(
-        'No configuration is at hand, so names of accounts and notifications are not checked.',
+        'No configuration found, so the names of accounts and notification channels are not checked.',
       );
   }
-  // Without a usable configuration the folder of the policies is not known, but files that are named can be
-  // read.
+  // Without a valid configuration, the policies folder is unknown. Named files can still be read.
   const registry = await loadJobs();
   const named = files.length > 0 ? { files } : {};
   const read =
@@ -57,14 +56,14 @@ function printOk(
 ): void {
   const parts = [
     ...(settings?.file === undefined ? [] : [shortFile(settings.file)]),
-    // Somebody who names the configuration alone has no policies checked.
+    // If only the configuration file is named, no policies are checked.
     ...(count === 0 ? [] : [`${count} ${count === 1 ? 'policy' : 'policies'}`]),
   ];
   message(`${paint('green', 'ok')}: ${parts.join(' and ')}.`);
   if (count > 0) return;
   const none =
     files.length > 0
-      ? 'No policy was checked: no file of policies was named.'
+      ? 'No policy was checked, because no policy file was named.'
       : `There are no policies in ${shortFile(settings?.policiesDir ?? '.')}.`;
   message(`${paint('yellow', 'warning')}: ${none}`);
 }

@@ -6,10 +6,10 @@ import { exit, UsageError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { dayNote } from '../parse-end-time.ts';
 
-/** More lines are only counted; `--json` prints all of them. */
+/** The maximum number of printed lines. `--json` has all. */
 const MAX_LINES = 60;
 
-/** Explains what happened, or will happen, at the scheduled times of a policy on a day or at a time. */
+/** Explains what happened or will happen at the scheduled times of a policy, on a day or at a time. */
 export async function why(
   terminal: Terminal,
   name: string,
@@ -17,14 +17,14 @@ export async function why(
   options: GlobalOptions,
 ): Promise<number> {
   const settings = settingsOf(options);
-  const explained = async (known?: Parameters<typeof explain>[0], now = Date.now()) => {
-    const policy = await findActivePolicy(name, settings, known, now);
+  const explained = async (opened?: Parameters<typeof explain>[0], now = Date.now()) => {
+    const policy = await findActivePolicy(name, settings, opened, now);
     const spans = spansOf(when, policy.schedule?.timezone ?? 'UTC', now);
     if (!spans)
       throw new UsageError(
-        `"${when}" is not a day or a time${dayNote(when)}. Give one such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
+        `"${when}" is not a day or a time${dayNote(when)}. Use a form such as 2026-11-21, 2026-11-21T02:00, 2026-11-21T01:00Z, 02:00 or yesterday.`,
       );
-    return explain(known, policy, spans, now);
+    return explain(opened, policy, spans, now);
   };
   // A command that only reads does not start the embedded Redis.
   const explanation = hasRecords(settings)
@@ -37,6 +37,6 @@ export async function why(
   }
   for (const sentence of sentences.slice(0, MAX_LINES)) terminal.data(sentence);
   if (sentences.length > MAX_LINES)
-    terminal.message(`and ${sentences.length - MAX_LINES} more; --json prints them all.`);
+    terminal.message(`and ${sentences.length - MAX_LINES} more (--json lists all)`);
   return exit.ok;
 }

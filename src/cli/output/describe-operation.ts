@@ -1,4 +1,4 @@
-/** The input and the answer of an operation in text, from the contract. */
+/** Describes the input and the response of an operation, from the contract. */
 import { z } from 'zod';
 import { openApiDocument } from '../../contract/openapi.ts';
 import { type Operation, pathParameters } from '../../contract/operation.ts';
@@ -11,9 +11,7 @@ export function describeAsJson(id: OperationId): unknown {
   return { method, path, ...paths[path]?.[method.toLowerCase()] };
 }
 
-/**
- * The operation in lines: what it does, each thing it takes under the option that gives it, and a call of it.
- */
+/** The operation as text: what it does, its input by command-line option, its response, and an example. */
 export function describeOperation(id: OperationId): string {
   const operation = operationOf(id);
   const { method, path, summary, list } = operation;
@@ -22,32 +20,35 @@ export function describeOperation(id: OperationId): string {
     ['Filters: --filter field:operator=value', filters(operation)],
     ['Sorts: --sort field,asc or field,desc', list ? sorts(list) : []],
     [`Body: --body file, ${operation.bodyRequired ? 'required' : 'optional'}`, body(operation)],
-    ['Answers', answers(operation)],
-    ['Changes the account', effect(operation)],
+    ['Response', response(operation)],
+    ['Effect', effect(operation)],
     ['Example', [example(id, operation)]],
   ];
-  const told = sections
+  const parts = sections
     .filter(([, lines]) => lines.length > 0)
     .map(([heading, lines]) => [heading, ...lines.map((line) => `  ${line}`)].join('\n'));
-  return [`${id}: ${method} ${path}\n${summary}`, ...told].join('\n\n');
+  return [`${id}: ${method} ${path}\n${summary}`, ...parts].join('\n\n');
 }
 
 function parameters({ path, query, list }: Operation): string[] {
   const fields = Object.entries(query?.shape ?? {}).map(([name, schema]): [string, string] => {
     const optional = z.safeParse(schema as z.ZodType, undefined).success;
-    return [name, `${sketch(jsonSchema(schema as z.ZodType))}${optional ? '' : ', needed'}`];
+    return [name, `${sketch(jsonSchema(schema as z.ZodType))}${optional ? '' : ', required'}`];
   });
   return columns([
-    ...pathParameters(path).map((name): [string, string] => [name, 'part of the path, needed']),
+    ...pathParameters(path).map((name): [string, string] => [name, 'part of the path, required']),
     ...fields,
     ...(list?.paged
       ? ([
-          ['page', 'which page, from 1; --all takes every one'],
-          ['perPage', 'items on a page, 1 to 100'],
+          ['page', 'page number, from 1; --all reads all pages'],
+          ['perPage', 'items per page, 1 to 100'],
         ] as [string, string][])
       : []),
     ...(list?.timezone
-      ? ([['timezone', 'how times are shown, such as Europe/Berlin']] as [string, string][])
+      ? ([['timezone', 'time zone of the times in the response, such as Europe/Berlin']] as [
+          string,
+          string,
+        ][])
       : []),
   ]);
 }
@@ -66,22 +67,22 @@ const sorts = ({ sorts: fields, defaultSort }: NonNullable<Operation['list']>): 
 
 const body = ({ body: schema }: Operation): string[] => (schema ? sketchOf(schema).split('\n') : []);
 
-function answers({ success, answer, answers: form, errors, list }: Operation): string[] {
+function response({ success, answer, answers: form, errors, list }: Operation): string[] {
   const names = answer instanceof z.ZodObject ? Object.keys(answer.shape).join(', ') : '';
   const good =
     form === 'pdf'
-      ? 'a PDF, written to --output'
+      ? 'a PDF, written to the file of --output'
       : list
         ? `JSON: ${names}, with the items in ${list.key}`
         : names
           ? `JSON: ${names}`
           : 'nothing';
-  return [`${success}: ${good}`, `or an error: ${errors.join(', ')}`];
+  return [`${success}: ${good}`, `errors: ${errors.join(', ')}`];
 }
 
 const effects = {
-  once: ['each time it is asked'],
-  repeatable: ['and is the same when asked twice'],
+  once: ['changes the account with every request'],
+  repeatable: ['changes the account; a repeated request has the same effect'],
 };
 const effect = ({ effect: kind }: Operation): string[] => (kind ? effects[kind] : []);
 
@@ -117,7 +118,7 @@ interface Shape {
 const jsonSchema = (schema: z.ZodType): Shape =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
 
-/** The JSON that a schema takes, with kinds in the place of values. */
+/** The JSON that a schema accepts, with types in place of values. */
 export const sketchOf = (schema: z.ZodType): string => sketch(jsonSchema(schema));
 
 function sketch(shape: Shape, indent = ''): string {

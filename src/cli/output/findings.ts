@@ -1,4 +1,4 @@
-/** The findings of a run's targets as text. */
+/** Formats the findings of targets. */
 import type { Finding, Target } from '../../run/run.ts';
 import { visibleLine } from '../../text.ts';
 import { widthOf } from '../../yaml/width.ts';
@@ -10,27 +10,29 @@ const styles: Record<Finding['severity'], 'red' | 'yellow' | 'dim'> = {
   info: 'dim',
 };
 
-/** No column is padded beyond that. */
+/** The maximum width to which a column is padded. */
 const MAX_PADDING = 40;
 
-/** A block for each target that has findings, or that has graver ones than `info` unless `all` are wanted. */
+/**
+ * Formats a block for each target with findings. Findings of severity `info` are included only with `all`.
+ */
 export function formatFindings(
   targets: readonly Target[],
   { paint }: Terminal,
   { all }: { all: boolean },
 ): string | undefined {
   const blocks = targets.flatMap(({ id, label, detail, findings = [] }) => {
-    // What the target's detail says already is not said again.
-    const told = findings
+    // A finding that the detail of the target already shows is not repeated.
+    const shown = findings
       .filter(({ severity, message: says }) => says !== detail && (all || severity !== 'info'))
       .map(({ about, message: says, ...rest }) => ({
         ...rest,
         about: visibleLine(about),
         says: visibleLine(says),
       }));
-    if (told.length === 0) return [];
-    const widest = Math.min(MAX_PADDING, Math.max(...told.map(({ about }) => widthOf(about))));
-    const lines = told.map(
+    if (shown.length === 0) return [];
+    const widest = Math.min(MAX_PADDING, Math.max(...shown.map(({ about }) => widthOf(about))));
+    const lines = shown.map(
       ({ severity, about, says }) =>
         `  ${paint(styles[severity], severity.padEnd('warning'.length))}  ${about}${' '.repeat(Math.max(0, widest - widthOf(about)))}  ${says}`,
     );

@@ -1,11 +1,11 @@
-/** What to do about targets of a run: wait for lost work, check the account, retry. */
+/** Advice about the targets of a run: wait for lost work, check the account, retry. */
 import { confirmAt } from '../../engine/follow/pace.ts';
 import type { Reasons } from '../../run/reasons.ts';
 import type { Run, Target } from '../../run/run.ts';
 import { countOf } from '../../text.ts';
 import { timeOfDay } from './show-run.ts';
 
-/** Advises a retry where it may help, and a check of the account where a retry might repeat a change. */
+/** Advises a retry if it may help, and a check of the account if a retry might repeat a change. */
 export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[], reasons: Reasons): string[] {
   const failed = targets.filter(({ outcome }) => outcome === 'failed');
   const unknown = failed.filter(({ reason }) => reason === 'unknown-effect').length;
@@ -13,15 +13,17 @@ export function retryAdvice({ id }: Pick<Run, 'id'>, targets: readonly Target[],
     ...(unknown === 0
       ? []
       : [
-          `It is unknown whether ${countOf(unknown, 'target')} changed (unknown-effect): look in the account before you retry.`,
+          `It is unknown whether ${countOf(unknown, 'target')} changed (unknown-effect). Check the account before you retry.`,
         ]),
     ...(failed.some(({ reason = '' }) => reasons.get(reason)?.retryable)
-      ? [`Retry what failed: caretaker runs retry ${id}`]
+      ? [`Retry the failed targets: caretaker runs retry ${id}`]
       : []),
   ];
 }
 
-/** How many targets wait for lost work, and when it is searched again; nothing when none does. */
+/**
+ * The number of targets that wait for lost work, and the time of the next search; undefined when none waits.
+ */
 export function formatLostWork(targets: readonly Target[], now: number): string | undefined {
   const lost = targets.flatMap(({ lostAt }) => (lostAt === undefined ? [] : [lostAt]));
   if (lost.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Compares the service's `/openapi.json` and clock with the contract and this machine. */
+/** Compares the `/openapi.json` of the service with the contract, and its clock with that of this machine. */
 import { request } from 'undici';
 import type { Budget } from '../../budget/budget.ts';
 import type { WindowReport } from '../../budget/ticket.ts';
@@ -12,11 +12,11 @@ export interface Check {
   what: string;
   state: 'ok' | 'warning' | 'wrong';
   says: string;
-  /** The exit code that a wrong one asks for. */
+  /** The exit code when the state is `wrong`. */
   code?: number;
 }
 
-/** Clocks that differ by more make moments unreliable. */
+/** The maximum clock difference that is not reported. With more, timestamps are unreliable. */
 const MAX_SKEW_MS = 30_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 
@@ -38,13 +38,21 @@ export async function checkDescription(account: Account, budget: Budget): Promis
     if (statusCode !== 200 || text.length > MAX_BYTES) {
       return [
         clock,
-        { what: 'contract', state: 'warning', says: `its description cannot be read (HTTP ${statusCode})` },
+        {
+          what: 'contract',
+          state: 'warning',
+          says: `the API description (openapi.json) cannot be read (HTTP ${statusCode})`,
+        },
       ];
     }
     return [clock, checkContract(JSON.parse(text))];
   } catch (error) {
     return [
-      { what: 'contract', state: 'warning', says: `its description cannot be read: ${messageOf(error)}` },
+      {
+        what: 'contract',
+        state: 'warning',
+        says: `the API description (openapi.json) cannot be read: ${messageOf(error)}`,
+      },
     ];
   } finally {
     await budget.learn(ticket, report);
@@ -54,16 +62,16 @@ export async function checkDescription(account: Account, budget: Budget): Promis
 function checkClock(date: string, now: number): Check {
   const theirs = Date.parse(date);
   if (Number.isNaN(theirs))
-    return { what: 'clock', state: 'warning', says: 'the service does not show its time' };
+    return { what: 'clock', state: 'warning', says: 'the service does not report its time' };
   const skew = now - theirs;
-  // The header has whole seconds.
+  // The header is accurate to one second.
   const seconds = Math.round(Math.max(0, Math.abs(skew) - 1_000) / 1_000);
   if (seconds * 1_000 <= MAX_SKEW_MS)
-    return { what: 'clock', state: 'ok', says: `within ${seconds + 1} s of the service's` };
+    return { what: 'clock', state: 'ok', says: `within ${seconds + 1} s of the clock of the service` };
   return {
     what: 'clock',
     state: 'warning',
-    says: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the service's: set this machine's clock`,
+    says: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the clock of the service: correct the clock of this machine`,
   };
 }
 
@@ -82,7 +90,9 @@ function checkContract(described: unknown): Check {
     return { what: 'contract', state: 'ok', says: `all ${ours.length} operations` };
   const parts = [
     ...(lost.length > 0 ? [`the service no longer describes ${some(lost)}`] : []),
-    ...(added.length > 0 ? [`it describes ${some(added)}, which we do not know`] : []),
+    ...(added.length > 0
+      ? [`it describes ${some(added)}, which this version of Caretaker does not know`]
+      : []),
   ];
   return { what: 'contract', state: 'warning', says: parts.join('; ') };
 }

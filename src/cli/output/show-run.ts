@@ -1,4 +1,4 @@
-/** A run as text: its line of progress, its end, and the outcomes of its targets. */
+/** Formats a run: its progress line, its result, and the outcomes of its targets. */
 import { isoMinute } from '../../clock.ts';
 import { endedCount } from '../../run/moves.ts';
 import { coreReasonText } from '../../run/reasons.ts';
@@ -42,11 +42,11 @@ export function countsLine({ counts }: Run, { paint }: Terminal): string {
 export function outOf(run: Run, terminal: Terminal): string {
   const targets = countOf(run.counts.planned, 'target');
   if (!run.planComplete) return `${targets} planned so far`;
-  const ended = endedCount(run.counts) === 0 ? 'nothing ended yet' : countsLine(run, terminal);
+  const ended = endedCount(run.counts) === 0 ? 'none ended' : countsLine(run, terminal);
   return `${ended} of ${targets}`;
 }
 
-/** One line of progress; the bar is as wide as the terminal allows. */
+/** The progress line. The width of the bar depends on the terminal. */
 export function progressLine(run: Run, now: number, terminal: Terminal): string {
   const ended = endedCount(run.counts);
   const { planned } = run.counts;
@@ -58,18 +58,18 @@ export function progressLine(run: Run, now: number, terminal: Terminal): string 
   return `${run.policy}  ${bar} ${ended}/${planned}  ${countsLine(run, terminal)}, ${countOf(run.requests, 'request')}  ${time}`;
 }
 
-/** The end of a run in two lines or three. */
+/** The result of a run, in one or two lines. */
 export function endLines(run: Run, terminal: Terminal): string[] {
   const took = run.finishedAt === undefined ? '' : ` in ${clockTime(run.finishedAt - run.createdAt)}`;
   const perTarget =
-    run.counts.planned > 0 ? `, ${(run.requests / run.counts.planned).toFixed(2)} a target` : '';
+    run.counts.planned > 0 ? `, ${(run.requests / run.counts.planned).toFixed(2)} per target` : '';
   return [
     `${terminal.paint('bold', run.id)} ${paintStatus(run.status, terminal)}${took}: ${countsLine(run, terminal)} (${countOf(run.requests, 'request')}${perTarget})`,
     ...(run.detail ? [visibleLine(run.detail)] : []),
   ];
 }
 
-/** How many findings the run had, and which of them are new or resolved; nothing without any. */
+/** The number of findings, and the new and resolved ones; empty when there are none. */
 export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
   if (!findings) return [];
   const { open, new: added, resolved, firstNew = [], firstResolved = [] } = findings;
@@ -87,19 +87,19 @@ export function changeLines({ findings }: Run, { paint }: Terminal): string[] {
   ];
 }
 
-/** When its targets start, and what it cost: `Requests: 60 syncSite, 7 listSites`; only what there is. */
+/** The spread and the requests of a run, if any: `Requests: 60 syncSite, 7 listSites`. */
 export function factLines(run: Run): string[] {
   const spread = formatSpread(run);
-  const spent = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
+  const requests = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
   return [
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),
-    ...(spent.length === 0 ? [] : [`Requests: ${spent.join(', ')}`]),
+    ...(requests.length === 0 ? [] : [`Requests: ${requests.join(', ')}`]),
   ];
 }
 
 /**
- * Of a run with `schedule.spread`: `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21 03:00Z, one
- * every 6m`.
+ * Formats the spread of a run (`schedule.spread`): `starts 20 targets from 2026-11-21 01:00Z until 2026-11-21
+ * 03:00Z, one every 6m`.
  */
 export function formatSpread({ spread }: Run): string | undefined {
   if (!spread || spread.targets === 0) return undefined;
@@ -107,7 +107,7 @@ export function formatSpread({ spread }: Run): string | undefined {
   return `starts ${countOf(targets, 'target')} from ${isoMinute(from)} until ${isoMinute(from + ms)}, one every ${formatInterval(ms / targets)}`;
 }
 
-/** `36s`, `1m12s`; of less than a second, its share. */
+/** `36s`, `1m12s`, or a decimal fraction below one second: `0.5s`. */
 export const formatInterval = (ms: number): string =>
   ms < 1000 ? `${(ms / 1000).toPrecision(1)}s` : formatDuration(Math.round(ms / 1000) * 1000);
 
@@ -116,7 +116,7 @@ export const targetTable = (targets: readonly Target[], terminal: Terminal): str
   tableOf(rowsOf(targets, terminal), terminal);
 
 /**
- * The same, with one row for all targets with the same text; `folded`: whether there is such a row.
+ * The same table, but targets with the same result share one row. `folded` is true if there is such a row.
  */
 export function foldedTable(
   targets: readonly Target[],
@@ -139,7 +139,7 @@ const rowsOf = (targets: readonly Target[], { paint }: Terminal): string[][] =>
 function tableOf(rows: readonly string[][], terminal: Terminal): string {
   return table(['target', 'label', 'outcome', 'reason', 'detail'], rows, terminal.paint, {
     columns: terminal.dataColumns,
-    // The id and the reason are needed to look a target up: neither is ever cut.
+    // The id and the reason are never cut, because they are needed to look up a target.
     shrink: [
       { column: 1, min: 16 },
       { column: 4, min: 24 },
@@ -150,7 +150,7 @@ function tableOf(rows: readonly string[][], terminal: Terminal): string {
   });
 }
 
-/** 75,000 ms as `1:15`, hours only when there are any. */
+/** Formats 75,000 ms as `1:15`. Hours are shown only if there are any. */
 export function clockTime(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -158,7 +158,7 @@ export function clockTime(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** The local time of day of this machine: `14:03:10`. */
+/** The time of day in the time zone of this machine: `14:03:10`. */
 export const timeOfDay = (ms: number): string => {
   const at = new Date(ms);
   return [at.getHours(), at.getMinutes(), at.getSeconds()]

@@ -1,6 +1,6 @@
 /**
- * What a command prints and where: data goes to standard output, everything a person reads besides to
- * standard error. Colours only where a terminal shows them, and never with `NO_COLOR` (no-color.org).
+ * Where commands print: data goes to standard output, messages go to standard error. Colours are used only at
+ * a terminal, and never with `NO_COLOR` (no-color.org).
  */
 import { randomInt } from 'node:crypto';
 import { stripVTControlCharacters, styleText } from 'node:util';
@@ -12,35 +12,35 @@ type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
   /**
-   * Data: a line on standard output. In a text of `ours`, the name of a secret may stand before something
-   * else.
+   * Prints a line of data on standard output. With `values-only`, only secret values of this process are
+   * hidden, not what merely looks like a secret: for help texts that contain names such as `token=`.
    */
   data(text: string, redact?: 'values-only'): void;
-  /** Data as JSON, indented for a person at a terminal. */
+  /** Prints data as JSON, indented at a terminal. */
   json(value: unknown): void;
-  /** A message, on standard error. */
+  /** Prints a message on standard error. */
   message(text: string, redact?: 'values-only'): void;
-  /** Replaces the last line shown by `show` at a terminal; elsewhere nothing is shown. */
+  /** At a terminal, shows a status line that replaces the previous one. Elsewhere, does nothing. */
   show(text: string): void;
-  /** Takes away what `show` left. */
+  /** Removes the status line. */
   clear(): void;
   paint(style: Style, text: string): string;
-  /** Whether standard error is a terminal: progress may move. */
+  /** Whether standard error is a terminal, so that a status line can be shown. */
   readonly interactive: boolean;
   readonly color: boolean;
   readonly columns: number;
-  /** How wide data may be: at a terminal that shows it, and nowhere else. */
+  /** The width for data; undefined when standard output is not a terminal. */
   readonly dataColumns: number | undefined;
-  /** How wide messages may be: at a terminal, and nowhere else. */
+  /** The width for messages; undefined when standard error is not a terminal. */
   readonly messageColumns: number | undefined;
 }
 
-/** The process's own terminal. */
+/** The terminal of this process. */
 export function openTerminal(): Terminal {
   const interactive = process.stderr.isTTY === true && process.env['CI'] !== 'true';
   const wanted = !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
   const colorOn = (stream: { isTTY?: boolean }) => wanted && stream.isTTY === true;
-  // Painted for either stream; what goes to one that is no terminal loses its colours on the way out.
+  // Text is painted if either stream shows colours. They are removed for a stream that does not.
   const color = colorOn(process.stderr) || colorOn(process.stdout);
   const forStream = (stream: { isTTY?: boolean }, text: string, redact?: 'values-only') =>
     shownWith(
@@ -82,8 +82,8 @@ export function openTerminal(): Terminal {
 }
 
 /**
- * Only our own colours pass: what comes from files and from the service must not steer the terminal. Until a
- * line is printed, a colour of ours carries numbers that nobody else knows.
+ * Only our own colours are printed, because text from files and from the service must not control the
+ * terminal. Until a line is printed, our colours contain random numbers that no other text can contain.
  */
 const MARK = [1, 2, 3].map(() => randomInt(1_000, 10_000)).join(';');
 const ours = new RegExp(`\\u001b\\[${MARK};(\\d+)m`, 'g');
@@ -94,44 +94,43 @@ function marked(style: Style, text: string): string {
 }
 
 /**
- * The one place where outside text enters a line of a terminal; `$1` in `color` is the number of a colour of
- * ours.
+ * Escapes everything but our own colours. The only place where text from outside reaches the terminal. `$1`
+ * in `color` is replaced by the number of the colour.
  */
 function shownWith(color: string, text: string): string {
   const parts = text.split(ours);
   return parts.map((part, at) => (at % 2 === 0 ? visible(part, '\n\t') : color.replace('$1', part))).join('');
 }
 
-/** The text of a cell, on one line. */
+/** The text of a cell on one line. */
 const cellOf = (text: string): string =>
   text
     .split(ours)
     .map((part, at) => (at % 2 === 0 ? visibleLine(part) : `\u001b[${MARK};${part}m`))
     .join('');
 
-/** The first `width` columns; a line that wraps could not be replaced. */
+/** The first `width` columns. A status line that wraps could not be replaced. */
 function cut(text: string, width: number): string {
   return widthOf(text) <= width
     ? text
     : `${columnsOf(stripVTControlCharacters(text), 0, Math.max(0, width - 1))}…`;
 }
 
-/**
- * What a table gives up where it is too wide, in this order: a column is cut to `min`, or left out when
- * that is 0.
- */
+/** How a table that is too wide shrinks, in this order: a column is cut to `min`, or hidden if that is 0. */
 export interface Fit {
   columns: number | undefined;
   shrink: readonly { column: number; min: number }[];
 }
 
 const GAP = 2;
-/** No column is padded beyond that: one label of thousands of characters would stretch every row. */
+/**
+ * The maximum width to which a column is padded. One label of thousands of characters would widen all rows.
+ */
 const MAX_PADDING = 80;
 
 /**
- * Rows under headings, each column as wide as its widest cell; the last column is not padded. Columns that
- * had to be left out are named under the table.
+ * Formats rows under headings. Each column is as wide as its widest cell. Hidden columns are named under the
+ * table.
  */
 export function table(
   headings: readonly string[],
@@ -140,23 +139,23 @@ export function table(
   fit?: Fit,
 ): string {
   const rows = cells.map((row) => row.map(cellOf));
-  const wished = headings.map((heading, at) =>
+  const natural = headings.map((heading, at) =>
     Math.max(widthOf(heading), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );
-  const widths = fitted(wished, fit);
+  const widths = fitted(natural, fit);
   const last = widths.findLastIndex((width) => width > 0);
   const line = (cells: readonly string[]) =>
     cells
       .flatMap((cell, at) => {
         const width = widths[at] ?? 0;
-        if (width === 0 && (wished[at] ?? 0) > 0) return [];
+        if (width === 0 && (natural[at] ?? 0) > 0) return [];
         const shown = cut(cell, width);
         return [at === last ? shown : shown + ' '.repeat(padding(width, shown))];
       })
       .join(' '.repeat(GAP))
       .trimEnd();
-  const hidden = headings.filter((_, at) => widths[at] === 0 && (wished[at] ?? 0) > 0);
-  const notice = `(not shown, too narrow: ${hidden.join(', ')}; --json has all)`;
+  const hidden = headings.filter((_, at) => widths[at] === 0 && (natural[at] ?? 0) > 0);
+  const notice = `(hidden, terminal too narrow: ${hidden.join(', ')}; --json shows all)`;
   return [
     paint('dim', line(headings)),
     ...rows.map(line),
@@ -167,9 +166,9 @@ export function table(
 const padding = (width: number, shown: string): number =>
   Math.max(0, Math.min(width, MAX_PADDING) - widthOf(shown));
 
-/** The widths with which a table fits, or as nearly as it can. */
-function fitted(wished: readonly number[], fit: Fit | undefined): number[] {
-  const widths = [...wished];
+/** The widths with which the table fits, or comes closest. */
+function fitted(natural: readonly number[], fit: Fit | undefined): number[] {
+  const widths = [...natural];
   if (fit?.columns === undefined) return widths;
   for (const { column, min } of fit.shrink) {
     const total = widths.reduce((sum, width) => sum + (width > 0 ? width + GAP : 0), -GAP);
