@@ -155,15 +155,15 @@ describe('a table in a narrow terminal', () => {
 
   test('names the hidden columns', () => {
     expect(shown(50)).toBe(
-      'policy                      schedule  last run\nnightly-sync-of-every-site  Mondays   succeeded\n(hidden, terminal too narrow: job; --json shows all)',
+      'policy                      schedule  last run\nnightly-sync-of-every-site  Mondays   succeeded\n(hidden, too narrow: job; --json shows all)',
     );
   });
   test('keeps the name whole, however narrow it is', () => {
     expect(shown(20)).toContain('nightly-sync-of-every-site');
-    expect(shown(20)).toContain('not shown');
+    expect(shown(20)).toContain('hidden, too narrow');
   });
   test('has no notice when all columns are shown', () => {
-    expect(shown(120)).not.toContain('not shown');
+    expect(shown(120)).not.toContain('hidden, too narrow');
   });
 });
 

@@ -60,12 +60,12 @@ describe('help', () => {
     { args: ['run', '--dryrun', 'x'], says: /Did you mean --dry-run\?[\s\S]*"caretaker run --help"/ },
     { args: ['run'], says: /missing required argument 'policy'/ },
     { args: ['sandbox', '--port', '99999'], says: /from 0 to 65535/ },
-    { args: ['sandbox', '--sites', '-1'], says: /whole number from 0/ },
-    { args: ['sandbox', '--token', ''], says: /--token takes/ },
+    { args: ['sandbox', '--sites', '-1'], says: /whole number of at least 0/ },
+    { args: ['sandbox', '--token', ''], says: /--token must not be empty/ },
     { args: ['sandbox', '--host', '203.0.113.9', '--port', '0'], says: /no address 203\.0\.113\.9/ },
     {
       args: ['sandbox', '--state', '/nowhere/at/all', '--port', '0'],
-      says: /--state cannot be used: it does not exist/,
+      says: /--state cannot be read or written: it does not exist/,
     },
     { args: ['schema', 'polcy'], says: /did you mean policy\?/ },
   ])('$args is a usage error, not a bug', async ({ args, says }) => {

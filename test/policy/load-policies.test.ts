@@ -214,7 +214,7 @@ test.each([
     'select: { filters: { created_at: { gte: 2026-02-30 } } }',
     '1:41 "created_at" must be a time such as 2026-11-21T02:00:00Z: February 2026 has 28 days.',
   ],
-  ['with: { message: 12 }', '1:18 "message" must be a string, not a number. put it into quotes'],
+  ['with: { message: 12 }', '1:18 "message" must be a string, not a number. quote it'],
   ['limits: { max_percent: 120% }', '1:24 "max_percent" must be a percentage from 1% to 100%, such as 10%.'],
   ['limits: { concurrency: 2.5 }', '1:24 "concurrency" must be a whole number from 1 to 1000.'],
   [

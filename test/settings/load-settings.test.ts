@@ -185,7 +185,7 @@ test('a password shorter than 12 characters is rejected only where other machine
 
 test.each(['${1X}', '${X-y}', '${}', '${X'])('%s is not a variable', (text) => {
   expect(mistakesOf(`policies: "${text}"\n`)).toEqual([
-    '1:11 A variable is written ${NAME} or ${NAME:-default}.',
+    '1:11 A variable must have the form ${NAME} or ${NAME:-default}.',
   ]);
 });
 
@@ -273,7 +273,7 @@ test.each([
   ],
   ['dashboard: { port: 70000 }', '1:20 "port" must be a whole number from 0 to 65535.'],
   ['policies: [a]', '1:11 "policies" must be a string, not a list.'],
-  ['policies:', '1:10 "policies" must be a string, not nothing.'],
+  ['policies:', '1:10 "policies" must be a string, not null.'],
   ['- a', '1:1 The file must be a map of keys and values.'],
 ])('%s is an error', (text, mistake) => {
   expect(mistakesOf(`${text}\n`)[0]).toBe(mistake);

@@ -103,5 +103,5 @@ test('the launcher refuses the same Node versions as package.json', async () => 
   const { engines } = JSON.parse(await readFile(join(checkout.dir, 'package.json'), 'utf8'));
   const launcher = await readFile(join(checkout.dir, 'src/cli/bin.mjs'), 'utf8');
 
-  expect(launcher).toContain(`oldestNode = [${engines.node.replace('>=', '').replace('.', ', ')}]`);
+  expect(launcher).toContain(`minNode = [${engines.node.replace('>=', '').replace('.', ', ')}]`);
 });

@@ -155,7 +155,7 @@ export function table(
       .join(' '.repeat(GAP))
       .trimEnd();
   const hidden = headings.filter((_, at) => widths[at] === 0 && (natural[at] ?? 0) > 0);
-  const notice = `(hidden, terminal too narrow: ${hidden.join(', ')}; --json shows all)`;
+  const notice = `(hidden, too narrow: ${hidden.join(', ')}; --json shows all)`;
   return [
     paint('dim', line(headings)),
     ...rows.map(line),
