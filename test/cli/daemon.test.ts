@@ -62,7 +62,7 @@ test('without a terminal all output is log lines, and none contains the sign-in 
 
   const lines = stderr.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).msg)).toContainEqual(
-    expect.stringMatching(/^Dashboard: http:\S+ \(sign in by a link: a button/),
+    expect.stringMatching(/^Dashboard: http:\S+ \(sign in with a link: a button/),
   );
   expect(stderr).not.toContain('key=');
 });
