@@ -139,8 +139,8 @@ const NEXT_SHOWN = 3;
 const RUNS_SHOWN = 5;
 
 /**
- * Shows one policy as YAML with all defaults, with its last and next runs. With `expanded`, shows only the YAML,
- * which is a valid file for the same policy.
+ * Shows one policy as YAML with all defaults, with its last and next runs. With `expanded`, shows only the
+ * YAML, which is a valid file for the same policy.
  */
 export async function showPolicy(
   terminal: Terminal,
