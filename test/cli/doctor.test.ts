@@ -193,7 +193,7 @@ test('an unreachable Redis is wrong, and the checks that were therefore skipped 
   const { code, stdout } = await desk.run(['doctor'], { REDIS_URL: 'redis://127.0.0.1:9' });
   expect(code).toBe(3);
   expect(stdout).toMatch(/^wrong +Redis: /m);
-  expect(stdout).toMatch(/^warning +account "default": not asked/m);
+  expect(stdout).toMatch(/^warning +account "default": not checked/m);
 });
 
 test('an incomplete configuration is wrong input, not an unreachable service: exit 2', async () => {

@@ -31,7 +31,9 @@ test('an inventory is saved, and shows its plan on a machine without account and
 
   expect(planned.code).toBe(0);
   expect(planned.stdout).toContain('nightly-sync (site-sync) would work on');
-  expect(planned.stderr).toMatch(/^Planned over fleet\.json\.gz, saved .*Earlier runs are not known\.$/m);
+  expect(planned.stderr).toMatch(
+    /^Planned with fleet\.json\.gz \(saved .*Earlier runs are not taken into account\.$/m,
+  );
   expect(existsSync(join(elsewhere.folder, '.caretaker'))).toBe(false);
 });
 

@@ -183,20 +183,20 @@ describe('a broken test is a finding with its place', () => {
     {
       entry: `${time}    expect: { target: [] }\n`,
       place: '5:15',
-      says: '"target" is not known here.',
+      says: '"target" is not a known key.',
       hint: 'did you mean targets?',
     },
     {
       entry: `${time}${site('{ synch: {} }')}`,
       place: '5:28',
-      says: '"synch" is not known here.',
+      says: '"synch" is not a known key.',
       hint: 'did you mean sync?',
     },
     {
       entry: `${time}${site('{ id: 12 }')}`,
       place: '5:32',
       says: '"id" must be a string, not a number.',
-      hint: 'put it into quotes',
+      hint: 'quote it',
     },
     {
       entry: `${time}${site('{ tags: [{ name: x }] }')}`,

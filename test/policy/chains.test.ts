@@ -83,7 +83,7 @@ test.each([
     '{ after: { policy: sync, within: 5s } }',
     '34 "within" must be a duration such as 30s, 10m, 2h, 1h30m or 90d of at least 1m.',
   ],
-  ['{ after: { policy: sync, withn: 6h } }', '26 "withn" is not known here. did you mean within?'],
+  ['{ after: { policy: sync, withn: 6h } }', '26 "withn" is not a known key. did you mean within?'],
   [
     '{ after: { policy: sync }, catchup: later }',
     '37 "catchup" must be a duration such as 30s, 10m, 2h, 1h30m or 90d.',
@@ -134,7 +134,7 @@ test('a predecessor with errors is an error of its own file only', () => {
     'a.yaml': file(entry('sync', '{ cron: "0 2 * * *", jiter: 5m }')),
     'b.yaml': file(entry('check', '{ after: { policy: sync } }')),
   });
-  expect(findings).toEqual(['a.yaml:4:36 "jiter" is not known here. did you mean jitter?']);
+  expect(findings).toEqual(['a.yaml:4:36 "jiter" is not a known key. did you mean jitter?']);
   expect(policies.map(({ name }) => name)).toEqual(['check']);
 });
 

@@ -100,7 +100,7 @@ policies:
 `),
   ).toEqual([
     '3:26 "concurrency" must be a whole number from 1 to 1000.',
-    '4:13 "filter" is not known here. did you mean filters?',
+    '4:13 "filter" is not a known key. did you mean filters?',
   ]);
 });
 
@@ -121,7 +121,7 @@ policies:
 `),
   ).toEqual([
     '7:28 "concurrency" must be a whole number from 1 to 1000. The value is from vars.parallel (2:13).',
-    '8:13 "limits" is not known here. The value is from vars.select (3:11). did you mean limit?',
+    '8:13 "limits" is not a known key. The value is from vars.select (3:11). did you mean limit?',
   ]);
 });
 
@@ -231,8 +231,8 @@ test.each([
   ['vars: { a: }', '1:12 "a" must have a value.'],
   ['vars: [1]', '1:7 "vars" must be a map of keys and values, not a list.'],
   ['defaults: 3', '1:11 "defaults" must be a map of keys and values, not a number.'],
-  ['default: {}', '1:1 "default" is not known here. did you mean defaults?'],
-  ['var: {}', '1:1 "var" is not known here. did you mean vars?'],
+  ['default: {}', '1:1 "default" is not a known key. did you mean defaults?'],
+  ['var: {}', '1:1 "var" is not a known key. did you mean vars?'],
   ['defaults: { name: x }', '1:13 "name" cannot have a default. write it in the policies'],
   ['defaults: { matrix: { a: [1] } }', '1:13 "matrix" cannot have a default. write it in the policies'],
 ])('%s at the head of a file is an error', (head, sentence) => {
