@@ -1,0 +1,56 @@
+/** A check whose policy notifies: once when something is new, once when it is resolved, silent in between. */
+import { afterEach, expect, test } from 'vitest';
+import { check } from '../../../jobs/check/job.ts';
+import type { Select } from '../../../src/policy/policy.ts';
+import { startReceiver } from '../../notify/receiver.ts';
+import { aPolicy } from '../../support/builders.ts';
+import { startWorld, type World } from '../../support/caretaker.ts';
+
+let world: World | undefined;
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+test('a paused site is reported when it is first seen and when it is resumed', async () => {
+  world = await startWorld({ sites: 4 });
+  const ops = await startReceiver();
+  const { retention, calendars } = world.caretaker.settings;
+  const notifications = { ops: { name: 'ops', webhook: { url: ops.url } } };
+  world.caretaker.take({ notifications, calendars, retention });
+  const [site = '', other = ''] = world.sandbox.siteIds();
+  const select: Select = { from: 'listSites', filters: {}, where: 'site.sync.paused' };
+  const policy = aPolicy({
+    name: 'paused-sites',
+    job: 'check',
+    select,
+    options: check.options.parse({ message: 'Paused, last sync {{ago(site.sync.last_sync_at)}}' }),
+    notify: [{ on: ['findings', 'recovered'], to: 'ops' }],
+  });
+  const now = world;
+  /** Runs the check and gives the subjects of what was sent since the run before. */
+  const checked = async (sent: number, only?: string[]) => {
+    const before = ops.received.length;
+    await now.ended(await now.fire(policy, only));
+    await ops.untilReceived(before + sent);
+    return ops.received
+      .slice(before)
+      .map(({ headers, body }) => [headers['x-caretaker-event'], JSON.parse(body).text.split('\n').length]);
+  };
+
+  expect(await checked(0)).toEqual([]);
+  world.sandbox.site(site).pause(true);
+  expect(await checked(1)).toEqual([['policy.findings', 2]]);
+  expect(await checked(0)).toEqual([]);
+
+  // What the service does not show is neither found nor resolved.
+  const show = [world.sandbox.hide('listSites', 'sync.paused'), world.sandbox.hide('showSite', 'sync.paused')];
+  expect(await checked(0)).toEqual([]);
+  for (const again of show) again();
+
+  world.sandbox.site(site).pause(false);
+  expect(await checked(0, [other])).toEqual([]);
+  expect(await checked(1)).toEqual([['policy.recovered', 2]]);
+  expect(await checked(0)).toEqual([]);
+  expect(ops.received).toHaveLength(2);
+});
