@@ -233,7 +233,7 @@ test.each([
   ['timeout: { target: 9h }', '1:20 "target" must be a duration that is not longer than "run".'],
   [
     'notify: [{ on: [fail], to: ops }]',
-    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked or paused. did you mean failed?',
+    '1:17 Entry 1 of "on" must be succeeded, partial, failed, cancelled, skipped, stopped, blocked, paused, findings or recovered. did you mean failed?',
   ],
   ['record: { custom_work: { title: x } }', '1:9 "record" is not built yet; leave it out.'],
   ['jobs: x', '1:1 "jobs" is not a known key. did you mean job?'],

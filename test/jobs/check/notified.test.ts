@@ -44,7 +44,10 @@ test('a paused site is reported when it is first seen and when it is resumed', a
   expect(await checked(0)).toEqual([]);
 
   // What the service does not show is neither found nor resolved.
-  const show = [world.sandbox.hide('listSites', 'sync.paused'), world.sandbox.hide('showSite', 'sync.paused')];
+  const show = [
+    world.sandbox.hide('listSites', 'sync.paused'),
+    world.sandbox.hide('showSite', 'sync.paused'),
+  ];
   expect(await checked(0)).toEqual([]);
   for (const again of show) again();
 
