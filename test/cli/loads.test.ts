@@ -44,6 +44,7 @@ function watched(args: string[]) {
 test.each([
   { args: ['--help'], loads: commandLine },
   { args: ['validate'], loads: policies },
+  { args: ['test'], loads: policies },
   { args: ['api', 'listSites', '--help'], loads: settings },
   { args: ['api', 'listSites'], loads: [...settings, ...records, ...calls] },
   { args: ['runs'], loads: [...settings, ...records] },

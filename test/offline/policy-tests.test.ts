@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { stringify } from 'yaml';
 import { loadJobs } from '../../src/app/jobs.ts';
 import type { Registry } from '../../src/job/registry.ts';
+import { writeInventory } from '../../src/offline/inventory/file.ts';
+import { givenReads } from '../../src/offline/tests/given-reads.ts';
 import { loadTests, testFilesIn } from '../../src/offline/tests/load-tests.ts';
 import { runTest, type TestResult } from '../../src/offline/tests/run-test.ts';
 import { testFileJsonSchema } from '../../src/offline/tests/test-file.ts';
@@ -170,6 +172,39 @@ test('a list that the policy reads and the test does not give is an error, not a
   expect(error).toBe(
     'The test gives no listAutoUpdateSchedules, which the policy reads. Add it under "given"; an empty list is [].',
   );
+});
+
+test('lists of a site are given by its id, and a site without any has none', async () => {
+  const reads = givenReads({ listSiteNotes: { shop: [{ content: 'Hello' }] } }, Date.parse(AT));
+  expect(await reads.items('listSiteNotes', { site_id: 'shop' })).toMatchObject([
+    { id: 'note-1', content: 'Hello' },
+  ]);
+  expect(await reads.items('listSiteNotes', { site_id: 'other' })).toEqual([]);
+});
+
+test('a test over an inventory is planned as at the time when it was saved', async () => {
+  const at = Date.parse(AT);
+  const reads = givenReads(
+    { listSites: [{ id: 'shop', sync: { last_sync_at: '2026-11-01T00:00:00Z' } }] },
+    at,
+  );
+  const entries = [
+    { operation: 'listSites', params: {}, items: await reads.items('listSites', {}) },
+  ] as const;
+  writeInventory(join(folder, 'fleet.json'), {
+    account: 'default',
+    baseUrl: 'https://service.example/api/v6',
+    savedAt: at,
+    serviceAt: at,
+    entries,
+  });
+
+  const over = { at: undefined, inventory: 'fleet.json' };
+
+  expect(await result({ ...over, expect: { targets: ['shop'] } })).toEqual({ differences: [] });
+  expect(await result({ ...over, policy: 'staging-cleanup', expect: { targets: [] } })).toMatchObject({
+    error: expect.stringContaining('fleet.json does not hold'),
+  });
 });
 
 test('a test of the schedule alone needs no items', async () => {
