@@ -1,4 +1,4 @@
-/** The errors for answers that are not a success, one class for each meaning (DESIGN section 5). */
+/** The errors for answers that are not a success, one class for each meaning (docs/reliability.md). */
 import type { OperationId } from '../contract/operations.ts';
 import { CaretakerError } from '../errors.ts';
 

@@ -15,7 +15,7 @@ export const noRecords: PlanRecords = {
   once: { results: async (_account, names) => names.map(() => undefined) },
 };
 
-/** The service's limit (spec 1.6) and the usual reserve, where no configuration says otherwise. */
+/** The usual limit of the service and the usual reserve, where no configuration says otherwise. */
 export const usualBudget = { requestsPerMinute: 200, reserve: 0.1 };
 
 export interface OfflinePlan {

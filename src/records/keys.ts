@@ -22,12 +22,12 @@ export const keys = {
   reasons: (id: string) => `${PREFIX}:run:${id}:reasons`,
   only: (id: string) => `${PREFIX}:run:${id}:only`,
   excluded: (id: string) => `${PREFIX}:run:${id}:excluded`,
-  /** What ended in the hour that begins at a moment. */
+  /** What ended in the hour that begins at this time. */
   totals: (hour: number | '*') => `${PREFIX}:totals:${hour}`,
   freeze: `${PREFIX}:freezes`,
   policy: (name: string) => `${PREFIX}:policy:${name}`,
   /**
-   * What was decided about each nominal moment of a policy, by moment; and the policies that have such a
+   * The ledger of a policy: what was decided about each of its scheduled times; and the policies that have a
    * ledger.
    */
   ledger: (policy: string) => `${PREFIX}:ledger:${policy}`,

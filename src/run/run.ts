@@ -198,19 +198,19 @@ export const Watch = z.looseObject({
 export type Watch = z.output<typeof Watch>;
 
 /**
- * What every target has, in whichever state. `step` grows each time it is handed out, and fences off whoever
- * had it before.
+ * What every target has, in any state. `fence` grows with each dispatch, claim and intent: a process that has
+ * an older one cannot write.
  */
 const target = {
   id: text,
   label: text,
-  /** The site it changes: targets of different runs are never at work on one site at once. */
+  /** The site it changes. Targets of different runs never change one site at the same time. */
   site: optional(text),
   fence: number,
   attempts: number,
-  /** Times an effect-free wait (conflict, outage, budget) has been taken; sizes the next one. */
+  /** How often it waited without an effect (conflict, outage, budget); the next wait is longer. */
   waits: number,
-  /** When it was handed out first. */
+  /** When it was dispatched for the first time. */
   startedAt: optional(number),
   /** The service's task that its work became. */
   taskId: optional(text),
@@ -218,7 +218,7 @@ const target = {
 
 /** What a target keeps on its way, from the first step of its job to the last. */
 const progress = {
-  /** The latest time at which the target may still be at work (`timeout.target`). */
+  /** When the target's time limit ends (`timeout.target`). */
   deadline: optional(number),
   /** At least one of its steps is done. */
   partlyDone: optional(yes),
@@ -243,14 +243,14 @@ const betweenSteps = {
   reason: optional(reason),
 };
 
-/** The target was never released. */
+/** The target was never dispatched. */
 const Pending = z.object({ ...target, jobState: progress.jobState, state: z.literal('pending') });
 
-/** The target was released: a worker has claimed it, or soon will. */
+/** The target was dispatched: a worker has claimed it, or soon will. */
 const Acting = z.object({
   ...betweenSteps,
   state: z.literal('acting'),
-  /** Whether a worker has claimed it since it was released. */
+  /** Whether a worker has claimed it since it was dispatched. */
   claimed: optional(yes),
 });
 

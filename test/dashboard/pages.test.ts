@@ -377,7 +377,7 @@ test('every page says who is not at work, and whose service does not answer', as
   await world.records.accounts.noteSupervised('default', Date.now() - 40_000);
   const { text } = await look('/system');
   expect(text).not.toContain('No worker is running');
-  expect(text).toContain('The runs of the account default have no leader');
+  expect(text).toContain('The runs of the account default have no supervisor');
   expect(text).toMatch(/night-shift process 7 worker, scheduler/);
   expect(text).toMatch(/no answer since .* 150 of 200 requests left 1 none/);
 });

@@ -4,7 +4,7 @@ import { showPage } from '../components/layout.tsx';
 import type { DashboardContext, Exchange } from '../http/context.ts';
 import { type AccountStatus, supervisorLagMs, systemStatusOf } from '../queries/system-status.ts';
 
-/** The running processes, and for each account its leader, its budget and whether the service answers. */
+/** The running processes, and for each account its supervisor, its budget and whether the service answers. */
 export async function showSystem(c: Exchange, context: DashboardContext): Promise<Response> {
   const [{ processes, accounts, now }, queues] = await Promise.all([
     systemStatusOf(context),
@@ -38,7 +38,7 @@ export async function showSystem(c: Exchange, context: DashboardContext): Promis
         <h2>Accounts</h2>
         <Table
           name="Accounts"
-          heads={['Account', 'Service', 'Budget of this minute', 'Active runs', 'Leader']}
+          heads={['Account', 'Service', 'Budget of this minute', 'Active runs', 'Supervisor']}
           widths={['', '', '', 'w-word', 'w-run']}
         >
           {accounts.map((account) => (
@@ -117,7 +117,7 @@ const AccountRow = ({
         {number(left)} of {number(limit)} requests left
       </td>
       <td data-label="Active runs">{number(activeRuns)}</td>
-      <td data-label="Leader">
+      <td data-label="Supervisor">
         {supervisor === undefined ? (
           activeRuns === 0 ? (
             'not needed'

@@ -155,7 +155,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
     found.push({ is: 'blocked', sentence, since: failingSince });
   }
   if (anyWorker && activeRuns > 0 && now - (attendedAt ?? now) > LEADERLESS_TIMEOUT_MS) {
-    const sentence = `The runs of the account ${name} have no leader: no running process knows the account, or the leader hangs.`;
+    const sentence = `The runs of the account ${name} have no supervisor: no running process knows the account, or the supervisor hangs.`;
     found.push({ is: 'blocked', sentence, ...(attendedAt === undefined ? {} : { since: attendedAt }) });
   }
   return found;

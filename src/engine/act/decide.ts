@@ -1,5 +1,5 @@
 /**
- * Decides what follows from the result of one step on one target. The whole table of DESIGN section 5 for a
+ * Decides what follows from the result of one step on one target. The whole table of docs/reliability.md for a
  * target is here. These functions are pure: they do not wait, send or write.
  */
 import { BudgetSpentError } from '../../budget/budget.ts';

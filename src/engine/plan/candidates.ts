@@ -102,14 +102,14 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
     const named = identify(candidate);
     if (remaining && !remaining.delete(named.id)) continue;
     evaluate ??= createEvaluator(planning, { ...evaluating, serviceNow: await serviceNow() });
-    const planned = withoutSecrets(await evaluate(candidate, named));
+    const planned = plannedWithoutSecrets(await evaluate(candidate, named));
     yield planned;
     if (planned.is === 'target') targets += 1;
     if (targets === limit) break;
     if (remaining?.size === 0) return;
   }
   for (const planned of extraTargetsOf(job, { ...evaluating, serviceNow: await serviceNow() }))
-    if (!remaining || remaining.delete(planned.id)) yield withoutSecrets(planned);
+    if (!remaining || remaining.delete(planned.id)) yield plannedWithoutSecrets(planned);
   // Every requested id is reported, also one that does not exist.
   for (const id of remaining ?? []) {
     const why = job.extraTargets
@@ -123,7 +123,7 @@ export async function* candidates(planning: Planning): AsyncGenerator<Planned> {
  * Redacts labels and messages. A label is often the address of a site, and a job's message may repeat the
  * text of an error.
  */
-function withoutSecrets(planned: Planned): Planned {
+function plannedWithoutSecrets(planned: Planned): Planned {
   const label = scrub(planned.label);
   if (planned.is === 'ended') return { ...planned, label, end: redact(planned.end) as End };
   if (planned.is === 'excluded') return { ...planned, label, why: scrub(planned.why) };

@@ -34,6 +34,25 @@ const failing = (error: unknown, target = acting, changes: Partial<Circumstances
   decide(target, { error }, { ...circumstances, ...changes });
 
 describe('what a job answers', () => {
+  test('is recorded with at most 100 findings of 300 characters, and without secrets', () => {
+    const finding = (message: string) => ({ severity: 'info' as const, about: 'log', message });
+    const { target } = decide(
+      acting,
+      {
+        is: 'done',
+        reason: 'done',
+        findings: [finding('password=hunter2'), finding('x'.repeat(400)), ...Array(150).fill(finding('ok'))],
+      },
+      circumstances,
+    );
+
+    const { findings = [] } = target as TargetIn<'ended'>;
+    expect(findings[0]).toEqual(finding('password=[hidden]'));
+    expect(findings[1]?.message).toBe(`${'x'.repeat(300)}…`);
+    expect(findings).toHaveLength(101);
+    expect(findings.at(-1)?.message).toBe('52 more findings were not kept.');
+  });
+
   test('an end is written with its outcome, and what was only needed on the way is dropped', () => {
     const { target } = decide(
       { ...acting, intent, deadline: 9 },
