@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { isoMinute } from '../clock.ts';
 import { type Dashboard, startDashboard } from '../dashboard/dashboard.ts';
 import { CaretakerError, systemCodeOf } from '../errors.ts';
-import { type ConfigWatch, watchConfig } from '../policy/file-watcher.ts';
+import { type ConfigWatch, watchConfig } from '../policy/config-watcher.ts';
 import { type PolicyWatcher, watchPolicies } from '../policy/policy-watcher.ts';
 import { formatFreeze } from '../records/freeze-store.ts';
 import { watchRedis } from '../redis/health.ts';

@@ -1,17 +1,15 @@
-/** Schedules all of whose times fall on days of their own blackout. */
+/** Finds schedules whose times are all on days of their blackout. */
 import { Cron } from 'croner';
 import { DAY_MS, isoDay } from '../dates.ts';
 import { weekdays } from '../yaml/days.ts';
 import type { Blackout } from './policy.ts';
 
-/**
- * So many days with a time are checked: more than a month of a daily schedule, all weekdays of any other.
- */
+/** The number of days with a scheduled time that are checked: over a month of a daily schedule. */
 const DAYS = 40;
 
 /**
- * `always`: weekdays leave no day to the schedule, ever. `until`: none of its next 40 days, the last of which
- * is this one. Nothing: it has a time that is no blackout.
+ * `always`: its weekdays are all blacked out. `until`: its next 40 days are all blacked out, and `day` is the
+ * last of them. Undefined: it has a time outside its blackout.
  */
 export type BlackedOut = { is: 'always' } | { is: 'until'; day: string };
 
@@ -30,7 +28,7 @@ export function alwaysBlackedOut(
   return { is: 'until', day: isoDay(Math.max(...days) * DAY_MS) };
 }
 
-/** The days, counted from 1970, on which an expression names a time, from today on. */
+/** The next days on which an expression has a time, today included, as days since 1970. */
 function daysOf(expression: string, now: number): number[] {
   const cron = new Cron(expression, { mode: '5-part', utcOffset: 0, paused: true, domAndDow: true });
   const days: number[] = [];

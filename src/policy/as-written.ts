@@ -1,4 +1,4 @@
-/** A policy in the words of its file, every default filled in: the way back from `to-policy.ts`. */
+/** A policy in the keys of its file, every default filled in: the inverse of `to-policy.ts`. */
 import type { Registry } from '../job/registry.ts';
 import { formatDuration } from '../yaml/duration.ts';
 import { optionsAsWritten } from './options-as-written.ts';

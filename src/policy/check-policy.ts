@@ -31,14 +31,14 @@ export interface Known {
 }
 
 export interface ReadPolicy {
-  /** Nothing when there are findings. */
+  /** Undefined when there are findings. */
   policy?: Policy;
   /** As far as it could be read. */
   name?: string;
   /** The policy that it follows, as far as it could be read. */
   after?: string;
   findings: Diagnostic[];
-  /** What is allowed, and probably not what was meant. */
+  /** What is valid, and probably an error. */
   warnings: Diagnostic[];
 }
 
@@ -57,7 +57,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
     return finding;
   };
   const read = readStrictly(PolicyEntry, value, place, [], path);
-  // What could be read is checked even if other parts have errors: all errors are shown at once.
+  // Valid parts are checked even if others have errors, so that all errors are shown together.
   const parts: PartialPolicy =
     'value' in read ? read.value : ((readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {});
   const job = jobMeant(parts, known);
@@ -66,7 +66,7 @@ export function readPolicy(yaml: YamlFile, expanded: ExpandedPolicy, known: Know
   const findings = [
     ...('findings' in read ? read.findings : []),
     ...namesFindings(parts, known, place),
-    // A misspelt list is reported already.
+    // An unknown list is reported already.
     ...(job && !isMisread(parts, value) ? selectFindings(parts.select ?? {}, job, place) : []),
     ...(job && options ? optionFindings(options, parts, job, place) : []),
     ...misreadNumbers(value, (inner) => sourceIn(yaml, expanded, inner)).map(([inner, remark]) =>
@@ -106,17 +106,14 @@ function linkOf(
   };
 }
 
-/**
- * The job of a policy; where its name is misspelt, the one that was meant, so that the rest is judged as
- * well.
- */
+/** The job of a policy. For a misspelt name it is the closest job, so that the rest can be checked. */
 function jobMeant({ job }: PartialPolicy, { registry }: Known): AnyJob | undefined {
   if (job === undefined) return undefined;
   const meant = registry.get(job) ? job : closest(job, registry.names());
   return meant === undefined ? undefined : registry.get(meant);
 }
 
-/** Whether the policy says which list it takes its candidates from, and there is no such list. */
+/** Whether the policy names a list of candidates that does not exist. */
 function isMisread({ select }: PartialPolicy, value: unknown): boolean {
   const written = (value as { select?: { from?: unknown } } | null)?.select?.from;
   return written !== undefined && select?.from === undefined;
@@ -140,7 +137,10 @@ const hintOnPausing = (path: Path, { at }: Remark): Pick<Remark, 'suggestion'> =
     ? { suggestion: 'to stop its scheduled runs: caretaker policies pause <name>' }
     : {};
 
-/** A name under `select.filters` that the reading refused, before the list itself could be asked about it. */
+/**
+ * A suggestion for a name under `select.filters` that was refused before it was compared with the list's
+ * filters.
+ */
 function hintOnFilter(
   [part, filters, field, ...operator]: Path,
   { at, suggestion }: Remark,
@@ -153,7 +153,7 @@ function hintOnFilter(
   return { suggestion: suggestionFor(String(operator[0]), filter?.operators ?? []) };
 }
 
-/** The filters of the list that a policy's candidates come from, as far as what is written tells. */
+/** The filters of the list of candidates, as far as the valid parts of the policy name it. */
 function filtersFor(value: unknown, known: Known): List['filters'] {
   const parts = (readable(PolicyEntry, value) as PartialPolicy | undefined) ?? {};
   const job = jobMeant(parts, known);
@@ -167,7 +167,7 @@ type Place = (path: Path, remark: Remark) => Diagnostic;
 type Select = Partial<PolicyEntry['select']>;
 type PartialPolicy = Partial<Omit<PolicyEntry, 'select'> & { select: Select }>;
 
-/** As much of `value` as its schema can read: of a map that is wrong somewhere, the keys that are right. */
+/** The part of `value` that its schema accepts: of a map with errors, the valid keys. */
 function readable(schema: z.core.$ZodType, value: unknown): unknown {
   const read = z.safeParse(schema, value);
   if (read.success) return read.data;
@@ -180,7 +180,7 @@ function readable(schema: z.core.$ZodType, value: unknown): unknown {
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** Whatever the policy calls by name has to be there. */
+/** Everything that the policy refers to by name has to exist. */
 function namesFindings(parts: PartialPolicy, known: Known, place: Place): Diagnostic[] {
   const { registry, settings } = known;
   const unknown = (path: Path, what: string, name: string, names: string[], more = ''): Diagnostic[] => {
@@ -241,7 +241,7 @@ function selectFindings(select: Select, job: AnyJob, place: Place): Diagnostic[]
 
 type Options = ReturnType<typeof readStrictly>;
 
-/** What is wrong with `with`: by the schema of the job's options, or else by the job itself. */
+/** Errors in `with`: those that the schema of the job's options finds, or else those that the job finds. */
 function optionFindings(
   options: Options,
   { select, timeout }: PartialPolicy,
@@ -250,24 +250,24 @@ function optionFindings(
 ): Diagnostic[] {
   const from = select?.from;
   if ('findings' in options) return options.findings;
-  // Without a list, that it is missing is all there is to say.
+  // A missing list is reported as such.
   if (job.candidates === 'any' && from === undefined) return [];
   const faults = job.check?.(options.value as never, {
     from: candidatesOf(job, from === undefined ? {} : { from }),
-    // Limits that could not be read contradict nothing.
+    // A time limit that could not be read cannot be exceeded.
     targetMs: timeout ? targetMsOf(timeout) : Number.POSITIVE_INFINITY,
   });
   return (faults ?? []).map(({ path, ...remark }) => place(['with', ...path], remark));
 }
 
-/** Which list the candidates come from is the job's to say, or, when it works on any, the policy's. */
+/** The job determines the list of candidates; if it works on any list, the policy has to name one. */
 function fromFindings({ from }: Select, job: AnyJob, place: Place): Diagnostic[] {
   if (job.candidates === 'any') {
     if (from !== undefined) return [];
     return [
       place(['select'], {
         at: 'key',
-        message: `The job ${job.name} works on any list; say which with "from", such as listSites.`,
+        message: `The job ${job.name} works on any list; name one with "from", such as listSites.`,
       }),
     ];
   }

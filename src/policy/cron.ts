@@ -1,12 +1,12 @@
-/** What is wrong with a cron expression, before a scheduler stumbles over it. */
+/** Checks cron expressions when a policy is read. */
 import { Cron } from 'croner';
 import { validateDetailed } from 'node-cron';
 
 /**
- * A few words about what is wrong with `expression`; nothing when it can be scheduled.
+ * What is wrong with `expression`, to follow its name in a sentence; undefined when it can be scheduled.
  *
- * Both libraries have to take it, since node-cron ticks and croner is the calendar, and it must fire some
- * day.
+ * Both libraries have to accept it, because node-cron ticks and croner computes the scheduled times. It must
+ * have at least one time in the future.
  */
 export function cronFault(expression: string): string | undefined {
   const fields = expression.trim().split(/\s+/);
@@ -15,7 +15,7 @@ export function cronFault(expression: string): string | undefined {
     return `must have five fields (minute, hour, day of month, month, day of week), not ${fields.length}${seconds}`;
   }
   try {
-    // As the calendar reads it: a day of month and a day of week both have to hold.
+    // As for scheduled times: day of month and day of week both have to match.
     const calendar = new Cron(expression, { mode: '5-part', domAndDow: true, paused: true });
     // Only a day of the month may never occur; the search for it is slow.
     if (fields[2] !== '*' && calendar.nextRun() === null) return 'never fires: there is no such day';

@@ -1,6 +1,6 @@
 /**
- * Makes complete policies of a file: merges `defaults` into each, replaces `${{ vars.x }}`, and makes one policy
- * of each combination of a `matrix`.
+ * Makes complete policies of a file: merges `defaults` into each, replaces `${{ vars.x }}`, and makes one
+ * policy of each combination of a `matrix`.
  *
  * A pure function of what the file holds. A file without these features is returned as it is.
  */

@@ -5,8 +5,8 @@ import type { ExpandedPolicy } from './expand-file.ts';
 import { follow, type LocatedValue, type Use } from './located-value.ts';
 
 /**
- * A remark about a value of an expanded policy, with its place: in the policy itself, in `defaults`, or at the
- * placeholder that the value comes from, which the message then names.
+ * A remark about a value of an expanded policy, with its place: in the policy itself, in `defaults`, or at
+ * the placeholder that the value comes from, which the message then names.
  */
 export function findingIn(yaml: YamlFile, { root }: ExpandedPolicy, inner: Path, remark: Remark): Diagnostic {
   const { value, rest, used } = follow(root, inner);

@@ -1,16 +1,16 @@
-/** What a policy may say by its form, and nobody means: each is a remark, with what was probably meant. */
+/** Policies that are valid in form and probably not what their author wants: remarks with suggestions. */
 import type { Path, Remark } from '../yaml/yaml-file.ts';
 import { alwaysBlackedOut } from './always-blacked-out.ts';
 import type { PolicyEntry } from './policy-file.ts';
 import { type Calendars, toBlackout } from './to-policy.ts';
 
-/** Where a number would be sent as a text: what YAML makes of it has to be what is written. */
+/** Where numbers are sent as text, so that YAML must not change them. */
 const textPlaces: readonly Path[] = [
   ['select', 'filters'],
   ['with', 'params'],
 ];
 
-/** Numbers that YAML reads as others than they look: `8.10` is 8.1 to it, and `012` is 12. */
+/** Numbers whose value in YAML differs from their text: YAML reads `8.10` as 8.1, and `012` as 12. */
 export function misreadNumbers(
   entry: unknown,
   sourceOf: (path: Path) => string | undefined,
@@ -37,8 +37,8 @@ export function misreadNumbers(
 }
 
 /**
- * That every time of the schedule is on a day of its blackout: for ever, which is certain, or as far as one
- * looks ahead.
+ * A remark when every time of the schedule is on a day of its blackout. It is certain when that is so
+ * forever, and a warning when it is so for the days that were checked.
  */
 export function blackoutRemark(
   { schedule }: { schedule?: Partial<NonNullable<PolicyEntry['schedule']>> | undefined },
@@ -57,7 +57,7 @@ export function blackoutRemark(
     certain,
     message: `The policy never fires${until}: every time of the schedule is on a day of "blackout".`,
     suggestion: certain
-      ? 'leave a weekday out, or set "enabled: false" to switch the schedule off'
+      ? 'remove a weekday from it, or set "enabled: false" to switch the schedule off'
       : undefined,
   };
 }
@@ -67,14 +67,14 @@ interface Limited {
   limits?: { max_targets?: number };
 }
 
-/** A plan larger than `max_targets` is stopped before a larger `limit` could cut it. */
+/** A plan larger than `max_targets` stops the run before a larger `limit` applies. */
 export function uselessLimit({ select, limits }: Limited): Remark[] {
   const [limit, most] = [select?.limit, limits?.max_targets];
   if (limit === undefined || most === undefined || limit <= most) return [];
   return [
     {
-      message: `The limit of ${limit} is above limits.max_targets (${most}): a plan of more than ${most} targets stops the run instead of being cut.`,
-      suggestion: `set max_targets to ${limit} or more, or a smaller limit`,
+      message: `The limit of ${limit} is above limits.max_targets (${most}): a plan of more than ${most} targets stops the run, so the limit never applies.`,
+      suggestion: `set max_targets to ${limit} or more, or reduce the limit`,
     },
   ];
 }

@@ -1,5 +1,5 @@
 /**
- * Reads the operator's policy files. A broken policy becomes findings, and the others are there all the same.
+ * Reads the policy files of an operator. A policy with errors becomes findings; the others are still usable.
  */
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -20,14 +20,14 @@ import { PolicyFileOutline } from './policy-file.ts';
 export interface Source {
   /** The folder whose `*.yaml` and `*.yml` are read, in the order of their names. */
   dir: string;
-  /** Read these instead: files, and folders for what they hold. */
+  /** Reads these files instead, and the files in these folders. */
   files?: readonly string[] | undefined;
   registry: Registry;
   /** Without them, names of accounts and notifications are not checked. */
   settings?: Settings | undefined;
 }
 
-/** A doubt about a policy that can be used. */
+/** A probable error in a policy that can be used. */
 export interface Warning extends Diagnostic {
   policy: string;
 }
@@ -35,19 +35,19 @@ export interface Warning extends Diagnostic {
 export interface Loaded {
   policies: Policy[];
   findings: Diagnostic[];
-  /** What is allowed in the policies that can be used, and probably not what was meant. */
+  /** Probable errors in the policies that can be used. */
   warnings: Warning[];
-  /** What lies in the folder and is not read: other files, and folders with a slash at their end. */
+  /** Entries of the folder that are not read: other files, and folders, which end with a slash. */
   ignored: string[];
-  /** Policies that are there and cannot be used, as far as their names can be read. */
+  /** Policies with errors whose names could be read. */
   broken: { name: string; file: string }[];
 }
 
 /**
- * All policies that can be used, frozen and sorted by file and place, and what is wrong with the others.
+ * All policies that can be used, frozen and sorted by file and place, and the errors in the others.
  *
- * Of two policies with one name the one in the older file is taken, so that a copy replaces nothing; of files
- * of one time, the first. Never throws for what stands in a file.
+ * Of two policies with the same name, the one in the older file is used, so that a copy replaces nothing; of
+ * files with the same time, the first. Never throws because of the content of a file.
  */
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
@@ -129,7 +129,7 @@ function filesOf({ dir, files, settings }: Source): Files {
       ? holdingSome(file, filesIn(file), settings)
       : { files: [file], findings: [], ignored: [] },
   );
-  // The same file by two names is read once, and the configuration is not taken for a file of policies.
+  // A file with two names is read once, and the configuration is not read as a file of policies.
   const seen = new Set(settings?.file === undefined ? [] : [whereabouts(settings.file)]);
   return {
     files: parts
@@ -140,7 +140,7 @@ function filesOf({ dir, files, settings }: Source): Files {
   };
 }
 
-/** A folder that somebody names holds policies; one without any is the wrong one. */
+/** A folder that is named on the command line has to contain policies. */
 function holdingSome(folder: string, read: Files, settings: Settings | undefined): Files {
   const isConfig = (file: string) =>
     settings?.file !== undefined && whereabouts(file) === whereabouts(settings.file);
@@ -172,7 +172,7 @@ function filesIn(dir: string): Files {
     const message = 'The policies folder does not exist or cannot be read.';
     return { files: [], findings: [fileDiagnostic(dir, message, 'run caretaker init')], ignored: [] };
   }
-  // What begins with a dot, and a README, are there for others.
+  // Hidden files and a README are expected here and not reported.
   const shown = entries
     .filter(({ name }) => !/^\.|\.md$/.test(name))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -186,7 +186,7 @@ function filesIn(dir: string): Files {
   };
 }
 
-/** Whether a file of the policies folder is read, by its name. */
+/** Whether a file in the policies folder is read, by its name. */
 export const isPolicyFile = (name: string): boolean => /^[^.].*\.ya?ml$/.test(name);
 
 /** A file's policies, expanded. */
@@ -218,8 +218,8 @@ function policiesOf(yaml: YamlFile, findings: Diagnostic[]): ExpandedPolicy[] {
 }
 
 /**
- * What is wrong with the policies, each error once: several policies can share a default, a variable or an entry
- * with a matrix. An error that only some combinations of a matrix have names the first of them.
+ * What is wrong with the policies, each error once: several policies can share a default, a variable or an
+ * entry with a matrix. An error that only some combinations of a matrix have names the first of them.
  */
 function findingsOf(entries: readonly Entry[]): Diagnostic[] {
   const found = new Map<string, { finding: Diagnostic; owner: Entry; combinations: number }>();
@@ -245,7 +245,7 @@ function findingsOf(entries: readonly Entry[]): Diagnostic[] {
 const siblingsOf = ({ yaml, policy }: Entry, entries: readonly Entry[]): number =>
   entries.filter((one) => one.yaml === yaml && one.policy.path[1] === policy.path[1]).length;
 
-/** Whether most of what stands in a file is what stands in `caretaker.yaml`. */
+/** Whether a file looks like `caretaker.yaml`: it has keys of it, and no list of policies. */
 function isConfiguration(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);
@@ -253,20 +253,17 @@ function isConfiguration(value: unknown): boolean {
   return known.length > 0 && !Array.isArray((value as { policies?: unknown }).policies);
 }
 
-/** A policy of a file as it was read. */
+/** A policy of a file, with the result of reading it. */
 interface Entry {
   yaml: YamlFile;
   policy: ExpandedPolicy;
   read: ReadPolicy;
 }
 
-/**
- * Files that were written within such a time were copied or checked out together: which is newer means
- * nothing.
- */
+/** Files written within this time were copied or checked out together, so their order means nothing. */
 const SAME_TIME_MS = 60_000;
 
-/** Of each name, the policy that has it. */
+/** The policy that is used for each name. */
 function ownersOf(entries: readonly Entry[]): Map<string, Entry> {
   const owners = new Map<string, Entry>();
   for (const entry of entries) {

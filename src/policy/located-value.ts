@@ -1,6 +1,6 @@
 /**
- * A value of a policy file that remembers where each part was written, so that errors in an expanded policy point
- * to the text that causes them.
+ * A value of a policy file that remembers where each part was written, so that errors in an expanded policy
+ * point to the text that causes them.
  */
 import type { Path, Remark } from '../yaml/yaml-file.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Conditions on one field of a list that no item can meet together: `created_at: { gte: 2026-12-01, lte:
- * 2026-11-01 }`.
+ * Finds filter conditions on one field that exclude each other, such as
+ * `created_at: { gte: 2026-12-01, lte: 2026-11-01 }`.
  */
 import type { FilterValue, List, Operator, Scalar } from '../contract/list.ts';
 
@@ -8,12 +8,12 @@ type Conditions = Readonly<Partial<Record<Operator, Scalar | readonly Scalar[]>>
 type Kind = FilterValue['kind'];
 
 export interface Contradiction {
-  /** From `filters` on. */
+  /** Starts with `filters`. */
   path: string[];
   message: string;
 }
 
-/** Fields whose conditions exclude each other, of filters that the list takes. */
+/** One contradiction for each field that has one. Fields that the list does not filter by are ignored. */
 export const contradictions = (list: List, filters: Readonly<Record<string, Conditions>>): Contradiction[] =>
   Object.entries(filters).flatMap(([field, conditions]) => {
     const kind = Object.hasOwn(list.filters, field) ? list.filters[field]?.kind : undefined;
@@ -28,7 +28,7 @@ export const contradictions = (list: List, filters: Readonly<Record<string, Cond
     ];
   });
 
-/** The two operators that no value satisfies together. */
+/** Two operators whose conditions no value meets at the same time. */
 function excluding(kind: Kind, conditions: Conditions): [Operator, Operator] | undefined {
   const given = (operators: readonly Operator[]) =>
     operators.filter((one) => scalar(conditions[one]) !== undefined);
@@ -49,7 +49,7 @@ const outside: Partial<Record<Operator, (order: number) => boolean>> = {
   lt: (order) => order >= 0,
 };
 
-/** `eq` beside something that this value does not meet. */
+/** `eq` with a condition that its value does not meet. */
 function excludedByValue(kind: Kind, conditions: Conditions): [Operator, Operator] | undefined {
   const value = scalar(conditions.eq);
   if (value === undefined) return undefined;
@@ -72,7 +72,7 @@ function absentButCompared({ present, ...others }: Conditions): [Operator, Opera
 const scalar = (value: Conditions[Operator]): Scalar | undefined =>
   typeof value === 'object' ? undefined : value;
 
-/** The order of two values, or nothing when it is not certain. */
+/** The order of two values; undefined when it is not certain. */
 function compare(kind: Kind, one: unknown, other: unknown): number | undefined {
   const [a, b] = [one, other].map((value) => (value === undefined ? undefined : String(value)));
   if (a === undefined || b === undefined || typeof one === 'object' || typeof other === 'object')
@@ -83,7 +83,7 @@ function compare(kind: Kind, one: unknown, other: unknown): number | undefined {
   return undefined;
 }
 
-/** 8 and 8.1 have no certain order: the one may stand for all that begin with it. */
+/** 8 and 8.1 have no certain order: 8 may match every version that begins with it. */
 function versionOrder(a: string, b: string): number | undefined {
   const [shorter, longer] = a.length < b.length ? [a, b] : [b, a];
   if (longer.startsWith(`${shorter}.`)) return undefined;
@@ -92,7 +92,7 @@ function versionOrder(a: string, b: string): number | undefined {
   return at < 0 ? 0 : Math.sign((one?.[at] ?? 0) - (other?.[at] ?? 0));
 }
 
-/** A time without its zone, or a day, is read in a zone that may be any: a day apart is certain. */
+/** A day, or a time without a zone, can be in any time zone: only a difference of two days is certain. */
 const DAY_MS = 86_400_000;
 const zoned = /(Z|[+-]\d{2}:?\d{2})$/i;
 
@@ -101,7 +101,7 @@ function timestampOrder(a: string, b: string): number | undefined {
   const apart = Date.parse(a) - Date.parse(b);
   if (Number.isNaN(apart)) return undefined;
   const certain = alike || (zoned.test(a) && zoned.test(b)) || Math.abs(apart) > 2 * DAY_MS;
-  // Of one day, the beginning may be meant and the end: both together take the whole day.
+  // For the service, one bound may be the start of the day and the other its end.
   if (apart === 0 && !a.includes('T')) return undefined;
   return certain ? Math.sign(apart) : undefined;
 }

@@ -1,9 +1,9 @@
 /**
  * Placeholders of a policy file: `${{ vars.region }}` and `${{ matrix.tag }}`.
  *
- * The form is that of GitHub Actions. `${NAME}` is an environment variable of `caretaker.yaml`, and `{{site.title}}`
- * is filled in for each target when a run works on it. A `$` before such a text is not a placeholder: only names
- * below `vars` and `matrix` are, and no text of a target begins with these words.
+ * The form is that of GitHub Actions. `${NAME}` is an environment variable of `caretaker.yaml`, and
+ * `{{site.title}}` is filled in for each target when a run works on it. A `$` before such a text is not a
+ * placeholder: only names below `vars` and `matrix` are, and no text of a target begins with these words.
  */
 import { closest } from '../suggest.ts';
 import type { Remark } from '../yaml/yaml-file.ts';

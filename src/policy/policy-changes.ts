@@ -1,4 +1,4 @@
-/** What is different between the policies active before and after a reading. */
+/** The difference between the active policies before and after the files were read again. */
 import type { Policy } from './policy.ts';
 
 export interface PolicyChanges {
@@ -20,7 +20,7 @@ export function changesBetween(before: readonly Policy[], after: readonly Policy
   };
 }
 
-/** More names than these are only counted. */
+/** The maximum number of names in a sentence; the others are counted. */
 const MAX_NAMED = 20;
 
 /** `added a, b; removed c`, or that nothing changed. */

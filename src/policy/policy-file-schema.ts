@@ -1,8 +1,8 @@
 /**
  * The JSON Schema of `config/policies/*.yaml`, made from the schema of one policy.
  *
- * It accepts a placeholder for every value. What a policy requires may be in `defaults` instead: in a file with
- * defaults a policy is partial, and a key is required where the defaults do not have it.
+ * It accepts a placeholder for every value. What a policy requires may be in `defaults` instead: in a file
+ * with defaults a policy is partial, and a key is required where the defaults do not have it.
  */
 import { z } from 'zod';
 import { PolicyEntry, PolicyFileOutline } from './policy-file.ts';

@@ -17,7 +17,7 @@ import { cronFault } from './cron.ts';
 import { placeholderName } from './placeholders.ts';
 import { chainStatuses, foldings, gaps, overlaps, priorities } from './policy.ts';
 
-/** A schema that refuses what `fault` finds words for, with what was probably meant. */
+/** A schema that refuses texts for which `fault` returns a message, with a suggestion from `hint`. */
 const judged = (
   fault: (text: string) => string | undefined,
   hint: (text: string) => string | undefined = () => undefined,
@@ -51,7 +51,7 @@ const Blackout = z.union([DayRange, z.string()], {
 
 const catchupModes = ['none', 'last', 'all'] as const;
 
-/** A bare duration, or one with a mode; read as both. */
+/** A duration, or a duration with a mode; read as the latter. */
 const Catchup = z.union(
   [
     duration().transform((window) => ({ window, mode: 'last' as (typeof catchupModes)[number] })),
@@ -331,8 +331,8 @@ const variable = z
   );
 
 /**
- * A file of policies before it is expanded. Its policies are read one by one, so that one with errors leaves the
- * others usable.
+ * A file of policies before it is expanded. Its policies are read one by one, so that one with errors leaves
+ * the others usable.
  */
 export const PolicyFileOutline = z.strictObject({
   vars: z

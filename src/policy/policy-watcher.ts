@@ -43,7 +43,9 @@ const CHECK_INTERVAL_MS = 500;
 /** Files that change at every check are read after so many checks. */
 const MAX_UNSETTLED = 5;
 
-/** Reads the policies and checks their files twice a second; changed files are read when they stop changing. */
+/**
+ * Reads the policies and checks their files twice a second; changed files are read when they stop changing.
+ */
 export function watchPolicies(parts: PolicyWatcherOptions): PolicyWatcher {
   const { settings, registry, clock, log } = parts;
   const dir = settings().policiesDir;

@@ -1,5 +1,5 @@
 /**
- * Translates a policy from the words of its file into `Policy`, the form in which everybody else knows it.
+ * Translates a policy from the keys of its file into `Policy`, which the other rooms use.
  */
 import { createHash } from 'node:crypto';
 import { deepFreeze } from '../settings/settings.ts';
@@ -17,8 +17,8 @@ export const targetMsOf = ({ target, run }: PolicyEntry['timeout']): number =>
 export type Calendars = Readonly<Record<string, readonly Days[]>>;
 
 /**
- * The policy, frozen. `options` is what the job's own schema made of `with`; of a calendar, its days become
- * the policy's.
+ * The policy, frozen. `options` is `with` as the job's schema read it. The days of calendars are copied into
+ * the policy.
  */
 export function toPolicy(
   entry: PolicyEntry,
@@ -86,11 +86,11 @@ function toSchedule(schedule: NonNullable<PolicyEntry['schedule']>, calendars: C
 
 type BlackoutEntry = NonNullable<PolicyEntry['schedule']>['blackout'][number];
 
-/** Whether an entry of `schedule.blackout` is called by the name of a calendar. */
+/** Whether an entry of `schedule.blackout` is the name of a calendar. */
 export const namesCalendar = (entry: BlackoutEntry): entry is string =>
   typeof entry === 'string' && !isDay(entry) && !isWeekday(entry);
 
-/** The days of one entry of `schedule.blackout`; those of a calendar that is not there are none. */
+/** The days of one entry of `schedule.blackout`; none for an unknown calendar. */
 export const toBlackout = (entry: BlackoutEntry, calendars: Calendars): Blackout[] =>
   namesCalendar(entry)
     ? (calendars[entry] ?? []).map((days) => ({ ...days, calendar: entry }))
@@ -107,7 +107,7 @@ function toSelect({ from, filters, where, sort, timezone, limit }: PolicyEntry['
   };
 }
 
-/** The same for the same meaning: the order of keys in the file does not count. */
+/** The same hash for the same meaning: the order of keys in the file makes no difference. */
 function hashOf(value: unknown): string {
   return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
 }

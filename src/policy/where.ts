@@ -1,5 +1,5 @@
 /**
- * `select.where`: a condition in CEL over one candidate, what is related to it, and the moment of planning.
+ * `select.where`: a CEL condition over one candidate, related items, and the time of planning.
  */
 
 import { compileExpression, ExpressionError, type Variables } from '../expression/expression.ts';
@@ -24,7 +24,8 @@ export interface Where {
 /**
  * Compiles a condition over these variables and `now`.
  *
- * @throws {ExpressionError} when it is no CEL, names what is not there, mixes kinds or is not true or false.
+ * @throws {ExpressionError} when it is not valid CEL, uses unknown names or incompatible types, or is no
+ * boolean.
  */
 export function compileWhere(source: string, variables: Variables): Where {
   const condition = compileExpression(source, variables, 'condition');
@@ -44,7 +45,7 @@ export function compileWhere(source: string, variables: Variables): Where {
   };
 }
 
-/** What conditions know of one tag of a site. */
+/** The fields of a site's tag that conditions can use. */
 function tagFields(): FieldTree {
   const tags = fieldsOfItem('listSites')['tags'];
   return tags?.kind === 'list' && tags.of.kind === 'object' ? tags.of.fields : {};

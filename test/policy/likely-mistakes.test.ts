@@ -102,7 +102,7 @@ describe('numbers that YAML reads otherwise than they are written', () => {
 describe('a schedule whose every time is blacked out', () => {
   const week = '[monday, tuesday, wednesday, thursday, friday, saturday, sunday]';
   const always =
-    'The policy never fires: every time of the schedule is on a day of "blackout". leave a weekday out, or set "enabled: false" to switch the schedule off';
+    'The policy never fires: every time of the schedule is on a day of "blackout". remove a weekday from it, or set "enabled: false" to switch the schedule off';
 
   test.each([
     ['"0 2 * * *"', week, ''],
@@ -148,7 +148,7 @@ test('a limit above max_targets is a warning: a plan that large stops the run', 
     policies: ['p'],
     findings: [],
     warnings: [
-      'The limit of 500 is above limits.max_targets (100): a plan of more than 100 targets stops the run instead of being cut. set max_targets to 500 or more, or a smaller limit',
+      'The limit of 500 is above limits.max_targets (100): a plan of more than 100 targets stops the run, so the limit never applies. set max_targets to 500 or more, or reduce the limit',
     ],
   });
   expect(read('select: { limit: 1500 }').warnings).toHaveLength(1);

@@ -61,7 +61,7 @@ test.each([
   expect(watcher.kept().map(({ name }) => name)).toEqual(['one', 'two']);
   const [kept] = watcher.kept();
   expect(kept?.brokenSince).toBeGreaterThan(kept?.readAt ?? Number.NaN);
-  expect(kept).toMatchObject({ file: join(dir, 'a.yaml'), mistake: expect.stringMatching(/^1:\d+: /) });
+  expect(kept).toMatchObject({ file: join(dir, 'a.yaml'), error: expect.stringMatching(/^1:\d+: /) });
 
   write('a.yaml', policies('one', 'two'));
   await said(/a\.yaml has no errors now/);

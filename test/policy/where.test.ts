@@ -176,7 +176,7 @@ test.each([
     'foo(1) == 2',
     0,
     'There is no function foo().',
-    'available: bool, size, double, int, string, timestamp, duration',
+    'available: bool, size, double, int, string, timestamp, duration, ago',
   ],
   ['site.url.foo()', 9, 'There is no function foo().', undefined],
   ['timestmp(site.url) < now', 0, 'There is no function timestmp().', 'did you mean timestamp?'],

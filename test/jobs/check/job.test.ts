@@ -277,6 +277,6 @@ test.each([
 
 test('a check without a list is refused', () => {
   expect(mistakesOf('{}', '{}')).toEqual([
-    expect.stringContaining('works on any list; say which with "from"'),
+    expect.stringContaining('works on any list; name one with "from"'),
   ]);
 });

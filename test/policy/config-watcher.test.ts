@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { watchConfig } from '../../src/policy/file-watcher.ts';
+import { watchConfig } from '../../src/policy/config-watcher.ts';
 import { loadSettings } from '../../src/settings/load-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
 import { folderWith } from '../settings/folder.ts';
@@ -34,22 +34,22 @@ const said = (pattern: RegExp) =>
     ).toBe(true),
   );
 
-test('who is told and how long runs are kept counts at once, the rest is said to need a restart', async () => {
+test('notifications and retention apply immediately, and the log reports what needs a restart', async () => {
   writeFileSync(
     file,
     'daemon: { concurrency: 6 }\nredis: redis://r:1\nretention: { runs: 7d }\nnotifications: { ops: { webhook: { url: "https://h.example/x" } } }\n',
   );
-  await said(/^info .*changed: notifications and retention count from now on$/);
-  await said(/^warn .*changed: redis and daemon count only after a restart of the daemon$/);
+  await said(/^info .*changed: notifications and retention apply now$/);
+  await said(/^warn .*changed: redis and daemon apply only after a restart of the daemon$/);
   expect(taken.at(-1)).toMatchObject({ retention: { runsMs: 7 * 86_400_000 }, notifications: { ops: {} } });
 
   writeFileSync(file, 'daemon: { concurrency: 5 } # as before\nretention: { runs: 7d }\n');
-  await said(/it is again as the daemon was started/);
+  await said(/it is the same as when the daemon was started/);
   writeFileSync(file, 'daemon: { concurrency: 5 }\nretention: { runs: 7d }\n# a comment\n');
-  await said(/changed, but nothing that counts/);
+  await said(/changed, but no setting did/);
 });
 
-test('a config that breaks changes nothing and is told with its place', async () => {
+test('a configuration with an error changes nothing, and the log reports the place of the error', async () => {
   writeFileSync(file, 'daemon: { concurrency: five }\n');
   await said(
     /^error .*cannot be used: .*caretaker\.yaml:1:24: "concurrency" must be a whole number from 1 to 1000; the daemon keeps the previous configuration$/,
@@ -57,7 +57,7 @@ test('a config that breaks changes nothing and is told with its place', async ()
   expect(taken).toEqual([]);
 });
 
-test('a change of .env is one of the config', async () => {
+test('a change of .env is a change of the configuration', async () => {
   writeFileSync(join(file, '../../.env'), 'REDIS_URL=redis://r:2\n');
-  await said(/redis counts only after a restart/);
+  await said(/redis applies only after a restart/);
 });

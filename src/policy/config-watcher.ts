@@ -1,6 +1,6 @@
 /**
- * Changes of the configuration while the daemon runs. What is simply looked up counts at once; for the rest,
- * the log says what counts only after a restart: connections, accounts and the like are made once.
+ * Watches the configuration of a running daemon. Some keys apply immediately. The others, such as connections
+ * and accounts, are used only at start; the log reports that they need a restart.
  */
 import { statSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -17,10 +17,9 @@ export interface ConfigWatch {
 
 const CHECK_INTERVAL_MS = 1_000;
 
-/**
- * Keys of the file by what they became in the settings; those that can be changed while at work come first.
- */
+/** Settings that apply immediately, with their keys in the file. */
 const live = { notifications: 'notifications', calendars: 'calendars', retention: 'retention' } as const;
+/** Settings that need a restart, with their keys in the file. */
 const fixed = {
   accounts: 'accounts',
   redis: 'redis',
@@ -30,7 +29,7 @@ const fixed = {
   dashboard: 'dashboard',
 } as const;
 
-/** What is different between two readings, by the keys of the file. */
+/** The keys of the file whose values differ between two versions of the settings. */
 export function configChanges(before: Settings, after: Settings): { live: string[]; fixed: string[] } {
   const differ = (names: Partial<Record<keyof Settings, string>>) =>
     Object.entries(names)
@@ -42,7 +41,8 @@ export function configChanges(before: Settings, after: Settings): { live: string
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Looks at the files once a second; `take` is given what counts at once. Gives back what ends the looking.
+ * Checks the files once a second and passes changed settings to `take`. Returns a function that stops the
+ * watch.
  */
 export function watchConfig(
   { files, read }: ConfigWatch,
@@ -50,10 +50,10 @@ export function watchConfig(
 ): () => Promise<void> {
   const { started, take, clock, log } = parts;
   const closing = new AbortController();
-  let seen = looksOf(files);
+  let seen = fingerprintOf(files);
   let last = started;
 
-  const look = () => {
+  const readAgain = () => {
     let now: Settings;
     try {
       now = read();
@@ -69,39 +69,40 @@ export function watchConfig(
     take(now);
     if (changes.live.length > 0)
       log.info(
-        `the configuration changed: ${list(changes.live)} ${changes.live.length === 1 ? 'counts' : 'count'} from now on`,
+        `the configuration changed: ${list(changes.live)} ${changes.live.length === 1 ? 'applies' : 'apply'} now`,
       );
     if (waiting.length > 0) {
-      const verb = waiting.length === 1 ? 'counts' : 'count';
+      const verb = waiting.length === 1 ? 'applies' : 'apply';
       return log.warn(
         `the configuration changed: ${list(waiting)} ${verb} only after a restart of the daemon`,
       );
     }
     if (changes.fixed.length > 0)
-      return log.info('the configuration changed: it is again as the daemon was started');
-    if (changes.live.length === 0) log.info('the configuration changed, but nothing that counts');
+      return log.info('the configuration changed: it is the same as when the daemon was started');
+    if (changes.live.length === 0) log.info('the configuration changed, but no setting did');
   };
 
-  const looking = (async () => {
+  const watching = (async () => {
     while (!closing.signal.aborted) {
       await clock.sleep(CHECK_INTERVAL_MS, closing.signal);
-      const looks = looksOf(files);
-      if (closing.signal.aborted || looks === seen) continue;
-      seen = looks;
-      look();
+      const now = fingerprintOf(files);
+      if (closing.signal.aborted || now === seen) continue;
+      seen = now;
+      readAgain();
     }
   })();
   return async () => {
     closing.abort();
-    await looking;
+    await watching;
   };
 }
 
-/** `accounts, redis and daemon`, each as it stands in the file. */
+/** `accounts, redis and daemon` */
 const list = (keys: readonly string[]): string =>
   keys.length < 2 ? keys.join('') : `${keys.slice(0, -1).join(', ')} and ${keys.at(-1)}`;
 
-const looksOf = (files: readonly string[]): string =>
+/** Differs when a file was changed, replaced, added or removed. */
+const fingerprintOf = (files: readonly string[]): string =>
   files
     .map((file) => {
       const stats = statSync(file, { throwIfNoEntry: false });
