@@ -48,7 +48,10 @@ test('--list with a word lists the operations that have it in their name or path
 test.each([
   { args: ['--list', 'nothing-like-it'], says: 'There is no operation "nothing-like-it"' },
   { args: ['listSite'], says: 'did you mean listSites?' },
-  { args: ['listSites', '--all', '--param', 'page=2'], says: '--all reads every page: remove page' },
+  {
+    args: ['listSites', '--all', '--param', 'page=2'],
+    says: '--all reads every page, so page and perPage do not apply',
+  },
   { args: ['showTag', '--all', '--param', 'tag_id=1'], says: 'showTag does not return a list' },
   { args: ['listSites', '--output', 'x.pdf'], says: 'listSites does not return a PDF' },
   { args: ['downloadReport', '--param', 'report_id=1'], says: 'Name the file to write with --output' },

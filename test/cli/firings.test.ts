@@ -110,7 +110,7 @@ test('any scheduled time is explained in a sentence, past or to come', async () 
   expect(JSON.parse(next.stdout).sentence).toMatch(/: will fire at 03:0\d/);
   const odd = await desk.run(['why', 'daily', 'gestern']);
   expect(odd).toMatchObject({ code: 2, stdout: '' });
-  expect(odd.stderr).toMatch(/^error: "gestern" is not a day or a time\. Give one such as .*\.$/m);
+  expect(odd.stderr).toMatch(/^error: "gestern" is not a day or a time\. Use a form such as .*\.$/m);
 });
 
 test('a backfill first shows what it would do, runs the times without a run, and does so only once', async () => {
@@ -121,8 +121,8 @@ test('a backfill first shows what it would do, runs the times without a run, and
 
   const dry = await backfill('--dry-run');
   expect(dry.code).toBe(0);
-  expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +fires +it has no record$`, 'm'));
-  expect(dry.stdout).toMatch(new RegExp(`${day(-2)} 03:00 UTC +fires +missed`, 'm'));
+  expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +run +it has no record$`, 'm'));
+  expect(dry.stdout).toMatch(new RegExp(`${day(-2)} 03:00 UTC +run +missed`, 'm'));
   expect(dry.stderr).toContain('2 runs of daily, one after the other. Nothing was done;');
   expect(sandbox.journal.effects).toEqual([]);
 

@@ -82,7 +82,7 @@ describe('while Redis is unavailable', () => {
     await redisProxy.close();
     await redis.stop();
     started.child.kill('SIGTERM');
-    await started.line(/^Stopping: /);
+    await started.line(/^Stopping after /);
     return started;
   }
 

@@ -44,10 +44,10 @@ test('a pause set from another folder applies to the project', async () => {
   expect(existsSync(join(sub, '.caretaker'))).toBe(false);
 });
 
-test('a folder that belongs to no project is told in one sentence', async () => {
+test('without a project, one sentence says so', async () => {
   const { code, stdout, stderr } = await desk.run(['policies'], {}, elsewhere);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^error: There is no config\/caretaker\.yaml in \S+ or any folder above it: .*\n$/);
+  expect(stderr).toMatch(/^error: There is no config\/caretaker\.yaml in \S+ or any folder above it\. .*\n$/);
   mkdirSync(join(elsewhere, 'p'));
   writeFileSync(join(elsewhere, 'p/a.yaml'), 'policies: [{ name: a, job: site-sync }]\n');
   const alone = await desk.run(['validate', 'p/a.yaml'], {}, elsewhere);

@@ -1,4 +1,4 @@
-/** What a person can learn of runs, and do to them, where no daemon is alive. */
+/** The commands about runs while no daemon is running. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Desk, openDesk, untilSeen } from '../support/cli.ts';
@@ -41,7 +41,7 @@ describe('after an interrupted run', () => {
 
   test('runs and runs show print that no process works on it', async () => {
     const list = await desk.run(['runs']);
-    expect(list.stderr).toContain(`No process works on ${interrupted}: no daemon`);
+    expect(list.stderr).toContain(`No process works on ${interrupted}, because no daemon`);
     const show = await desk.run(['runs', 'show', interrupted]);
     expect(show.stderr).toContain('no process works on it');
     expect(show.stderr).toContain(`caretaker runs continue ${interrupted}`);
