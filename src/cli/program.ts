@@ -148,6 +148,7 @@ function addPolicyCommands(program: Program, actionOf: ActionOf): void {
   const policies = program
     .command('policies')
     .description('list policies with their next and last runs')
+    .option('--graph', 'in the order of their chains (schedule.after), each below the one that it follows')
     .addOption(json())
     .action(actionOf(async () => (await import('./commands/policies.ts')).listPolicies));
   policies

@@ -1,5 +1,7 @@
 /** Policies that start when a run of another policy has ended (`schedule.after`): who follows whom. */
 
+import type { After } from './policy.ts';
+
 /** A policy as far as chains are concerned. */
 export interface Link {
   name: string;
@@ -46,6 +48,12 @@ export const formatChainFault = (name: string, fault: ChainFault): string =>
   fault.is === 'missing'
     ? `There is no policy "${fault.policy}", so ${name} is not scheduled.`
     : `These policies start each other in a loop: ${fault.names.join(' -> ')}.`;
+
+/** `after nightly-sync`; with the ends that count, where they are not the usual ones. */
+export const formatAfter = ({ policy, status }: After): string =>
+  status.length === 1 && status[0] === 'succeeded'
+    ? `after ${policy}`
+    : `after ${policy} (${status.join(' or ')})`;
 
 /** A policy with those that follow it, in the order of the list. */
 export interface ChainNode<P> {

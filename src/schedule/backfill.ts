@@ -19,6 +19,8 @@ export interface BackfillTime {
   fires: boolean;
   /** Why it fires or does not, in a few words. */
   because: string;
+  /** The run whose end it is, of a policy that follows another. */
+  afterRun?: string;
   /** Its number among the backfills of this scheduled time, from 1. */
   attempt: number;
 }
@@ -45,17 +47,16 @@ export async function planBackfill(
 ): Promise<BackfillTime[]> {
   if (!schedule)
     throw new BackfillError(`${name} has no schedule: there are no scheduled times to backfill.`);
-  const times = scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
+  const stored = await (records?.ledger.between(name, from, to, 2 * MAX_BACKFILL_TIMES) ?? []);
+  // The times of a policy that follows another are those that have a record.
+  const times = schedule.after
+    ? stored.map(({ scheduledFor }) => scheduledFor)
+    : scheduledTimesBetween(schedule, from - 1, Math.min(to, now));
   if (times.length > MAX_BACKFILL_TIMES)
     throw new BackfillError(
       `${name} has more than ${MAX_BACKFILL_TIMES} scheduled times in that range. Backfill a shorter range at a time.`,
     );
-  const known = new Map(
-    (await (records?.ledger.between(name, from, to, 2 * MAX_BACKFILL_TIMES) ?? [])).map((record) => [
-      record.scheduledFor,
-      record,
-    ]),
-  );
+  const known = new Map(stored.map((record) => [record.scheduledFor, record]));
   return Promise.all(
     times.map(async (scheduledFor) => {
       const record = known.get(scheduledFor);
@@ -64,6 +65,7 @@ export async function planBackfill(
       return {
         scheduledFor,
         attempt: attemptAfter(record),
+        ...(record?.after === undefined ? {} : { afterRun: record.after }),
         ...evaluate({ schedule, scheduledFor, record, id, run, reprocess }),
       };
     }),

@@ -3,6 +3,7 @@
  * computed in one place, so that command line and dashboard show the same time.
  */
 import { isoTime } from '../clock.ts';
+import { afterAsWritten } from '../policy/as-written.ts';
 import type { Policy } from '../policy/policy.ts';
 import { freezeAt } from '../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../records/policy-store.ts';
@@ -17,11 +18,13 @@ export interface PolicyReport {
   account: string;
   cron: string[];
   timezone: string | null;
+  /** The policy that it follows, the ends that start it, and how late an end may be noticed; null otherwise. */
+  after: { policy: string; status: string[]; within: string } | null;
   /** Whether its schedule makes runs (`schedule.enabled`); null without a schedule. */
   enabled: boolean | null;
   /**
    * When it fires next, with jitter, after a pause that has an end; null when it is paused without an end,
-   * disabled, or has no schedule.
+   * disabled, follows another policy, or has no schedule.
    */
   next: string | null;
   paused: ReturnType<typeof pauseReport> | null;
@@ -86,6 +89,7 @@ export const toPolicyReport = (
     account: policy.account,
     cron: policy.schedule?.cron ?? [],
     timezone: policy.schedule?.timezone ?? null,
+    after: policy.schedule?.after ? afterAsWritten(policy.schedule.after) : null,
     enabled: policy.schedule ? !policy.schedule.disabled : null,
     next: next === undefined ? null : isoTime(next),
     paused: pause ? pauseReport(pause) : null,

@@ -3,13 +3,16 @@
  * the ledger; the future is computed by the code that fires.
  */
 import { isoTime } from '../clock.ts';
-import type { Policy, Schedule } from '../policy/policy.ts';
+import { formatAfter } from '../policy/chains.ts';
+import type { After, Policy, Schedule } from '../policy/policy.ts';
 import type { ScheduledTime } from '../records/ledger-store.ts';
 import type { PolicyState } from '../records/policy-store.ts';
 import type { Records } from '../records/records.ts';
 import type { Run } from '../run/run.ts';
 import { formatDuration } from '../yaml/duration.ts';
+import { type PredecessorEnd, whyNotFollowed } from './chain.ts';
 import { dueAt, nextScheduledTimes, previousScheduledTime, scheduledTimesBetween } from './cron-times.ts';
+import { predecessorEnds } from './predecessor.ts';
 import { formatSkipCause, type SkipCause, skipCauseOf } from './skip-cause.ts';
 import { type Span, wallTime } from './wall-time.ts';
 
@@ -18,11 +21,14 @@ export interface Explained {
   scheduled_for: string;
   /** In the policy's time zone. */
   wall_time: string;
-  is: ScheduledTime['is'] | 'upcoming' | 'due' | 'unknown';
+  /** `not-followed`: a run of the policy that it follows ended, and starts none. */
+  is: ScheduledTime['is'] | 'upcoming' | 'due' | 'not-followed' | 'unknown';
   why: ScheduledTime['why'] | null;
   run: string | null;
   run_status: Run['status'] | null;
   backfill: string | null;
+  /** The run whose end it is, of a policy that follows another; left out for any other. */
+  after_run?: string;
   /** When it fires or would have fired: the scheduled time and its jitter. */
   fires_at: string;
   decided_at: string | null;
@@ -40,7 +46,7 @@ export interface Explanation {
 }
 
 /** The records that are read; absent when nothing was ever recorded. */
-export type Known = Pick<Records, 'ledger' | 'runs' | 'policies' | 'presence'>;
+export type Known = Pick<Records, 'ledger' | 'ends' | 'runs' | 'policies' | 'presence'>;
 
 /** More than a day of a policy that runs every minute. */
 const MAX_SCHEDULED_TIMES_SHOWN = 2_000;
@@ -57,12 +63,13 @@ export async function explain(
   const stored = records ? await recordsOf(records, name, spans) : [];
   if (!schedule && stored.length === 0)
     return { ...empty, sentences: [`${name} has no schedule: it has manual runs only.`] };
-  const view = await viewOf(records, policy, now);
+  const ends = await endsOf(records, policy, spans);
+  const view = { ...(await viewOf(records, policy, now)), ends: new Map(ends.map((end) => [end.at, end])) };
   const named = schedule
     ? spans.flatMap(({ from, to }) => scheduledTimesBetween(schedule, from - 1, to))
     : [];
   const known = new Map(stored.map((record) => [record.scheduledFor, record]));
-  const all = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b);
+  const all = [...new Set([...known.keys(), ...named, ...view.ends.keys()])].sort((a, b) => a - b);
   const explainAll = (some: readonly number[]) =>
     Promise.all(some.map((scheduledFor) => explainOne(view, scheduledFor, known.get(scheduledFor))));
   if (all.length > 0 || !schedule) {
@@ -73,6 +80,7 @@ export async function explain(
       sentences: joinEqual(explained, name, schedule?.timezone ?? 'UTC'),
     };
   }
+  if (schedule.after) return { ...empty, sentences: [formatNoEnd(name, schedule.after)] };
   const [first, last] = [spans[0]?.from ?? now, spans.at(-1)?.to ?? now];
   const neighbours = [
     previousScheduledTime(schedule, first),
@@ -117,6 +125,26 @@ async function recordsOf({ ledger }: Known, name: string, spans: readonly Span[]
   ).flat();
 }
 
+/** At most so many ends are looked at. */
+const MAX_ENDS = 500;
+
+/** The ends of the runs of the policy that this one follows. */
+async function endsOf(
+  records: Known | undefined,
+  { schedule }: Policy,
+  spans: readonly Span[],
+): Promise<PredecessorEnd[]> {
+  if (!records || !schedule?.after) return [];
+  const { policy } = schedule.after;
+  const found = await Promise.all(
+    spans.map(({ from, to }) => records.ends.between(policy, from - 1, to, MAX_ENDS)),
+  );
+  return predecessorEnds(records, found.flat());
+}
+
+const formatNoEnd = (name: string, after: After): string =>
+  `${name} is not due then: it runs ${formatAfter(after)}, of which no run ended at that time.`;
+
 /** What is read besides the ledger. */
 interface View {
   policy: Policy;
@@ -125,9 +153,11 @@ interface View {
   runOf: (id: string) => Promise<Run | undefined>;
   recordOf: (scheduledFor: number) => Promise<ScheduledTime | undefined>;
   hasScheduler: boolean;
+  /** Ends of the runs of the policy that this one follows, by their times. */
+  ends: ReadonlyMap<number, PredecessorEnd>;
 }
 
-async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<View> {
+async function viewOf(records: Known | undefined, policy: Policy, now: number): Promise<Omit<View, 'ends'>> {
   const [state, here] = records
     ? await Promise.all([records.policies.state(policy.name), records.presence.running(now)])
     : [{ failures: 0 }, []];
@@ -143,8 +173,7 @@ async function viewOf(records: Known | undefined, policy: Policy, now: number): 
 }
 
 async function explainOne(view: View, scheduledFor: number, record?: ScheduledTime): Promise<Explained> {
-  const { policy, now } = view;
-  const { schedule, name } = policy;
+  const { schedule, name } = view.policy;
   const zone = schedule?.timezone ?? 'UTC';
   const at = schedule ? dueAt(name, schedule, scheduledFor) : scheduledFor;
   const wall = wallTime(scheduledFor, zone);
@@ -152,7 +181,9 @@ async function explainOne(view: View, scheduledFor: number, record?: ScheduledTi
   const [run, backfill] = await Promise.all(
     [record?.run, record?.backfill].map((id) => (id === undefined ? undefined : view.runOf(id))),
   );
+  const afterRun = record?.after ?? view.ends.get(scheduledFor)?.run;
   const rest = {
+    ...(afterRun === undefined ? {} : { after_run: afterRun }),
     scheduled_for: isoTime(scheduledFor),
     wall_time: wall,
     run: record?.run ?? null,
@@ -163,17 +194,33 @@ async function explainOne(view: View, scheduledFor: number, record?: ScheduledTi
   };
   if (record) {
     const made = record.backfill ? ` It was backfilled: ${formatRun(record.backfill, backfill)}.` : '';
-    const sentence = `${begin}: ${await formatPast(view, record, run, zone)}.${made}`;
+    const followed = record.after === undefined ? '' : ` It follows ${record.after}, which ended then.`;
+    const sentence = `${begin}: ${await formatPast(view, record, run, zone)}.${followed}${made}`;
     return { ...rest, is: record.is, why: record.why ?? null, sentence };
   }
-  if (!schedule) return { ...rest, is: 'unknown', why: null, sentence: `${begin}: there is no record.` };
-  if (at > now) {
+  const { text, ...said } = explainUnrecorded(view, scheduledFor, at);
+  return { ...rest, ...said, sentence: `${begin}: ${text}.` };
+}
+
+/** A scheduled time without a record: it is still to come, was not recorded, or starts no run. */
+function explainUnrecorded(
+  view: View,
+  scheduledFor: number,
+  at: number,
+): Pick<Explained, 'is' | 'why'> & { text: string } {
+  const { schedule } = view.policy;
+  if (!schedule) return { is: 'unknown', why: null, text: 'there is no record' };
+  const end = view.ends.get(scheduledFor);
+  const reason = end && schedule.after && whyNotFollowed(schedule.after, end);
+  if (end && reason !== undefined)
+    return { is: 'not-followed', why: null, text: `${end.run} ended then and starts no run: ${reason}` };
+  if (at > view.now) {
     const skipCause = skipCauseOf(schedule, view.state, { scheduledFor, dueAt: at });
-    const sentence = `${begin}: ${formatUpcoming(scheduledFor, at, zone, skipCause)}.`;
-    return { ...rest, is: 'upcoming', why: skipCause?.why ?? null, sentence };
+    const text = formatUpcoming(scheduledFor, at, schedule.timezone, skipCause);
+    return { is: 'upcoming', why: skipCause?.why ?? null, text };
   }
-  const is = scheduledFor > (view.state.cursor ?? now) ? 'due' : 'unknown';
-  return { ...rest, is, why: null, sentence: `${begin}: ${formatUnrecorded(view, schedule, scheduledFor)}.` };
+  const is = scheduledFor > (view.state.cursor ?? view.now) ? 'due' : 'unknown';
+  return { is, why: null, text: formatUnrecorded(view, schedule, scheduledFor) };
 }
 
 async function formatPast(
@@ -194,7 +241,7 @@ async function formatPast(
         return `was skipped. ${(record.note ?? 'Another run was under way.').replace(/\.$/, '')}`;
       return `was skipped: ${formatSkipCause({ why: record.why ?? 'paused', ...(record.note ? { note: record.note } : {}) })}`;
     case 'missed':
-      return `was missed. No daemon could fire it before ${wallTime(record.at, zone)}, which was later than its catchup allows`;
+      return `was missed. No daemon could fire it before ${wallTime(record.at, zone)}, which was later than its ${record.after === undefined ? 'catchup' : '"within"'} allows`;
     case 'merged': {
       const into = record.into ?? record.scheduledFor;
       const heir = await view.recordOf(into);

@@ -120,11 +120,12 @@ async function fireAll(
   for (const one of scheduledTimes) {
     if (!one.fires) made.push(one);
     else {
-      const { scheduledFor, attempt } = one;
+      const { scheduledFor, attempt, afterRun } = one;
       const firing = {
         trigger: 'backfill' as const,
         scheduledFor,
         attempt,
+        ...(afterRun === undefined ? {} : { afterRun }),
         ...(ignoreFreeze ? { ignoreFreeze } : {}),
       };
       made.push({ ...one, run: await engine.fire(queued(policy), firing) });

@@ -1,9 +1,10 @@
 import { isoTime } from '../../clock.ts';
 import { localTimezone } from '../../dates.ts';
+import { type ChainNode, chainsOf } from '../../policy/chains.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { PolicyState } from '../../records/policy-store.ts';
 import type { Records } from '../../records/records.ts';
-import { formatSkipCause } from '../../schedule/skip-cause.ts';
+import { formatSkipCause, skipCauseOf } from '../../schedule/skip-cause.ts';
 import { type UpcomingFiring, upcomingFirings } from '../../schedule/upcoming.ts';
 import { wallTime } from '../../schedule/wall-time.ts';
 import {
@@ -18,7 +19,9 @@ import { findActivePolicy, keptByDaemons } from '../effective-policies.ts';
 import { exit } from '../exit.ts';
 import { type Terminal, table } from '../output/terminal.ts';
 
-type Row = UpcomingFiring & { policy: Policy };
+/** A firing of a policy, or a run that follows one: nobody knows when that starts, only that it is not before. */
+type Row = UpcomingFiring & { policy: Policy; after?: string; depth: number };
+type States = ReadonlyMap<string, PolicyState> | undefined;
 
 const DAY_MS = 86_400_000;
 
@@ -38,8 +41,14 @@ export async function next(
       names.length === 0
         ? all
         : await Promise.all(names.map((name) => findActivePolicy(name, settings, records, now)));
-    const states = await records?.policies.many(chosen.map(({ name }) => name));
-    return chosen.map((policy) => upcoming(policy, states?.get(policy.name), now, options));
+    const states = await records?.policies.many(all.map(({ name }) => name));
+    const wanted = new Set(chosen.map(({ name }) => name));
+    const known = [...all, ...chosen.filter(({ name }) => !all.some((one) => one.name === name))];
+    return chainsOf(known).map((chain) => {
+      const { rows, more } = upcoming(chain, states, now, options);
+      const shown = rows.filter(({ policy }) => wanted.has(policy.name));
+      return { policy: chain.policy, rows: shown, more: more && shown.length > 0 };
+    });
   };
   // A command that only reads does not start the embedded Redis.
   const found = hasRecords(settings)
@@ -55,26 +64,57 @@ export async function next(
   return names.length === 0 && loaded.findings.length > 0 ? exit.badInput : exit.ok;
 }
 
+/** The firings of the first policy of a chain, each with the runs that follow it. */
 function upcoming(
-  policy: Policy,
-  state: PolicyState | undefined,
+  chain: ChainNode<Policy>,
+  states: States,
   now: number,
   { days, limit }: { days: number; limit: number },
-): { policy: Policy; rows: Row[]; more: boolean } {
+): { rows: Row[]; more: boolean } {
+  const { policy } = chain;
   const span = { from: now, until: now + days * DAY_MS, limit: limit + 1 };
-  const firings = upcomingFirings(policy, state ?? { failures: 0 }, span);
-  const rows = firings.slice(0, limit).map((firing) => ({ ...firing, policy }));
-  return { policy, rows, more: firings.length > limit };
+  const firings = upcomingFirings(policy, states?.get(policy.name) ?? { failures: 0 }, span);
+  const rows = firings.slice(0, limit).flatMap((firing): Row[] => [
+    { ...firing, policy, depth: 0 },
+    // What is skipped has no end that another policy could follow.
+    ...(firing.skipCause ? [] : following(chain, states, firing.at, 1)),
+  ]);
+  return { rows, more: firings.length > limit };
 }
 
-const asJson = ({ policy, scheduledFor, at, skipCause }: Row) => ({
+function following(
+  { policy, followers }: ChainNode<Policy>,
+  states: States,
+  at: number,
+  depth: number,
+): Row[] {
+  return followers.flatMap((next): Row[] => {
+    const { name, schedule } = next.policy;
+    const skipCause =
+      schedule && skipCauseOf(schedule, states?.get(name) ?? {}, { scheduledFor: at, dueAt: at });
+    return [
+      {
+        policy: next.policy,
+        scheduledFor: at,
+        at,
+        after: policy.name,
+        depth,
+        ...(skipCause ? { skipCause } : {}),
+      },
+      ...(skipCause ? [] : following(next, states, at, depth + 1)),
+    ];
+  });
+}
+
+const asJson = ({ policy, scheduledFor, at, after, skipCause }: Row) => ({
   policy: policy.name,
   job: policy.job,
-  scheduled_for: isoTime(scheduledFor),
-  fires_at: isoTime(at),
+  ...(after === undefined ? {} : { after, not_before: isoTime(at) }),
+  scheduled_for: after === undefined ? isoTime(scheduledFor) : null,
+  fires_at: after === undefined ? isoTime(at) : null,
   timezone: policy.schedule?.timezone ?? 'UTC',
-  wall_time: wallTime(at, policy.schedule?.timezone ?? 'UTC'),
-  local_time: wallTime(at, localTimezone()),
+  wall_time: after === undefined ? wallTime(at, policy.schedule?.timezone ?? 'UTC') : null,
+  local_time: after === undefined ? wallTime(at, localTimezone()) : null,
   skipped: skipCause ? { why: skipCause.why, note: skipCause.note ?? null } : null,
 });
 
@@ -84,9 +124,11 @@ function show(terminal: Terminal, rows: readonly Row[], { days }: { days: number
     return;
   }
   const here = localTimezone();
-  const cells = rows.map(({ policy, at, skipCause }) => {
+  const cells = rows.map(({ policy, at, after, depth, skipCause }) => {
     const zone = policy.schedule?.timezone ?? 'UTC';
     const note = skipCause ? terminal.paint('yellow', `skipped: ${formatSkipCause(skipCause)}`) : '';
+    if (after !== undefined)
+      return [`${'  '.repeat(depth)}after ${after}`, '', policy.name, policy.job, note];
     return [`${wallTime(at, zone)} ${zone}`, wallTime(at, here), policy.name, policy.job, note];
   });
   terminal.data(table(['time (policy)', `time (${here})`, 'policy', 'job', ''], cells, terminal.paint));

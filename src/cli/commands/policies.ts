@@ -2,6 +2,14 @@ import { stringify } from 'yaml';
 import { loadJobs } from '../../app/jobs.ts';
 import { isoMinute, isoTime } from '../../clock.ts';
 import { asWritten } from '../../policy/as-written.ts';
+import {
+  type ChainNode,
+  chainFault,
+  chainsOf,
+  formatAfter,
+  linkOf,
+  linksByName,
+} from '../../policy/chains.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Freeze, formatFreeze, freezeAt } from '../../records/freeze-store.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
@@ -38,6 +46,10 @@ interface Row {
   pause: Pause | undefined;
   last: Run | undefined;
   nextAt: number | undefined;
+  /** Not before then; of a policy that follows another. */
+  afterAt?: number | undefined;
+  /** So many policies come before it in its chain; shown by indentation. */
+  depth?: number;
   kept: Kept | undefined;
 }
 
@@ -46,19 +58,57 @@ interface ReportedRow extends Row {
 }
 
 /** Lists policies with their next and last runs, including those that a daemon keeps active. */
-export async function listPolicies(terminal: Terminal, options: GlobalOptions): Promise<number> {
+export async function listPolicies(
+  terminal: Terminal,
+  options: GlobalOptions & { graph?: boolean },
+): Promise<number> {
   const settings = settingsOf(options);
   const { policies, findings, ignored } = await policiesOf(settings);
   const { rows, freeze } = await rowsOf(policies, settings, options);
   if (options.json) {
-    terminal.json(rows.map(({ report }) => report));
+    terminal.json(options.graph ? nested(rows) : rows.map(({ report }) => report));
   } else if (rows.length === 0) terminal.message(`There are no policies in ${settings.policiesDir}.`);
-  else terminal.data(policyTable(rows, terminal));
+  else terminal.data(policyTable(options.graph ? indented(rows) : rows, terminal));
   printFindings(findings, terminal);
   printFreeze(freeze, terminal);
   for (const sentence of formatKept(rows.flatMap(({ kept }) => kept ?? []))) terminal.message(sentence);
   printIgnored(ignored, terminal);
   return findings.length > 0 ? exit.badInput : exit.ok;
+}
+
+type Tree = ChainNode<Policy>[];
+const treeOf = (rows: readonly ReportedRow[]): Tree => chainsOf(rows.map(({ policy }) => policy));
+
+/** In the order of their chains: each policy below the one that it follows. */
+function indented(rows: readonly ReportedRow[]): ReportedRow[] {
+  const rowOf = new Map(rows.map((row) => [row.policy, row]));
+  const walk = (nodes: Tree, depth: number): ReportedRow[] =>
+    nodes.flatMap(({ policy, followers }) => {
+      const row = rowOf.get(policy);
+      return [...(row ? [{ ...row, depth }] : []), ...walk(followers, depth + 1)];
+    });
+  return walk(treeOf(rows), 0);
+}
+
+/** The same as JSON: `followed_by` holds the policies that follow. */
+function nested(rows: readonly ReportedRow[]): object[] {
+  const rowOf = new Map(rows.map((row) => [row.policy, row]));
+  const walk = (nodes: Tree): object[] =>
+    nodes.map(({ policy, followers }) => ({ ...rowOf.get(policy)?.report, followed_by: walk(followers) }));
+  return walk(treeOf(rows));
+}
+
+/** When the first policy of each chain is due next: no other one of the chain can start before. */
+function withChainTimes(rows: readonly ReportedRow[]): ReportedRow[] {
+  const rowOf = new Map(rows.map((row) => [row.policy.name, row]));
+  const links = linksByName(rows.map(({ policy }) => linkOf(policy)));
+  return rows.map((row) => {
+    if (chainFault(linkOf(row.policy), links)) return row;
+    let first: ReportedRow | undefined = row;
+    for (let steps = 0; first?.policy.schedule?.after && steps < rows.length; steps += 1)
+      first = rowOf.get(first.policy.schedule.after.policy);
+    return first === row ? row : { ...row, afterAt: first?.nextAt };
+  });
 }
 
 async function rowsOf(
@@ -82,7 +132,9 @@ async function rowsOf(
   });
   // A command that only reads does not start the embedded Redis.
   if (!hasRecords(settings))
-    return { rows: policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now())) };
+    return {
+      rows: withChainTimes(policies.map((policy) => row(policy, { failures: 0 }, undefined, Date.now()))),
+    };
   return withRecords(options, settings, async ({ records, clock }) => {
     const now = clock.now();
     const names = new Set(policies.map(({ name }) => name));
@@ -102,7 +154,7 @@ async function rowsOf(
         );
       }),
     );
-    return { rows, freeze: await records.freeze.at(now) };
+    return { rows: withChainTimes(rows), freeze: await records.freeze.at(now) };
   });
 }
 
@@ -123,16 +175,28 @@ export function policyTable(rows: readonly Row[], terminal: Terminal): string {
   });
 }
 
-function cellsOf({ policy, pause, last, nextAt, kept }: Row, { paint, ...terminal }: Terminal): string[] {
+function cellsOf(row: Row, { paint, ...terminal }: Terminal): string[] {
+  const { policy, pause, last, nextAt, kept, depth = 0 } = row;
   const { schedule } = policy;
-  const next = schedule?.disabled ? formatSkipCause(DISABLED) : nextAt === undefined ? '' : isoMinute(nextAt);
+  const next = schedule?.disabled ? formatSkipCause(DISABLED) : formatNext(nextAt, row.afterAt);
+  const name = `${'  '.repeat(depth)}${policy.name}`;
   return [
-    kept ? `${policy.name} ${paint('yellow', '(kept active: its file has errors)')}` : policy.name,
+    kept ? `${name} ${paint('yellow', '(kept active: its file has errors)')}` : name,
     policy.job,
-    schedule ? `${schedule.cron.join(' and ')} ${schedule.timezone}` : 'manual',
+    formatSchedule(policy),
     pause ? `${next && `${next}, `}${paint('yellow', formatPause(pause))}` : next,
     last ? `${paintStatus(last.status, { paint, ...terminal })} ${isoMinute(last.createdAt)}` : '',
   ];
+}
+
+function formatNext(nextAt: number | undefined, afterAt: number | undefined): string {
+  if (nextAt !== undefined) return isoMinute(nextAt);
+  return afterAt === undefined ? '' : `after ${isoMinute(afterAt)}`;
+}
+
+function formatSchedule({ schedule }: Policy): string {
+  if (!schedule) return 'manual';
+  return schedule.after ? formatAfter(schedule.after) : `${schedule.cron.join(' and ')} ${schedule.timezone}`;
 }
 
 const NEXT_SHOWN = 3;
@@ -166,8 +230,12 @@ export async function showPolicy(
   if (!policy) throw noSuchPolicy(name, settings, loaded);
   const firings = firingsAhead(policy, stored.state, stored.now, NEXT_SHOWN).map(({ at }) => at);
   const written = asWritten(policy, await loadJobs());
-  if (options.json) terminal.json(showReport(policy, written, firings, stored));
-  else terminal.data(showText(policy, written, firings, stored));
+  const followedBy = loaded.policies
+    .filter(({ schedule }) => schedule?.after?.policy === policy.name)
+    .map((one) => one.name);
+  const shown = { ...stored, followedBy };
+  if (options.json) terminal.json(showReport(policy, written, firings, shown));
+  else terminal.data(showText(policy, written, firings, shown));
   return exit.ok;
 }
 
@@ -179,6 +247,8 @@ interface StoredState {
   kept: Kept | undefined;
   now: number;
 }
+
+type Shown = StoredState & { followedBy: readonly string[] };
 
 async function readStored(
   records: Records,
@@ -205,11 +275,12 @@ const showReport = (
   policy: Policy,
   written: object,
   firings: number[],
-  { pause, runs, kept }: StoredState,
+  { pause, runs, kept, followedBy }: Shown,
 ) => ({
   policy: written,
   file: policy.file,
   next: firings.map(isoTime),
+  followed_by: followedBy,
   paused: pause ? pauseReport(pause) : null,
   last_runs: runs.map((run) => ({ run: run.id, status: run.status, created_at: isoTime(run.createdAt) })),
   kept: kept ? keptReport(kept) : null,
@@ -219,20 +290,27 @@ const yamlOf = (file: object): string =>
   stringify(file, { flowCollectionPadding: true, lineWidth: 110 }).trimEnd();
 
 const formatNever = ({ schedule }: Policy): string =>
-  schedule?.disabled ? formatSkipCause(DISABLED) : schedule ? 'never' : 'manual';
+  schedule?.disabled
+    ? formatSkipCause(DISABLED)
+    : schedule?.after
+      ? formatAfter(schedule.after)
+      : schedule
+        ? 'never'
+        : 'manual';
 
 /** A policy file with this policy. Other information follows as comments. */
 function showText(
   policy: Policy,
   written: object,
   firings: number[],
-  { pause, freeze, runs, kept }: StoredState,
+  { pause, freeze, runs, kept, followedBy }: Shown,
 ): string {
   const notes = [
     ...(kept ? formatKept([kept]) : []),
     ...(freeze ? [`everything is ${formatFreeze(freeze)}`] : []),
     ...(pause ? [`${formatPause(pause)}`] : []),
     `next: ${firings.map(isoMinute).join(', ') || formatNever(policy)}`,
+    ...(followedBy.length > 0 ? [`followed by: ${followedBy.join(', ')}`] : []),
     ...runs.map((run) => `run:  ${run.id} ${run.status}`),
     ...(runs.length === 0 ? ['no runs'] : []),
   ];

@@ -92,6 +92,7 @@ export function factLines(run: Run): string[] {
   const spread = formatSpread(run);
   const requests = Object.entries(run.requestsByOperation ?? {}).map(([name, count]) => `${count} ${name}`);
   return [
+    ...(run.afterRun === undefined ? [] : [`Started by the end of: ${run.afterRun}`]),
     ...(spread === undefined ? [] : [`Spread: ${spread}`]),
     ...(requests.length === 0 ? [] : [`Requests: ${requests.join(', ')}`]),
   ];

@@ -1,3 +1,4 @@
+import { formatAfter } from '../../policy/chains.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Pause, type PolicyState, pauseAt } from '../../records/policy-store.ts';
 import type { Run } from '../../run/run.ts';
@@ -226,7 +227,9 @@ export const PolicyBadges = ({ policy, pause }: { policy: Policy; pause: Pause |
 );
 
 export const ScheduleLines = ({ policy: { schedule } }: { policy: Policy }) =>
-  schedule ? (
+  schedule?.after ? (
+    <span>{formatAfter(schedule.after)}</span>
+  ) : schedule ? (
     <>
       {schedule.cron.map((cron) => (
         <p>
@@ -268,6 +271,7 @@ export const NextFiring = ({
   }
   if (paused && nextAt === undefined) return paused;
   if (!schedule) return <span class="dim">manual only</span>;
+  if (schedule.after) return <span class="dim">when a run of {schedule.after.policy} has ended</span>;
   if (nextAt === undefined) return <span>never: its schedule has no more scheduled times</span>;
   return (
     <>

@@ -42,6 +42,12 @@ const Result = ({ record }: { record: ScheduledTime }) => (
   <>
     {record.run === undefined ? record.is : <a href={runPath(record.run)}>{record.is}</a>}
     <Sentence text={whySkipped(record)} />
+    {record.after && (
+      <>
+        {' '}
+        after <a href={runPath(record.after)}>{record.after}</a>
+      </>
+    )}
     {record.backfill && (
       <>
         {'; '}

@@ -120,6 +120,7 @@ const Summary = ({ run, reasons, attended, now }: SummaryProps) => (
       <Fact name="Account">{run.account}</Fact>
       <Fact name="Trigger">
         {run.trigger} {run.retryOf && <a href={runPath(run.retryOf)}>of {run.retryOf}</a>}
+        {run.afterRun && <a href={runPath(run.afterRun)}>{run.afterRun}</a>}
       </Fact>
       <Fact name="Scheduled for">
         <Time at={run.scheduledFor} now={now} />
