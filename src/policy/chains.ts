@@ -51,9 +51,11 @@ export const formatChainFault = (name: string, fault: ChainFault): string =>
 
 /** `after nightly-sync`; with the ends that count, where they are not the usual ones. */
 export const formatAfter = ({ policy, status }: After): string =>
-  status.length === 1 && status[0] === 'succeeded'
-    ? `after ${policy}`
-    : `after ${policy} (${status.join(' or ')})`;
+  status.length === 1 && status[0] === 'succeeded' ? `after ${policy}` : `after ${policy} (${oneOf(status)})`;
+
+/** `succeeded, partial or failed`. */
+export const oneOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 /** A policy with those that follow it, in the order of the list. */
 export interface ChainNode<P> {

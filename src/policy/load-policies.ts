@@ -35,6 +35,8 @@ export interface Warning extends Diagnostic {
 export interface Loaded {
   policies: Policy[];
   findings: Diagnostic[];
+  /** Those of the findings that are about chains (`schedule.after`): their files could be read. */
+  chainFindings: Diagnostic[];
   /** Probable errors in the policies that can be used. */
   warnings: Warning[];
   /** Entries of the folder that are not read: other files, and folders, which end with a slash. */
@@ -52,6 +54,7 @@ export interface Loaded {
 export function loadPolicies(source: Source): Loaded {
   const { files, findings, ignored } = filesOf(source);
   const policies: Policy[] = [];
+  const chainFindings: Diagnostic[] = [];
   const broken: Loaded['broken'] = [];
   const warnings: Warning[] = [];
   const entries = files.flatMap((file) => readEntries(file, source, findings));
@@ -65,7 +68,7 @@ export function loadPolicies(source: Source): Loaded {
     const { read, yaml } = entry;
     const owner = read.name === undefined ? undefined : owners.get(read.name);
     const chain = owner === entry ? chainFinding(entry, links) : undefined;
-    if (chain) findings.push(chain);
+    if (chain) chainFindings.push(chain);
     if (owner && owner !== entry) findings.push(nameTwice(entry, owner));
     else if (read.policy && !chain) {
       policies.push(read.policy);
@@ -73,7 +76,15 @@ export function loadPolicies(source: Source): Loaded {
       warnings.push(...read.warnings.map((one) => ({ ...one, policy })));
     } else if (read.name !== undefined) broken.push({ name: read.name, file: yaml.file });
   }
-  return { policies, findings: inOrder(findings), warnings: inOrder(warnings), ignored, broken };
+  findings.push(...chainFindings);
+  return {
+    policies,
+    findings: inOrder(findings),
+    chainFindings,
+    warnings: inOrder(warnings),
+    ignored,
+    broken,
+  };
 }
 
 function readEntries(file: string, source: Source, findings: Diagnostic[]): Entry[] {

@@ -185,7 +185,9 @@ function keptOf(
   read: Loaded,
   inodes: Map<string, number>,
 ): readonly Policy[] {
-  const broken = new Set(read.findings.map(({ file }) => file));
+  const broken = new Set(
+    read.findings.filter((one) => !read.chainFindings.includes(one)).map(({ file }) => file),
+  );
   const names = new Set(read.policies.map(({ name }) => name));
   const fileNow = (file: string): string => {
     if (inodes.has(file)) return file;

@@ -4,6 +4,7 @@
  * Each end of the predecessor's runs has a time of its own, which is the scheduled time of the run that it
  * starts. So the cursor and the ledger work as they do for crons: a time with a record makes no run.
  */
+import { oneOf } from '../policy/chains.ts';
 import type { After, Schedule } from '../policy/policy.ts';
 import type { RunStatus, Trigger } from '../run/run.ts';
 import { jitterOf } from './cron-times.ts';
@@ -30,7 +31,7 @@ export const isChained = (schedule: Schedule): schedule is ChainedSchedule => sc
 /** Why an end starts no run of the policy that follows, in a few words; nothing when it starts one. */
 export function whyNotFollowed({ status }: After, end: PredecessorEnd): string | undefined {
   if (end.trigger === 'backfill') return 'it was a backfill';
-  if (!isAmong(status, end.status)) return `it ended ${end.status}, not ${status.join(' or ')}`;
+  if (!isAmong(status, end.status)) return `it ended ${end.status}, not ${oneOf(status)}`;
   if (end.onlySome && end.trigger === 'manual') return 'it was run for single targets';
   const earlier = end.retried.find((one) => isAmong(status, one));
   if (earlier !== undefined) return `it was a retry of a run that ended ${earlier} and was followed then`;
