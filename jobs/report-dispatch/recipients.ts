@@ -131,13 +131,13 @@ export function mailsSoFar(asked: readonly string[], reports: readonly Report[])
       (silent.length > 0 ? untold : open).push(address);
       continue;
     }
-    const says = `The report ${mail.id} was sent to ${address}${mail.on ? ` on ${mail.on}` : ''}`;
-    if (mail.miss === undefined) told.good.push(`${says}.`);
+    const message = `The report ${mail.id} was sent to ${address}${mail.on ? ` on ${mail.on}` : ''}`;
+    if (mail.miss === undefined) told.good.push(`${message}.`);
     else {
       missed.push(address);
       const { email, sent_at, status } = mail.mail;
       missedMails.push({ email, sent_at, status });
-      told.bad.push(`${says}: ${mail.miss}.`);
+      told.bad.push(`${message}: ${mail.miss}.`);
     }
   }
   // Nothing is sent to such an address again automatically: repeated bounces harm the sender's reputation.

@@ -35,7 +35,7 @@ export interface Health {
    * Problems of a Redis that answers: a sentence without its full stop, whether the problem stops all work, and
    * whether Redis refuses to write.
    */
-  troubles: readonly { stops: boolean; says: string; refuses?: true }[];
+  troubles: readonly { stops: boolean; message: string; refuses?: true }[];
 }
 
 /** An account's budget, shared by all processes. */

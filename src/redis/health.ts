@@ -17,7 +17,7 @@ export interface RedisTrouble {
   /** Whether work stops because of it. Otherwise it is only a warning. */
   stops: boolean;
   /** One sentence without a full stop: the problem, and what to do. */
-  says: string;
+  message: string;
   /** It refuses writes: no process can renew its presence record. */
   refuses?: true;
 }
@@ -30,11 +30,11 @@ export async function redisTroubles(store: Store, queues: Queues): Promise<Redis
     queues.paused(),
   ]);
   return [
-    ...(refusal === undefined ? [] : [{ stops: true, says: refusal, refuses: true as const }]),
-    ...evicting.map((says) => ({ stops: false, says })),
+    ...(refusal === undefined ? [] : [{ stops: true, message: refusal, refuses: true as const }]),
+    ...evicting.map((message) => ({ stops: false, message })),
     ...paused.map((queue) => ({
       stops: true,
-      says: `the queue "${queue}" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it`,
+      message: `the queue "${queue}" was paused by another BullMQ client, and no entry of it is processed: "caretaker queues resume" resumes it`,
     })),
   ];
 }
@@ -55,7 +55,7 @@ export async function refusalOf(store: Store): Promise<string | undefined> {
 async function evictingOf(store: Store): Promise<string[]> {
   const nodes = store.isCluster ? (store as Cluster).nodes('master') : [store as Redis];
   const found = await Promise.all(nodes.map((node) => node.info().catch(() => '')));
-  const says = found.flatMap((info) => {
+  const message = found.flatMap((info) => {
     const fact = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
     const policy = fact('maxmemory_policy');
     const evicted = Number(fact('evicted_keys'));
@@ -65,7 +65,7 @@ async function evictingOf(store: Store): Promise<string[]> {
       ? [`Redis was full and evicted ${evicted} keys, perhaps including Caretaker's records (${advice})`]
       : [`Redis may evict Caretaker's records when it is full (${advice})`];
   });
-  return [...new Set(says)];
+  return [...new Set(message)];
 }
 
 const CHECK_INTERVAL_MS = 5_000;
@@ -94,7 +94,7 @@ export function watchRedis({
     const before = new Set(troubles.map(kind));
     troubles = await redisTroubles(store, queues);
     const now = new Set(troubles.map(kind));
-    for (const one of troubles) if (!before.has(kind(one))) log[one.stops ? 'error' : 'warn'](one.says);
+    for (const one of troubles) if (!before.has(kind(one))) log[one.stops ? 'error' : 'warn'](one.message);
     if ([...before].some((one) => !now.has(one)) && !troubles.some(({ stops }) => stops))
       log.info('Redis works again; work continues');
   };
@@ -114,4 +114,4 @@ export function watchRedis({
 }
 
 /** Identifies a problem, without the numbers that change from check to check. */
-const kind = ({ says }: RedisTrouble): string => says.replace(/\d+/g, '#');
+const kind = ({ message }: RedisTrouble): string => message.replace(/\d+/g, '#');

@@ -36,7 +36,7 @@ test('a supervisor learns that the process lives and whether it is ready', async
 test('metrics call a process down whose work stands still although Redis answers', async () => {
   world = await startWorld();
   expect(await metrics()).toContain('caretaker_up 1');
-  world.health.troubles = [{ stops: true, says: 'the queue "actions" was paused' }];
+  world.health.troubles = [{ stops: true, message: 'the queue "actions" was paused' }];
 
   expect(await metrics()).toContain('caretaker_up 0');
   expect((await world.ask('/readyz')).status).toBe(503);

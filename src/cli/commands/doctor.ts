@@ -57,7 +57,7 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
     await checkDataFolder(settings, report);
     await checkRedisAndAccounts(settings, options, terminal, report);
   }
-  if (options.json) terminal.json(checks.map(({ what, state, says }) => ({ what, state, says })));
+  if (options.json) terminal.json(checks.map(({ what, state, message }) => ({ what, state, message })));
   return Math.max(
     exit.ok,
     ...checks.map(({ state, code }) => (state === 'wrong' ? (code ?? exit.badInput) : exit.ok)),
@@ -67,13 +67,13 @@ export async function doctor(terminal: Terminal, options: GlobalOptions): Promis
 /** The width of the mark before a check. */
 const MARK = 'warning  '.length;
 
-function line({ what, state, says }: Check, { paint, dataColumns }: Terminal): string {
+function line({ what, state, message }: Check, { paint, dataColumns }: Terminal): string {
   const marks = {
     ok: paint('green', 'ok     '),
     warning: paint('yellow', 'warning'),
     wrong: paint('red', 'wrong  '),
   };
-  const sentence = `${what}: ${says.replace(/\.$/, '')}`;
+  const sentence = `${what}: ${message.replace(/\.$/, '')}`;
   const room = dataColumns === undefined ? undefined : dataColumns - MARK;
   return `${marks[state]}  ${wrapped(sentence, room).replaceAll('\n', `\n${' '.repeat(MARK)}`)}`;
 }
@@ -84,13 +84,13 @@ function checkSettings(options: GlobalOptions, report: Report): Settings | undef
     report({
       what: 'configuration',
       state: 'ok',
-      says: settings.file ?? 'the built-in defaults (no file)',
+      message: settings.file ?? 'the built-in defaults (no file)',
     });
     return settings;
   } catch (error) {
     if (!(error instanceof CaretakerError)) throw error;
     const many = error instanceof InvalidFilesError ? ' "caretaker validate" shows every error.' : '';
-    report({ what: 'configuration', state: 'wrong', says: `${error.message}${many}` });
+    report({ what: 'configuration', state: 'wrong', message: `${error.message}${many}` });
     return undefined;
   }
 }
@@ -103,11 +103,11 @@ async function checkPolicies(settings: Settings, report: Report): Promise<void> 
   });
   report(
     findings.length === 0
-      ? { what: 'policies', state: 'ok', says: `${policies.length} in ${settings.policiesDir}` }
+      ? { what: 'policies', state: 'ok', message: `${policies.length} in ${settings.policiesDir}` }
       : {
           what: 'policies',
           state: 'wrong',
-          says: `${countOf(findings.length, 'error')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
+          message: `${countOf(findings.length, 'error')}: "caretaker validate" shows ${findings.length === 1 ? 'it' : 'them'}`,
         },
   );
 }
@@ -121,18 +121,18 @@ async function checkDataFolder(settings: Settings, report: Report): Promise<void
     await access(`${folder}/.`, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    const says = `${dataDir}, ${formatSpace(free)} free`;
-    if (free >= MIN_FREE_BYTES) return report({ what, state: 'ok', says });
+    const message = `${dataDir}, ${formatSpace(free)} free`;
+    if (free >= MIN_FREE_BYTES) return report({ what, state: 'ok', message });
     report({
       what,
       state: 'warning',
-      says: `${says}: free some space, or set data_dir to a folder on a larger disk`,
+      message: `${message}: free some space, or set data_dir to a folder on a larger disk`,
     });
   } catch (error) {
     const { message } = new DataFolderError(dataDir, { cause: error });
     // Only an embedded Redis needs the folder.
     const needed = settings.redis.kind === 'embedded';
-    report({ what, state: needed ? 'wrong' : 'warning', says: message, code: exit.unreachable });
+    report({ what, state: needed ? 'wrong' : 'warning', message: message, code: exit.unreachable });
   }
 }
 
@@ -155,9 +155,9 @@ async function checkRedisAndAccounts(
   try {
     redis = await connectRedis(settings.redis, settings.dataDir, log);
   } catch (error) {
-    report({ what: 'Redis', state: 'wrong', says: messageOf(error), code: exit.unreachable });
-    const says = 'not checked, because requests are counted in Redis';
-    report(...names.map((name): Check => ({ what: `account "${name}"`, state: 'warning', says })));
+    report({ what: 'Redis', state: 'wrong', message: messageOf(error), code: exit.unreachable });
+    const message = 'not checked, because requests are counted in Redis';
+    report(...names.map((name): Check => ({ what: `account "${name}"`, state: 'warning', message })));
     return;
   }
   try {
@@ -185,12 +185,12 @@ async function checkRecords(store: Store, log: Log): Promise<Check> {
   const what = 'records';
   try {
     await prepareRecords({ store, owner: processId(), clock: await redisClock(store, systemClock), log });
-    return { what, state: 'ok', says: `version ${RECORDS_VERSION}` };
+    return { what, state: 'ok', message: `version ${RECORDS_VERSION}` };
   } catch (error) {
     const refusal = writeRefusal(error);
-    if (refusal !== undefined) return { what, state: 'warning', says: `not migrated: ${refusal}` };
+    if (refusal !== undefined) return { what, state: 'warning', message: `not migrated: ${refusal}` };
     if (!(error instanceof RecordsVersionError)) throw error;
-    return { what, state: 'wrong', says: error.message, code: exit.unreachable };
+    return { what, state: 'wrong', message: error.message, code: exit.unreachable };
   }
 }
 
@@ -205,10 +205,10 @@ async function checkDaemons(store: Store, troubles: readonly RedisTrouble[]): Pr
       ? {
           what: 'daemon',
           state: 'warning',
-          says: 'unknown: daemons cannot register themselves while Redis refuses writes',
+          message: 'unknown: daemons cannot register themselves while Redis refuses writes',
         }
       : daemonsCheck(running),
-    ...differences.map((says): Check => ({ what: 'policies of the daemons', state: 'warning', says })),
+    ...differences.map((message): Check => ({ what: 'policies of the daemons', state: 'warning', message })),
   ];
 }
 
@@ -216,13 +216,13 @@ function daemonsCheck(running: readonly Presence[]): Check {
   const what = 'daemon';
   const daemons = running.map(({ pid, host, roles }) => `pid ${pid} on ${host} (${roles.join(', ')})`);
   if (running.some(({ roles }) => roles.includes('scheduler')))
-    return { what, state: 'ok', says: `running: ${daemons.join('; ')}` };
+    return { what, state: 'ok', message: `running: ${daemons.join('; ')}` };
   const none =
     daemons.length === 0 ? 'none is running' : `${daemons.join('; ')}; none has the role scheduler`;
   return {
     what,
     state: 'warning',
-    says: `${none}. Scheduled runs start only while "caretaker daemon" is running`,
+    message: `${none}. Scheduled runs start only while "caretaker daemon" is running`,
   };
 }
 
@@ -230,8 +230,8 @@ async function checkFreeze(store: Store): Promise<Check[]> {
   const clock = await redisClock(store, systemClock);
   const freeze = await new FreezeStore(store).at(clock.now());
   if (!freeze) return [];
-  const says = `${formatFreeze(freeze)}: no run starts; "caretaker unfreeze" ends the freeze`;
-  return [{ what: 'freeze', state: 'warning', says }];
+  const message = `${formatFreeze(freeze)}: no run starts; "caretaker unfreeze" ends the freeze`;
+  return [{ what: 'freeze', state: 'warning', message }];
 }
 
 /** Problems of a Redis that responds. Eviction has its own check. */
@@ -244,10 +244,10 @@ async function troublesOf(store: Store, log: Log): Promise<RedisTrouble[]> {
   }
 }
 
-const troubleCheck = ({ stops, says }: RedisTrouble): Check => ({
+const troubleCheck = ({ stops, message }: RedisTrouble): Check => ({
   what: 'Redis',
   state: stops ? 'wrong' : 'warning',
-  says,
+  message,
   code: exit.unreachable,
 });
 
@@ -257,7 +257,7 @@ async function checkHeldRuns(store: Store): Promise<Check[]> {
   return held.flat().map((run) => ({
     what: 'held run',
     state: 'warning',
-    says: `${run} is held, because Redis was restored to an older state. "caretaker runs release ${run}" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
+    message: `${run} is held, because Redis was restored to an older state. "caretaker runs release ${run}" continues it and may change targets a second time; "caretaker runs cancel ${run}" cancels it`,
   }));
 }
 
@@ -275,22 +275,22 @@ async function checkRedis(store: Store, where: string): Promise<Check[]> {
       ? {
           what: 'Redis',
           state: 'wrong',
-          says: `${version} at ${where} is too old: ${MIN_REDIS.join('.')} or newer is required`,
+          message: `${version} at ${where} is too old: ${MIN_REDIS.join('.')} or newer is required`,
         }
-      : { what: 'Redis', state: 'ok', says: `${version}, ${where}` },
+      : { what: 'Redis', state: 'ok', message: `${version}, ${where}` },
     persistent
       ? persistence(fsync)
       : {
           what: 'Redis persistence',
           state: 'warning',
-          says: 'no append-only file: a crash loses the state of active runs. Set appendonly yes',
+          message: 'no append-only file: a crash loses the state of active runs. Set appendonly yes',
         },
     policy === 'noeviction' || policy === ''
-      ? { what: 'Redis eviction', state: 'ok', says: policy || 'not reported' }
+      ? { what: 'Redis eviction', state: 'ok', message: policy || 'not reported' }
       : {
           what: 'Redis eviction',
           state: 'wrong',
-          says: `${policy} may delete records of Caretaker: set maxmemory-policy noeviction`,
+          message: `${policy} may delete records of Caretaker: set maxmemory-policy noeviction`,
         },
   ];
 }
@@ -305,17 +305,17 @@ async function fsyncOf(store: Store): Promise<string | undefined> {
 
 function persistence(fsync: string | undefined): Check {
   const what = 'Redis persistence';
-  if (fsync === undefined) return { what, state: 'ok', says: 'append-only file' };
+  if (fsync === undefined) return { what, state: 'ok', message: 'append-only file' };
   if (fsync === 'always')
-    return { what, state: 'ok', says: 'append-only file, written to disk before every response' };
+    return { what, state: 'ok', message: 'append-only file, written to disk before every response' };
   if (fsync === 'no') {
-    const says =
+    const message =
       'append-only file, written to disk when the operating system decides: a power loss may lose the last 30 seconds. Set appendfsync always';
-    return { what, state: 'warning', says };
+    return { what, state: 'warning', message };
   }
-  const says =
+  const message =
     'append-only file, written to disk every second: after a power loss, up to two seconds are lost and active runs are held. appendfsync always loses nothing';
-  return { what, state: 'ok', says };
+  return { what, state: 'ok', message };
 }
 
 async function checkAccount(
@@ -344,19 +344,19 @@ async function checkAccount(
       const { meta } = await client.call('listSites', { perPage: 1 }, { requestClass: 'person' });
       const total = meta?.pagination?.totalItems;
       const sites = total === undefined ? '' : `, ${countOf(total, 'site')}`;
-      report({ what, state: 'ok', says: `${account.baseUrl} responds and accepts the token${sites}` });
+      report({ what, state: 'ok', message: `${account.baseUrl} responds and accepts the token${sites}` });
       const { limit, remaining } = await budget.state();
       const source = hasLimitHeader
         ? 'as the service reports'
         : 'the limit is requests_per_minute of the configuration, because the service does not report one';
-      const says = `${remaining} of ${limit} requests left in the current window; ${source}`;
-      report({ what: `budget of "${name}"`, state: 'ok', says });
+      const message = `${remaining} of ${limit} requests left in the current window; ${source}`;
+      report({ what: `budget of "${name}"`, state: 'ok', message });
       report(...(await checkDescription(account, budget)));
     } finally {
       await client.close();
     }
   } catch (error) {
     const code = error instanceof AccountNotSetUpError ? exit.badInput : exit.unreachable;
-    report({ what, state: 'wrong', says: messageOf(error), code });
+    report({ what, state: 'wrong', message: messageOf(error), code });
   }
 }

@@ -11,7 +11,7 @@ import { formatDuration } from '../../yaml/duration.ts';
 export interface Check {
   what: string;
   state: 'ok' | 'warning' | 'wrong';
-  says: string;
+  message: string;
   /** The exit code when the state is `wrong`. */
   code?: number;
 }
@@ -41,7 +41,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
         {
           what: 'contract',
           state: 'warning',
-          says: `the API description (openapi.json) cannot be read (HTTP ${statusCode})`,
+          message: `the API description (openapi.json) cannot be read (HTTP ${statusCode})`,
         },
       ];
     }
@@ -51,7 +51,7 @@ export async function checkDescription(account: Account, budget: Budget): Promis
       {
         what: 'contract',
         state: 'warning',
-        says: `the API description (openapi.json) cannot be read: ${messageOf(error)}`,
+        message: `the API description (openapi.json) cannot be read: ${messageOf(error)}`,
       },
     ];
   } finally {
@@ -62,16 +62,16 @@ export async function checkDescription(account: Account, budget: Budget): Promis
 function checkClock(date: string, now: number): Check {
   const theirs = Date.parse(date);
   if (Number.isNaN(theirs))
-    return { what: 'clock', state: 'warning', says: 'the service does not report its time' };
+    return { what: 'clock', state: 'warning', message: 'the service does not report its time' };
   const skew = now - theirs;
   // The header is accurate to one second.
   const seconds = Math.round(Math.max(0, Math.abs(skew) - 1_000) / 1_000);
   if (seconds * 1_000 <= MAX_SKEW_MS)
-    return { what: 'clock', state: 'ok', says: `within ${seconds + 1} s of the clock of the service` };
+    return { what: 'clock', state: 'ok', message: `within ${seconds + 1} s of the clock of the service` };
   return {
     what: 'clock',
     state: 'warning',
-    says: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the clock of the service: correct the clock of this machine`,
+    message: `${seconds < 120 ? `${seconds} s` : formatDuration(Math.round(seconds / 60) * 60_000)} ${skew > 0 ? 'ahead of' : 'behind'} the clock of the service: correct the clock of this machine`,
   };
 }
 
@@ -87,14 +87,14 @@ function checkContract(described: unknown): Check {
   const lost = ours.filter((one) => !theirs.has(one));
   const added = [...theirs].filter((one) => !ours.includes(one));
   if (lost.length === 0 && added.length === 0)
-    return { what: 'contract', state: 'ok', says: `all ${ours.length} operations` };
+    return { what: 'contract', state: 'ok', message: `all ${ours.length} operations` };
   const parts = [
     ...(lost.length > 0 ? [`the service no longer describes ${some(lost)}`] : []),
     ...(added.length > 0
       ? [`it describes ${some(added)}, which this version of Caretaker does not know`]
       : []),
   ];
-  return { what: 'contract', state: 'warning', says: parts.join('; ') };
+  return { what: 'contract', state: 'warning', message: parts.join('; ') };
 }
 
 const some = (all: readonly string[]): string =>

@@ -12,10 +12,10 @@ export async function sendReady(c: Exchange, { health }: DashboardContext): Prom
   const { redis, waiting, differences, troubles } = await health();
   const missing = [
     ...(redis === 'up' ? [] : ['Redis does not answer']),
-    ...troubles.filter(({ stops }) => stops).map(({ says }) => says),
+    ...troubles.filter(({ stops }) => stops).map(({ message }) => message),
     ...waiting.map((role) => `the ${role} is not running`),
   ];
-  const toLookAt = [...differences, ...troubles.filter(({ stops }) => !stops).map(({ says }) => says)];
+  const toLookAt = [...differences, ...troubles.filter(({ stops }) => !stops).map(({ message }) => message)];
   const warnings = toLookAt.map((sentence) => `warning: ${sentence}\n`).join('');
   return missing.length === 0
     ? c.text(`ready\n${warnings}`)

@@ -69,7 +69,7 @@ export function alertsOf(status: SystemStatus): Alert[] {
   }
   const found = [
     ...health.troubles.map(
-      ({ stops, says }): Alert => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(says) }),
+      ({ stops, message }): Alert => ({ is: stops ? 'failed' : 'partial', sentence: sentenceOf(message) }),
     ),
     ...frozen(status),
     // Processes cannot report their presence while Redis refuses to write.
