@@ -93,7 +93,9 @@ test('a list that the inventory does not hold is an error with its name, not an 
   await expect(planOver(inventory, reports)).rejects.toThrow(
     /^fleet\.json does not hold showReportTemplate \(report_template_id /,
   );
-  await expect(planOver(withoutSites, aPolicy())).rejects.toThrow('fleet.json does not hold listSites.');
+  await expect(planOver(withoutSites, aPolicy())).rejects.toThrow(
+    'fleet.json does not hold listSites. Save it again: "caretaker inventory save --policy nightly-sync"',
+  );
 });
 
 test('a plan as at a later time counts ages from that time', async () => {
@@ -207,7 +209,7 @@ describe('filters, sorts and pages give what the service gives', () => {
 
   test.each(lists)('%s', { timeout: 30_000 }, async (id) => {
     const [{ entries }, sites] = [await wholeList(id), await wholeList('listSites')];
-    const reads = readsOf({ entries: [...entries, ...sites.entries] }, 'fleet.json');
+    const reads = readsOf({ entries: [...entries, ...sites.entries] }, 'fleet.json', 'nightly-sync');
     const now = world.clock.now();
     const offline = offlineClient({ account: 'default', reads, now, serviceNow: now });
     const options = { requestClass: 'person' } as const;

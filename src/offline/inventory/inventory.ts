@@ -38,8 +38,8 @@ export const listIds = Object.keys(operations).filter(
 /** Items of a list are read by so many at a time: one that deviates costs no more than its neighbours. */
 const CHUNK = 100;
 
-/** Answers from an inventory; `name` is what errors call it. */
-export function readsOf({ entries }: Pick<Inventory, 'entries'>, name: string): Reads {
+/** Answers from an inventory for a policy. `name` is what errors call the inventory. */
+export function readsOf({ entries }: Pick<Inventory, 'entries'>, name: string, policy: string): Reads {
   const byKey = new Map(entries.map((entry) => [readKey(entry.operation, entry.params), entry]));
   const read = new Map<Recorded, readonly object[]>();
   const held = (operation: OperationId, params: Params): Recorded | undefined => {
@@ -49,7 +49,7 @@ export function readsOf({ entries }: Pick<Inventory, 'entries'>, name: string): 
   };
   const lacks = (operation: OperationId, params: Params) =>
     new NotHeldError(
-      `${name} does not hold ${describeRead(operation, params)}. Save it again with "caretaker inventory save --policy" and the name of this policy.`,
+      `${name} does not hold ${describeRead(operation, params)}. Save it again: "caretaker inventory save --policy ${policy}", or without --policy for all policies.`,
     );
   return {
     async items(list, params) {

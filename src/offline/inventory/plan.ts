@@ -19,6 +19,6 @@ export function planOverInventory(
   only?: readonly string[],
 ): Promise<Preview> {
   const serviceNow = now + inventory.serviceAt - inventory.savedAt;
-  const reads = readsOf(inventory, name);
+  const reads = readsOf(inventory, name, policy.name);
   return planOffline(policy, { reads, registry, now, serviceNow, budget }, only);
 }

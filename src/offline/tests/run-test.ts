@@ -43,7 +43,7 @@ export async function runTest({ test, policy, inventory }: LoadedTest, deps: Tes
   const now = at ?? inventory?.savedAt ?? 0;
   const serviceNow = inventory ? now + inventory.serviceAt - inventory.savedAt : now;
   const reads = inventory
-    ? readsOf(inventory, test.inventory ?? 'The inventory')
+    ? readsOf(inventory, test.inventory ?? 'The inventory', policy.name)
     : givenReads(test.given ?? {}, now);
   const { expect } = test;
   const differences = nextDifferences(expect, policy, now);
@@ -191,18 +191,9 @@ function requestDifferences(wanted: NonNullable<Expected['requests']>, found: Ch
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-const shown = ({
-  operation,
-  params,
-  body,
-}: {
-  operation: string;
-  params?: unknown;
-  body?: unknown;
-}): string =>
-  [operation, params, body]
-    .flatMap((part) => {
-      if (part === undefined) return [];
-      return typeof part === 'string' ? part : JSON.stringify(part);
-    })
+function shown({ operation, params, body }: { operation: string; params?: object; body?: unknown }): string {
+  const hasParams = params !== undefined && Object.keys(params).length > 0;
+  return [operation, ...(hasParams ? [params] : []), ...(body === undefined ? [] : [body])]
+    .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
     .join(' ');
+}
