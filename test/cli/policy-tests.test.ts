@@ -55,7 +55,7 @@ test('a broken file is shown with its place and what was meant, and the exit cod
   const { code, stderr } = await desk.run(['test', 'mine/broken.yaml']);
 
   expect(code).toBe(2);
-  expect(stderr).toContain('mine/broken.yaml:2:5: "nam" is not known here. Did you mean name?');
+  expect(stderr).toContain('mine/broken.yaml:2:5: "nam" is not a known key. Did you mean name?');
 });
 
 test('the schema of test files is printed for editors', async () => {

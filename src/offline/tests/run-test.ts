@@ -191,7 +191,15 @@ function requestDifferences(wanted: NonNullable<Expected['requests']>, found: Ch
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-function shown({ operation, params, body }: { operation: string; params?: object; body?: unknown }): string {
+function shown({
+  operation,
+  params,
+  body,
+}: {
+  operation: string;
+  params?: object | undefined;
+  body?: unknown;
+}): string {
   const hasParams = params !== undefined && Object.keys(params).length > 0;
   return [operation, ...(hasParams ? [params] : []), ...(body === undefined ? [] : [body])]
     .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
