@@ -182,7 +182,7 @@ export const refusals = (
 
 /** Why a mail was not delivered to an address: as a sentence and as a reason. */
 export interface DeliveryFailure {
-  says: string;
+  message: string;
   reason: Reason;
 }
 
@@ -199,7 +199,7 @@ export const overdue = (
     const mail = newMailTo(mails, address, before) ?? mailTo(timeless, address);
     if (mail?.status === 'delivered' || mail?.status === 'opened') return [];
     const miss = mail && failureOf(mail);
-    if (miss !== undefined) return [{ says: `${address}: ${miss}.`, reason: 'undelivered' }];
+    if (miss !== undefined) return [{ message: `${address}: ${miss}.`, reason: 'undelivered' }];
     const why = mail ? 'not delivered' : 'the service did not show the status of the mail';
-    return [{ says: `${address}: ${why} within ${formatDuration(withinMs)}.`, reason: 'timeout' }];
+    return [{ message: `${address}: ${why} within ${formatDuration(withinMs)}.`, reason: 'timeout' }];
   });

@@ -188,7 +188,7 @@ export async function reportDelivery(acting: Mailing, state: Step<'tell'>): Prom
   const { api, target, options } = acting;
   const { instead = [], refused, report } = state;
   const undelivered = await failuresOf(acting, state);
-  const failures = [...refused, ...undelivered.map(({ says }) => says)];
+  const failures = [...refused, ...undelivered.map(({ message }) => message)];
   if (failures.length === 0) {
     const findings = instead.map((message) => ({
       severity: 'warning' as const,
@@ -220,13 +220,13 @@ async function failuresOf(
 ): Promise<DeliveryFailure[]> {
   if (!ended || ended.is === 'done') return [];
   const { reason, detail = 'The status of the mail is no longer known.' } = ended;
-  if (reason !== 'timeout') return [{ reason, says: detail }];
+  if (reason !== 'timeout') return [{ reason, message: detail }];
   try {
     // The mail may have been delivered after the last sweep.
     const shown = await api.showReport({ report_id: report.id });
     return overdue(to, shown.report, { withinMs: options.delivery_timeout, before });
   } catch (error) {
     if (!problemWith(error).gone) throw error;
-    return [{ reason, says: `The report ${report.id} was deleted before its mail was delivered.` }];
+    return [{ reason, message: `The report ${report.id} was deleted before its mail was delivered.` }];
   }
 }
