@@ -149,3 +149,16 @@ test('while a matrix has errors, all policies that it made stay active', async (
 
   await said(/v\.yaml:1:\d+: "tag" must have at least 1 entry; the previous version stays active: m-a .*m-b/);
 });
+
+test('of a file with a chain, a removed predecessor is gone, and the policy that follows it is reported', async () => {
+  const after = 'name: two, schedule: { after: { policy: one } }';
+  write('a.yaml', policies('one', 'two').replace('name: two', after));
+  await said(/^info policies read again: changed two/);
+
+  write('a.yaml', policies('other', 'two').replace('name: two', after));
+
+  const line = await said(/^error .*There is no policy "one", so two is not scheduled/);
+  expect(line).toMatch(/the previous version stays active: two \(read at [^)]*\) \{/);
+  expect(names().sort()).toEqual(['other', 'three', 'two']);
+  expect(watcher.kept().map(({ name }) => name)).toEqual(['two']);
+});
