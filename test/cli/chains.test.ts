@@ -27,9 +27,10 @@ test('policies --graph shows each policy below the one that it follows', async (
   expect(stdout).toMatch(/^ {2}check +site-sync +after sync +after \d{4}-\d\d-\d\d 03:00Z/m);
   expect(stdout).toMatch(/^ {4}reports +site-sync +after check \(failed, succeeded or partial\)/m);
   const tree = await printed('policies', '--graph');
-  expect(tree).toMatchObject([
-    { name: 'sync', after: null, followed_by: [{ name: 'check', followed_by: [{ name: 'reports' }] }] },
-  ]);
+  expect(tree.find(({ name }: { name: string }) => name === 'sync')).toMatchObject({
+    after: null,
+    followed_by: [{ name: 'check', followed_by: [{ name: 'reports' }] }],
+  });
 });
 
 test('policies show names what it follows and what follows it', async () => {
@@ -43,7 +44,7 @@ test('policies show names what it follows and what follows it', async () => {
 });
 
 test('next lists a policy below each scheduled time of the one that it follows, without a time', async () => {
-  const rows = await printed('next', '--days', '1');
+  const rows = await printed('next', 'sync', 'check', 'reports', '--days', '1');
   expect(rows.map(({ policy }: { policy: string }) => policy)).toEqual(['sync', 'check', 'reports']);
   expect(rows[1]).toMatchObject({
     after: 'sync',
