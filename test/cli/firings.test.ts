@@ -123,7 +123,9 @@ test('a backfill first shows what it would do, runs the times without a run, and
   expect(dry.code).toBe(0);
   expect(dry.stdout).toMatch(new RegExp(`${day(-3)} 03:00 UTC +run +it has no record$`, 'm'));
   expect(dry.stdout).toMatch(new RegExp(`${day(-2)} 03:00 UTC +run +missed`, 'm'));
-  expect(dry.stderr).toContain('2 runs of daily, one after the other. Nothing was done;');
+  expect(dry.stderr).toContain(
+    '2 runs of daily, one after the other. This was a dry run: no run was started.',
+  );
   expect(sandbox.journal.effects).toEqual([]);
 
   const done = await backfill();
