@@ -135,13 +135,13 @@ describe('init', () => {
   });
 });
 
-test('schemas are printed separately, or both in one object', async () => {
-  const [both, policy, config] = await Promise.all(
-    [['schema'], ['schema', 'policy'], ['schema', 'config']].map(async (args) =>
+test('schemas are printed separately, or all in one object', async () => {
+  const [all, policy, config, tests] = await Promise.all(
+    [['schema'], ['schema', 'policy'], ['schema', 'config'], ['schema', 'tests']].map(async (args) =>
       JSON.parse((await desk.run(args)).stdout),
     ),
   );
-  expect(both).toEqual({ policy, config });
+  expect(all).toEqual({ policy, config, tests });
 });
 
 test('an interrupted demo suggests no command for its deleted runs', async () => {
