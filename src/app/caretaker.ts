@@ -58,7 +58,7 @@ export async function openCaretaker({
   const log = withoutRefusals(unfilteredLog);
   const [opened, registry] = await Promise.all([connectRecords(settings, log, given), loadJobs()]);
   const { records, clock, owner, redis } = opened;
-  // Before any work: Redis may have been put back to a state that is older than what was done.
+  // Before any work: Redis may have been restored to a state that is older than what was done.
   const prepare = () =>
     opened.prepare().catch((error: unknown) => {
       if (error instanceof RecordsVersionError) onOtherVersion(error);

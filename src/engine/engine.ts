@@ -46,7 +46,7 @@ export interface Engine {
    */
   nudge(runId: string): Promise<void>;
   /**
-   * Continues a run that is held because Redis was put back to an older state. Its open targets are worked
+   * Continues a run that is held because Redis was restored to an older state. Its open targets are worked
    * on, although they may have been done already.
    *
    * @throws {RunError} when there is no such run, it has ended, or it is not held.

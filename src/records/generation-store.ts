@@ -2,7 +2,7 @@
  * Stores the generation of the records: a number that only grows, with an id of these records.
  *
  * It is raised before every effect and every few seconds. A process that remembers a higher number than Redis
- * has detects that Redis was put back to an older state. A process that remembers another id detects that
+ * has detects that Redis was restored to an older state. A process that remembers another id detects that
  * Redis was emptied, or that this is another Redis.
  */
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ export type GenerationCheck =
   | ({ is: 'current' } & Generation)
   /** Redis has other records than those that were remembered. */
   | ({ is: 'emptied' } & Generation)
-  /** Redis was put back to an older state, which was last written at `at`. */
+  /** Redis was restored to an older state, which was last written at `at`. */
   | ({ is: 'older'; at: number; remembered: number } & Generation);
 
 /**
@@ -74,7 +74,7 @@ export class GenerationStore {
   }
 
   /**
-   * Changes when Redis was emptied or put back. Data that a process cached under another value is invalid.
+   * Changes when Redis was emptied or restored. Data that a process cached under another value is invalid.
    */
   get epoch(): string {
     return `${this.id} ${this.rollbacks}`;
@@ -97,7 +97,7 @@ export class GenerationStore {
     return (await this.store.hget(keys.generation, 'id')) ?? undefined;
   }
 
-  /** Raises the number, unless Redis was put back to an older state. */
+  /** Raises the number, unless Redis was restored to an older state. */
   async raise(now: number): Promise<GenerationCheck> {
     const { id: knownId, number: known } = this.remembered;
     const answer = (await raiseGeneration(this.store, {

@@ -121,7 +121,7 @@ export const Run = z.object({
   /** One sentence: why the run is blocked, was skipped, was stopped or failed. */
   detail: optional(text),
   /**
-   * Set when Redis was put back to an older state in which the run had not ended. The run continues when a
+   * Set when Redis was restored to an older state in which the run had not ended. The run continues when a
    * person releases it.
    */
   held: optional(Held),

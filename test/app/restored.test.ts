@@ -1,4 +1,4 @@
-/** A Redis that is put back to an older state, or emptied, while runs are under way. */
+/** A Redis that is restored to an older state, or emptied, while runs are under way. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,7 @@ const noted = () => world.sandbox.journal.effectsOf('createSiteNote').length;
 const logged = (pattern: RegExp) => world.log.lines.filter((line) => pattern.test(JSON.stringify(line)));
 const statusOf = async (id: string) => (await world.caretaker.records.runs.get(id))?.status;
 
-/** A run that has ended, of which Redis was put back to a state in the middle of it. */
+/** A run that has ended, of which Redis was restored to a state in the middle of it. */
 async function putBackInTheMiddle() {
   const run = await world.fire(notes);
   await until(world, () => noted() >= 3);
@@ -75,7 +75,7 @@ test('a run that was under way in the older state is held: nothing of it is sent
   await systemClock.sleep(500);
   expect(noted()).toBe(SITES);
 
-  expect(logged(/Redis was put back to its state of .*: what was done/)).toHaveLength(1);
+  expect(logged(/Redis was restored to its state of .*: it is not known what was done/)).toHaveLength(1);
 
   await engine.cancel(run.id);
   const ended = await world.ended(run);
@@ -133,7 +133,7 @@ test('a scheduled time that may have had its run is left out, and its record say
   const record = (await ledger()).find(({ scheduledFor: moment }) => moment === ran?.scheduledFor);
 
   expect(record).toMatchObject({ is: 'skipped', why: 'frozen' });
-  expect(record?.note).toMatch(/^by caretaker: Redis was put back to its state of 20/);
+  expect(record?.note).toMatch(/^by caretaker: Redis was restored to its state of 20/);
   // Later times fire.
   const now = clock.now();
   await until(world, async () =>

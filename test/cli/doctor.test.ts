@@ -136,7 +136,7 @@ test('a held run is named with the commands for it, and continues once it is rel
   const { records } = await desk.keepRedis();
   const run = aRun({ id: 'nightly-sync.20261122T010000Z', account: 'default' });
   await records.runs.create(run, { concurrency: 1, targetMs: 60_000 });
-  await records.runs.hold(run, { at: 2_000, since: 1_000 }, 'The run is held: Redis was put back.');
+  await records.runs.hold(run, { at: 2_000, since: 1_000 }, 'The run is held: Redis was restored.');
 
   const { stdout } = await desk.run(['doctor']);
   const shown = await desk.run(['runs', 'show', run.id]);
@@ -144,7 +144,7 @@ test('a held run is named with the commands for it, and continues once it is rel
   const again = await desk.run(['runs', 'release', run.id]);
 
   expect(stdout).toContain(`held run: ${run.id} is held, because Redis was restored to an older state`);
-  expect(shown.stdout).toContain('The run is held: Redis was put back.');
+  expect(shown.stdout).toContain('The run is held: Redis was restored.');
   expect(released).toMatchObject({ code: 0, stderr: expect.stringContaining(`${run.id} is released`) });
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is not held') });
   expect((await records.runs.get(run.id))?.held).toBeUndefined();

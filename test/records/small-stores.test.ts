@@ -205,7 +205,7 @@ describe('a freeze', () => {
   });
 
   test('that was over when it was noted is remembered, and ends none that holds', async () => {
-    const past = { at: NOW - 1_000, by: 'caretaker', reason: 'Redis was put back', until: NOW };
+    const past = { at: NOW - 1_000, by: 'caretaker', reason: 'Redis was restored', until: NOW };
     const freeze = { at: NOW, by: 'anna', until: NOW + 1_000 };
     await records.freeze.begin(freeze);
     await records.freeze.note(past);

@@ -27,7 +27,7 @@ export async function cancel(c: Exchange, { engine, log }: DashboardContext): Pr
   return c.redirect(runPath(id), 303);
 }
 
-/** As `runs release`: for a run that is held because Redis was put back to an older state. */
+/** As `runs release`: for a run that is held because Redis was restored to an older state. */
 export async function askToRelease(c: Exchange, context: DashboardContext): Promise<Response> {
   const run = await context.reader.run(idIn(c));
   if (!run) return sendProblem(c, context, 404, NO_RUN);

@@ -142,7 +142,7 @@ function ofAccount(account: AccountStatus, now: number, anyWorker: boolean): Ale
   const held = heldRuns.map(
     (run): Alert => ({
       is: 'blocked',
-      sentence: `The run ${run} is held because Redis was put back to an older state: release it or cancel it.`,
+      sentence: `The run ${run} is held because Redis was restored to an older state: release it or cancel it.`,
     }),
   );
   if (blocked) {

@@ -232,14 +232,14 @@ export function timedOut(target: Target, now: number): TargetIn<'ended'> {
 
 /**
  * A target that ends while its run is held. It is unknown what was done to it after the state that Redis was
- * put back to.
+ * restored to.
  */
 export const unknownAfterRollback = (target: Target, { since }: Held, now: number): TargetIn<'ended'> =>
   ended(
     target,
     'failed',
     'unknown-effect',
-    `Redis was put back to its state of ${isoMinute(since)}: it is not known whether the target was changed after that.`,
+    `Redis was restored to its state of ${isoMinute(since)}: it is not known whether the target was changed after that.`,
     now,
   );
 

@@ -1,5 +1,5 @@
 /**
- * Detects that Redis was put back to an older state, or emptied, while this process runs or before it was
+ * Detects that Redis was restored to an older state, or emptied, while this process runs or before it was
  * started.
  *
  * The process remembers the number of `records/generation-store.ts`, and writes it into the data folder
@@ -75,12 +75,12 @@ export async function openContinuity({
       const held = { at: now, since: seen.at };
       const runs = await holdRuns({ records, log }, held);
       if (await generation.continueFromOlder(seen, now)) {
-        const reason = `Redis was put back to its state of ${isoMinute(seen.at)}`;
+        const reason = `Redis was restored to its state of ${isoMinute(seen.at)}`;
         await records.freeze.note({ at: seen.at - MARGIN_MS, until: now, by: 'caretaker', reason });
       }
       log.error(
         { held: runs.length },
-        `Redis was put back to its state of ${isoMinute(seen.at)}: it is not known what was done after that. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
+        `Redis was restored to its state of ${isoMinute(seen.at)}: it is not known what was done after that. Runs that had not ended are held: ${runs.length} ("caretaker runs" lists them), and runs that were due meanwhile are skipped ("caretaker backfill" runs them).`,
       );
     }
     remember();

@@ -10,7 +10,7 @@ import type { Held, Run } from '../../run/run.ts';
 import type { EngineDeps } from '../deps.ts';
 
 export const heldSince = ({ since }: Held): string =>
-  `Redis was put back to its state of ${isoMinute(since)}, and it is not known what the run did after that`;
+  `Redis was restored to its state of ${isoMinute(since)}, and it is not known what the run did after that`;
 
 /**
  * Holds every run of every account that has not ended. Returns all of them, also those that another process

@@ -284,7 +284,7 @@ describe('nothing is planned', () => {
       await world.fire(aPolicy({ name: 'held' })),
     ];
     await runs.end(ending, 'cancelled', 'By hand.');
-    await runs.hold(held, { at: world.clock.now(), since: world.clock.now() }, 'Redis was put back.');
+    await runs.hold(held, { at: world.clock.now(), since: world.clock.now() }, 'Redis was restored.');
 
     await planned(ending);
     await planned(held);
