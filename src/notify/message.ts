@@ -51,7 +51,7 @@ const verbs: Record<RunStatus, string> = {
   queued: 'is waiting',
   planning: 'is being planned',
   running: 'is running',
-  blocked: 'is blocked because the account refuses us',
+  blocked: 'is blocked because the account refuses access',
   succeeded: 'succeeded',
   partial: 'ended with failures',
   failed: 'failed',

@@ -250,7 +250,7 @@ const Timeout = z
   });
 
 /**
- * What a policy may notify about: every end of a run, that the account refuses us, that it was paused by
+ * What a policy may notify about: every end of a run, that the account refuses access, that it was paused by
  * itself, and that findings are new or resolved.
  */
 const tellable = [

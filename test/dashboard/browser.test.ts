@@ -64,7 +64,7 @@ test.skipIf(withoutBrowser)('a banner that appears is in sight, and moves nothin
   await world.records.accounts.block('default', { since: 1, why: 'HTTP 401' });
   await world.records.runs.move(aRun(), 'blocked', { at: Date.now() });
 
-  const banner = page.getByText('The account default refuses us');
+  const banner = page.getByText('The account default refuses access');
   await banner.waitFor();
   const after = await page.getByRole('heading', { name: 'nightly-sync blocked' }).boundingBox();
   expect(after?.y).toBe(before?.y);

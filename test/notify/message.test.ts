@@ -23,7 +23,7 @@ test.each([
     runOf('stopped', { planned: 9, failed: 1, skipped: 8 }, 'Stopped after 1 of 9 targets failed.'),
     'sweep was stopped by a safety limit: of 9 targets, 1 failed and 8 were skipped (Stopped after 1 of 9 targets failed).',
   ],
-  [runOf('blocked', { planned: 9 }), 'sweep is blocked because the account refuses us.'],
+  [runOf('blocked', { planned: 9 }), 'sweep is blocked because the account refuses access.'],
 ])('people are told what happened in one sentence (%#)', (run, sentence) => {
   expect(sentenceAbout(run)).toBe(sentence);
 });

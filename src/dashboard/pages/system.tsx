@@ -103,7 +103,7 @@ const AccountRow = ({
       <td data-label="Service">
         {blocked ? (
           <>
-            refuses us since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
+            refuses access since <Time at={blocked.since} now={now} />: <Sentence text={blocked.why} />
           </>
         ) : failingSince === undefined ? (
           'no failures'
