@@ -1,4 +1,6 @@
-/** Findings from run to run, over a real Redis: what is new, still there and resolved is known once. */
+/**
+ * Findings compared from run to run, with a real Redis: new, continuing and resolved are each reported once.
+ */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { EngineDeps } from '../../src/engine/deps.ts';
 import { finishIfDone } from '../../src/engine/finish-run.ts';
@@ -36,7 +38,7 @@ function aProcess({ comparesInfo }: { comparesInfo?: true } = {}) {
   return { records, deps, told };
 }
 
-/** A target that ended with these messages, each about the same as in other runs. */
+/** A target that ended with these findings, each with the same subject as in other runs. */
 const ending = (id: string, messages: string[] = [], changes: Partial<Target> = {}): Target =>
   aTarget(id, {
     state: 'ended',
@@ -49,7 +51,7 @@ const finding = (message: string): Finding => ({ severity: 'warning', about: 'ba
 
 let started = NOON;
 
-/** A run whose targets have ended, and that has not. */
+/** An active run whose targets have all ended. */
 async function planned(targets: Target[], changes: Partial<Run> = {}, only: string[] = []): Promise<Run> {
   const { records } = aProcess();
   started += 60_000;
@@ -64,7 +66,7 @@ async function planned(targets: Target[], changes: Partial<Run> = {}, only: stri
   return run;
 }
 
-/** The same, brought to its end; what it says of its findings. */
+/** The same run, ended. Returns how its findings changed. */
 async function ended(...given: Parameters<typeof planned>) {
   const run = await planned(...given);
   const { deps, records } = aProcess();
@@ -86,7 +88,7 @@ function changesOf(run: Run | undefined) {
   };
 }
 
-/** What is known of the policy's findings. */
+/** The stored findings of the policy. */
 async function known() {
   const all: string[] = [];
   for await (const page of openRecords(redis).findings.pages('agency', 'nightly'))
@@ -94,7 +96,7 @@ async function known() {
   return all.sort();
 }
 
-test('a finding is new once, still there as long as it is seen, and resolved once', async () => {
+test('a finding is new once, continues as long as it is found, and is resolved once', async () => {
   expect(await ended([ending('a', ['3 days']), ending('b')])).toEqual({
     open: 1,
     new: 1,
@@ -112,7 +114,7 @@ test('a finding is new once, still there as long as it is seen, and resolved onc
   expect(await known()).toEqual([]);
 });
 
-test('the time since which it is there is the beginning of the first run that saw it', async () => {
+test('a finding exists since the start of the first run that found it', async () => {
   const first = await planned([ending('a', ['x'])]);
   const { deps, records } = aProcess();
   await finishIfDone(deps, first.id);
@@ -125,7 +127,7 @@ test('the time since which it is there is the beginning of the first run that sa
   expect((await records.runs.get(last.id))?.findings?.firstResolved?.[0]?.since).toBe(begun);
 });
 
-test('a target that is gone from a whole selection has no findings any more', async () => {
+test('a target that no longer exists has no findings after a run over the whole selection', async () => {
   await ended([ending('a', ['x']), ending('b', ['y'])]);
   expect(await ended([ending('b', ['y'])])).toMatchObject({ resolved: 1, firstResolved: ['a: x'] });
 });
@@ -140,7 +142,7 @@ describe('nothing is resolved', () => {
     ['its time was over', { outcome: 'failed', reason: 'timeout' }],
     ['the service was not there', { outcome: 'failed', reason: 'unavailable' }],
     ['it was cancelled', { outcome: 'cancelled', reason: 'run-cancelled' }],
-  ] as const)('on a target of which %s', async (_, changes) => {
+  ] as const)('on a target where %s', async (_, changes) => {
     const { resolved } = (await ended([ending('a', [], changes), ending('b', ['y'])])) ?? {};
     expect(resolved).toBe(0);
     expect(await known()).toEqual(['a: x', 'b: y']);
@@ -151,7 +153,7 @@ describe('nothing is resolved', () => {
     expect(await known()).toEqual(['a: x', 'b: y']);
   });
 
-  test('on targets that a run over others did not look at', async () => {
+  test('on targets that a run over other targets did not check', async () => {
     expect(await ended([ending('a')], {}, ['a'])).toMatchObject({ resolved: 1, firstResolved: ['a: x'] });
     expect(await known()).toEqual(['b: y']);
   });
@@ -162,7 +164,7 @@ describe('nothing is resolved', () => {
     expect(await known()).toEqual(['b: y']);
   });
 
-  test('by a run whose plan could not be made', async () => {
+  test('by a run that could not be planned', async () => {
     const { records, deps } = aProcess();
     const run = aRun({ job: 'site-sync' });
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
@@ -173,14 +175,14 @@ describe('nothing is resolved', () => {
     expect(await known()).toEqual(['a: x', 'b: y']);
   });
 
-  test('by an earlier run that ends later, and it adds nothing old', async () => {
+  test('by an earlier run that ends later, which adds no old findings either', async () => {
     const before = started - 30_000;
     expect(await ended([ending('c', ['z'])], { startedAt: before })).toBeUndefined();
     expect(await known()).toEqual(['a: x', 'b: y']);
   });
 });
 
-test('remarks of a run are no findings from run to run, unless the job wants them to be', async () => {
+test('remarks of severity info are not compared from run to run unless the job asks for it', async () => {
   const remark: Finding = { severity: 'info', about: 'schedule', message: 'Active.' };
   const target = () => ending('a', [], { findings: [remark] });
   expect(await ended([target()])).toBeUndefined();
@@ -191,7 +193,7 @@ test('remarks of a run are no findings from run to run, unless the job wants the
   expect(changesOf(await records.runs.get(run.id))).toMatchObject({ open: 1, new: 1 });
 });
 
-test('of several lines about the same thing the gravest counts, as one finding', async () => {
+test('several findings with the same subject count as one, with the highest severity', async () => {
   const lines: Finding[] = [finding('mild'), { ...finding('grave'), severity: 'error' }, finding('mild too')];
   expect(await ended([ending('a', ['x'], { findings: lines })])).toEqual({
     open: 1,
@@ -201,7 +203,7 @@ test('of several lines about the same thing the gravest counts, as one finding',
   });
 });
 
-test('ten thousand findings are counted, and ten are named', async () => {
+test('ten thousand findings are counted, and ten of them are listed', async () => {
   const many = Array.from({ length: 10_000 }, (_, at) => ending(`site-${at}`, ['x']));
   const first = await ended(many);
   expect(first).toMatchObject({ open: 10_000, new: 10_000, resolved: 0 });
@@ -214,7 +216,7 @@ test('ten thousand findings are counted, and ten are named', async () => {
 describe('when a process dies while it ends a run', () => {
   const many = (message: string) => Array.from({ length: 1_200 }, (_, at) => ending(`site-${at}`, [message]));
 
-  /** Every write of the end of a run, by the store and method that makes it, and how often it is made. */
+  /** Every write at the end of a run: the store, the method, and the number of the call. */
   test.each([
     ['before the first page of findings', 'findings', 'note', 1, 'before'],
     ['after the first page of findings', 'findings', 'note', 1, 'after'],
@@ -222,37 +224,40 @@ describe('when a process dies while it ends a run', () => {
     ['before findings are resolved', 'findings', 'resolve', 1, 'before'],
     ['after some are resolved', 'findings', 'resolve', 1, 'after'],
     ['before the run is moved to its end', 'runs', 'move', 1, 'before'],
-  ] as const)('%s, whoever ends it again gets the same answer, once', async (_, store, method, nth, when) => {
-    await ended([...many('old').slice(0, 600), ending('gone', ['gone'])]);
-    const run = await planned(many('x'));
-    const dying = aProcess();
-    let calls = 0;
-    around(
-      dying.records[store] as never,
-      method as never,
-      (async (call: () => Promise<unknown>) => {
-        calls += 1;
-        if (calls > nth) return new Promise(() => undefined);
-        if (calls === nth && when === 'before') throw new Error('killed');
-        const result = await call();
-        if (calls === nth) throw new Error('killed');
-        return result;
-      }) as never,
-    );
-    await expect(finishIfDone(dying.deps, run.id)).rejects.toThrow('killed');
-    expect(dying.told).toEqual([]);
+  ] as const)(
+    '%s, the process that ends it again gets the same result, once',
+    async (_, store, method, nth, when) => {
+      await ended([...many('old').slice(0, 600), ending('gone', ['gone'])]);
+      const run = await planned(many('x'));
+      const dying = aProcess();
+      let calls = 0;
+      around(
+        dying.records[store] as never,
+        method as never,
+        (async (call: () => Promise<unknown>) => {
+          calls += 1;
+          if (calls > nth) return new Promise(() => undefined);
+          if (calls === nth && when === 'before') throw new Error('killed');
+          const result = await call();
+          if (calls === nth) throw new Error('killed');
+          return result;
+        }) as never,
+      );
+      await expect(finishIfDone(dying.deps, run.id)).rejects.toThrow('killed');
+      expect(dying.told).toEqual([]);
 
-    const [other, third] = [aProcess(), aProcess()];
-    await Promise.all([finishIfDone(other.deps, run.id), finishIfDone(third.deps, run.id)]);
+      const [other, third] = [aProcess(), aProcess()];
+      await Promise.all([finishIfDone(other.deps, run.id), finishIfDone(third.deps, run.id)]);
 
-    const told = [...other.told, ...third.told];
-    expect(told).toHaveLength(1);
-    expect(changesOf(told[0])).toMatchObject({
-      open: 1_200,
-      new: 600,
-      resolved: 1,
-      firstResolved: ['gone: gone'],
-    });
-    expect(await known()).toHaveLength(1_200);
-  });
+      const told = [...other.told, ...third.told];
+      expect(told).toHaveLength(1);
+      expect(changesOf(told[0])).toMatchObject({
+        open: 1_200,
+        new: 600,
+        resolved: 1,
+        firstResolved: ['gone: gone'],
+      });
+      expect(await known()).toHaveLength(1_200);
+    },
+  );
 });

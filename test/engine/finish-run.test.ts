@@ -5,7 +5,7 @@ test('a number of failures stops a run of any size', () => {
   expect([1, 5, 500].map((planned) => failuresThatStop({ count: 1 }, planned))).toEqual([1, 1, 1]);
 });
 
-test('a share is that of the plan, and never fewer than three failures', () => {
+test('a percentage of failures is based on the plan, and stops the run after three failures at the earliest', () => {
   expect([1, 5, 30, 31, 500].map((planned) => failuresThatStop({ percent: 10 }, planned))).toEqual([
     3, 3, 3, 4, 50,
   ]);

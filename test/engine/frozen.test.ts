@@ -1,6 +1,6 @@
 /**
- * A worker that stands still for longer than others wait for it, as a process of its own, at each step of an
- * effect.
+ * A worker in a process of its own, suspended at each step of an effect for longer than the time after which
+ * others take over its work.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { startWorld, until, type World } from '../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-/** A worker that stops itself (SIGSTOP) at a step of its first sync. */
+/** A worker that suspends itself (SIGSTOP) at a step of its first sync. */
 function frozenAt(step: string) {
   const { caretaker, clock } = world;
   const facts = {
@@ -31,12 +31,12 @@ function frozenAt(step: string) {
 }
 
 test.each(['before-intent', 'after-intent', 'after-answer', 'after-result'])(
-  'a worker that is stopped %s, and woken when others have ended its run, sends and writes nothing',
+  'a worker that is suspended %s, and resumed after others ended its run, sends and writes nothing',
   async (step) => {
     world = await startWorld({ sites: 3, work: false });
     const sites = world.sandbox.siteIds().map((id) => world.sandbox.site(id));
-    // They go on until all are followed: of one that had ended, clocks at this speed do not tell whose it
-    // was.
+    // The syncs run until all are followed. If one had ended, the service's clock at this speed would not
+    // show which run started it.
     for (const site of sites) site.syncTakes(86_400_000);
     const run = await world.fire(aPolicy());
     const { child, isCut, ended } = frozenAt(step);

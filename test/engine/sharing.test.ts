@@ -1,4 +1,6 @@
-/** Runs that share an account's requests: who goes ahead, who waits, and what is left when they are over. */
+/**
+ * Runs that share the requests of an account: which goes first, which waits, and what is left when they end.
+ */
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { keys, keysOfRun } from '../../src/records/keys.ts';
@@ -10,7 +12,7 @@ afterEach(() => world.stop());
 
 const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
 
-test('a run of five ends while one of a hundred and fifty, which began before it, uses up every window', async () => {
+test('a run of five targets ends while an earlier run of a hundred and fifty uses up every window', async () => {
   world = await startWorld({ sites: 160, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
   const sites = world.sandbox.siteIds();
   const large = await world.fire(aPolicy({ name: 'large', limits }), sites.slice(0, 150));
@@ -25,7 +27,7 @@ test('a run of five ends while one of a hundred and fifty, which began before it
   expect((await world.ended(large)).counts.planned).toBe(150);
 });
 
-test('no more of a run is in the queue than the budget lets go in a window', async () => {
+test('a run has no more entries in the queue than the budget allows in one window', async () => {
   world = await startWorld({ sites: 120, rateLimit: 60, budget: { requestsPerMinute: 60, reserve: 0 } });
   let most = 0;
   const run = await world.fire(aPolicy({ limits }));
@@ -38,7 +40,7 @@ test('no more of a run is in the queue than the budget lets go in a window', asy
   expect(most).toBeLessThanOrEqual(60);
 });
 
-test('plans that wait for the budget hold no slot of the queue, and each asks for its pages once', async () => {
+test('plans that wait for the budget occupy no slot of the queue, and each requests its pages once', async () => {
   world = await startWorld({
     sites: 3,
     rateLimit: 60,
@@ -70,7 +72,7 @@ test('plans that wait for the budget hold no slot of the queue, and each asks fo
   expect(answered.length).toBeGreaterThan(0);
 });
 
-test('runs that ended or were cancelled leave nothing behind but what is remembered of them', async () => {
+test('ended and cancelled runs leave nothing in Redis but their records', async () => {
   world = await startWorld({ sites: 8 });
   const redis = new Redis(world.redis.options);
   const keysNow = async () => (await redis.keys('*')).sort();

@@ -6,10 +6,10 @@ import { startWorld, type World } from '../../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-/** One attempt is all that a site has. */
+/** A site has one attempt only. */
 const once = aPolicy({ retry: { ...aPolicy().retry, attempts: 1 } });
 
-/** A world of one site, in which `around` decides when the request that starts its sync is sent. */
+/** Starts a world with one site. `around` decides when the request that starts its sync is sent. */
 async function syncing(meanwhile: (send: () => Promise<unknown>) => Promise<unknown>) {
   world = await startWorld({ sites: 1, work: false });
   let isFirst = true;
@@ -23,7 +23,7 @@ async function syncing(meanwhile: (send: () => Promise<unknown>) => Promise<unkn
   return { run, working };
 }
 
-/** Somebody else asks on the same account; whether there is an answer. */
+/** Sends another request on the same account. Returns whether it was answered. */
 async function somebodyElse(): Promise<boolean> {
   const { client } = (await world.another({ work: false })).link('default');
   return client.call('listTags', {}, { requestClass: 'person' }).then(
@@ -32,7 +32,7 @@ async function somebodyElse(): Promise<boolean> {
   );
 }
 
-test('an outage that begins in the middle of a step uses up no attempt, though others were just answered', async () => {
+test('an outage that begins during a step uses up no attempt, even if other requests were just answered', async () => {
   const { run, working } = await syncing(async (send) => {
     expect(await somebodyElse()).toBe(true);
     world.sandbox.outage.begin('status-503');
@@ -48,7 +48,7 @@ test('an outage that begins in the middle of a step uses up no attempt, though o
   expect(await world.targets(run)).toMatchObject([{ reason: 'done', attempts: 0 }]);
 });
 
-test('an outage uses up no attempt of a request sent in it, though others are answered before that one fails', async () => {
+test('a request sent during an outage uses up no attempt, even if others are answered before it fails', async () => {
   const { run, working } = await syncing(async (send) => {
     world.sandbox.outage.begin('status-503');
     expect(await somebodyElse()).toBe(false);
@@ -65,7 +65,7 @@ test('an outage uses up no attempt of a request sent in it, though others are an
   expect(await world.targets(run)).toMatchObject([{ reason: 'done', attempts: 0 }]);
 });
 
-test('a request that alone gets no answer, while the service has one for others, uses up an attempt', async () => {
+test('a request that gets no response while others are answered uses up an attempt', async () => {
   const { run, working } = await syncing((send) => {
     world.sandbox.failNext({ operation: 'syncSite' }, 'status-503');
     return send();
@@ -78,7 +78,7 @@ test('a request that alone gets no answer, while the service has one for others,
   expect(world.sandbox.journal.effectsOf('syncSite')).toEqual([]);
 });
 
-test('many that fail at once ask together whether the service is there', async () => {
+test('many requests that fail at the same time share one check whether the service is available', async () => {
   world = await startWorld({ sites: 1, work: false });
   const { client } = world.caretaker.link('default');
   const asked: string[] = [];

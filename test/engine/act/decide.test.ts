@@ -25,7 +25,7 @@ const acting: TargetIn<'acting'> = {
   waits: 0,
   startedAt: 1,
 };
-/** The same target, handed out again. */
+/** The same target, dispatched again. */
 const again = (target: Target) =>
   aTarget(target.id, { ...target, state: 'acting' } as never) as TargetIn<'acting'>;
 const intent = { operation: 'syncSite', at: now - 5_000 };
@@ -33,7 +33,7 @@ const watch = { kind: 'sync', siteId: 'a', snapshotId: 's1', since: now } as con
 const failing = (error: unknown, target = acting, changes: Partial<Circumstances> = {}) =>
   decide(target, { error }, { ...circumstances, ...changes });
 
-describe('what a job answers', () => {
+describe('what a job returns', () => {
   test('is recorded with at most 100 findings of 300 characters, and without secrets', () => {
     const finding = (message: string) => ({ severity: 'info' as const, about: 'log', message });
     const { target } = decide(
@@ -53,7 +53,7 @@ describe('what a job answers', () => {
     expect(findings.at(-1)?.message).toBe('52 more findings were not kept.');
   });
 
-  test('an end is written with its outcome, and what was only needed on the way is dropped', () => {
+  test('an ended target is stored with its outcome, and fields that only active targets need are removed', () => {
     const { target } = decide(
       { ...acting, intent, deadline: 9 },
       { is: 'done', reason: 'done' },
@@ -73,13 +73,13 @@ describe('what a job answers', () => {
     });
   });
 
-  test('work that has started is followed: the intent has its result', () => {
+  test('work that has started is followed: the intent stores its result', () => {
     const { target } = decide({ ...acting, intent }, { is: 'following', watch }, circumstances);
     expect(target).toMatchObject({ state: 'following', watch });
     expect(target.intent).toBeUndefined();
   });
 
-  test('a conflict waits longer each time, and uses up no attempt', () => {
+  test('the wait after a conflict grows each time, and a conflict uses up no attempt', () => {
     const first = decide(acting, { is: 'waiting', reason: 'conflict' }, circumstances);
     const second = decide(again(first.target), { is: 'waiting', reason: 'conflict' }, circumstances);
     const third = decide(again(second.target), { is: 'waiting', reason: 'conflict' }, circumstances);
@@ -91,7 +91,7 @@ describe('what a job answers', () => {
     expect(third.target).toMatchObject({ state: 'waiting', reason: 'conflict', attempts: 0, waits: 3 });
   });
 
-  test('a run that was cancelled gives the target its outcome', () => {
+  test('a target of a cancelled run ends with the outcome that the run gives it', () => {
     expect(decide(acting, { is: 'run-cancelled', ending: 'cancelled' }, circumstances).target).toMatchObject({
       outcome: 'cancelled',
       reason: 'run-cancelled',
@@ -104,7 +104,7 @@ describe('what a job answers', () => {
     });
   });
 
-  test('an effect that cannot be ruled out yet keeps its intent until it can', () => {
+  test('an effect that cannot be ruled out yet keeps its intent until it can be', () => {
     const { target, dueAt } = decide(
       { ...acting, intent },
       { is: 'too-early', at: now + 40_000 },
@@ -115,11 +115,11 @@ describe('what a job answers', () => {
   });
 });
 
-describe('what the service answers', () => {
+describe('what the service responds', () => {
   test.each([
     ['400 and 422', new RejectedError('syncSite', 422, { message: 'No.' }), 'failed', 'rejected', 'No.'],
     ['404', new GoneError('syncSite'), 'skipped', 'gone', undefined],
-  ])('%s is an end', (_, error, outcome, reason, detail) => {
+  ])('%s ends the target', (_, error, outcome, reason, detail) => {
     expect(failing(error).target).toMatchObject({
       state: 'ended',
       outcome,
@@ -128,19 +128,19 @@ describe('what the service answers', () => {
     });
   });
 
-  test('a spent budget waits for the next window and uses nothing up', () => {
+  test('an exhausted budget waits for the next window and uses up no attempt', () => {
     const { target, dueAt } = failing(new BudgetSpentError('default', now + 20_000));
     expect(target).toMatchObject({ state: 'waiting', attempts: 0, waits: 0 });
     expect(dueAt).toBe(now + 20_000);
   });
 
-  test('a refused account is to be blocked; the target waits and uses nothing up', () => {
+  test('a refused account blocks the run; the target waits and uses up no attempt', () => {
     const error = new AccountRefusedError('default', 401);
     const decision = failing(error);
     expect(decision).toMatchObject({ refused: error, target: { state: 'waiting', attempts: 0 } });
   });
 
-  test('409 waits', () => {
+  test('409 makes the target wait', () => {
     expect(failing(new ConflictError('syncSite', { message: 'Busy.' })).target).toMatchObject({
       state: 'waiting',
       reason: 'conflict',
@@ -149,11 +149,11 @@ describe('what the service answers', () => {
   });
 });
 
-describe('no usable answer', () => {
+describe('no usable response', () => {
   const lost = new UnavailableError('syncSite', true, 'the connection was cut');
   const neverSent = new UnavailableError('syncSite', false, 'nothing listens there');
 
-  test('a request that never left is tried again soon, and uses up no attempt however often', () => {
+  test('a request that was never sent is retried soon, and uses up no attempt however often', () => {
     const { target, dueAt } = failing(neverSent);
     expect(target).toMatchObject({ state: 'waiting', attempts: 0 });
     expect(dueAt).toBe(now + 5_000);
@@ -168,7 +168,7 @@ describe('no usable answer', () => {
     });
   });
 
-  test('in an outage it uses up no attempt, be it the last one, and is tried again within a minute', () => {
+  test('during an outage it uses up no attempt, not even the last one, and is retried within a minute', () => {
     const outage = { countsAsAttempt: false };
     expect(failing(lost, { ...acting, intent, waits: 10 }, outage).dueAt).toBe(now + 60_000);
     expect(failing(lost, { ...acting, intent }, outage).target).toMatchObject({
@@ -181,7 +181,7 @@ describe('no usable answer', () => {
     });
   });
 
-  test('a redirect that is not followed is no answer: the intent stays, and an attempt is used up', () => {
+  test('a redirect that is not followed is no response: the intent stays, and an attempt is used up', () => {
     const where = { account: 'default', baseUrl: 'http://localhost/api/v6' };
     const redirected = new RedirectedError('syncSite', where, undefined, { status: 302 });
     expect(failing(redirected, { ...acting, intent }).target).toMatchObject({
@@ -197,7 +197,7 @@ describe('no usable answer', () => {
     });
   });
 
-  test('the last attempt ends it, unless an effect may have happened: that is looked into first', () => {
+  test('the last attempt ends the target, unless an effect may have happened: then it is reconciled first', () => {
     const tried = { ...acting, attempts: 2 };
     expect(failing(lost, tried).target).toMatchObject({
       outcome: 'failed',
@@ -207,7 +207,7 @@ describe('no usable answer', () => {
     expect(failing(lost, { ...tried, intent }).target).toMatchObject({ state: 'waiting', intent });
   });
 
-  test('a reconcile that is refused leaves the effect unknown, and says so', () => {
+  test('a reconcile that is refused ends the target as unknown, with the refusal in its message', () => {
     const refused = failing(new RejectedError('showSite', 422, { message: 'No.' }), { ...acting, intent });
     expect(refused.target).toMatchObject({ outcome: 'failed', reason: 'unknown-effect' });
   });
@@ -218,7 +218,7 @@ describe('no usable answer', () => {
       unexpected: bug,
       target: { outcome: 'failed', reason: 'internal' },
     });
-    // With an effect that may have happened, that is looked into first.
+    // An effect that may have happened is reconciled first.
     expect(failing(bug, { ...acting, intent })).toMatchObject({
       unexpected: bug,
       target: { state: 'waiting', intent },
@@ -226,21 +226,21 @@ describe('no usable answer', () => {
   });
 });
 
-describe('time is up', () => {
-  test('for work that was followed: timeout', () => {
+describe('a target over its time limit', () => {
+  test('that was followed ends with timeout', () => {
     expect(timedOut(aTarget('a', { state: 'following', watch }), now)).toMatchObject({
       outcome: 'failed',
       reason: 'timeout',
     });
   });
-  test('names the task that it waited for', () => {
+  test('is recorded with the task that it waited for', () => {
     const task = { kind: 'task', label: 'The task task-7', since: 1 };
     expect(timedOut(aTarget('a', { state: 'following', watch: task }), now)).toMatchObject({
       reason: 'timeout',
       detail: 'The task task-7 was still under way.',
     });
   });
-  test('for a lost answer: unknown-effect, naming the operation', () => {
+  test('whose answer was lost ends with unknown-effect, which names the operation', () => {
     expect(timedOut({ ...acting, intent }, now)).toMatchObject({
       reason: 'unknown-effect',
       detail: 'The answer to syncSite was lost.',
@@ -249,10 +249,10 @@ describe('time is up', () => {
       'The answer to syncSite was lost. HTTP 503.',
     );
   });
-  test.each(['waiting', 'acting'] as const)('for a conflict that never ended: conflict (%s)', (state) => {
+  test.each(['waiting', 'acting'] as const)('whose conflict never ended ends with conflict (%s)', (state) => {
     expect(timedOut(aTarget('a', { state, reason: 'conflict' }), now).reason).toBe('conflict');
   });
-  test('an ended record holds nothing but what a person may ask for', () => {
+  test('an ended record keeps only the fields that are shown to people', () => {
     const record = ended({ ...acting, intent, watch, deadline: 3 }, 'failed', 'timeout', undefined, now);
     expect(Object.keys(record).sort()).toEqual(
       [

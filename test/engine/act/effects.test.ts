@@ -13,13 +13,13 @@ afterEach(() => world.stop());
 type Process = World['caretaker'];
 const syncs = () => world.sandbox.journal.effectsOf('syncSite');
 
-/** Lets the claims of a process lapse, as they do when the whole process stands still. */
+/** Lets the claims of a process expire, as happens when the whole process is suspended. */
 const standStill = ({ records }: Process) => around(records.targets, 'renew', async () => true);
 
-describe('a process that is held up', () => {
+describe('a process that is suspended', () => {
   /**
-   * Has another process end the run while `held` stands at `gate` and begins nothing else, then lets it go
-   * on.
+   * Has another process end the run while `held` is suspended at `gate` and starts nothing else, then resumes
+   * it.
    */
   async function overtake(held: Process, gate: Gate) {
     const run = await world.fire(aPolicy());
@@ -34,7 +34,7 @@ describe('a process that is held up', () => {
     return { end, before };
   }
 
-  test('before it could note its intent sends nothing any more: another has done the work', async () => {
+  test('before it stores its intent sends nothing afterwards: another process has done the work', async () => {
     world = await startWorld({ sites: 1, work: false });
     const gate = aGate();
     standStill(world.caretaker);
@@ -51,7 +51,7 @@ describe('a process that is held up', () => {
     expect(syncs()).toHaveLength(1);
   });
 
-  test('between its intent and the request does not send late: another has looked and done the work', async () => {
+  test('between its intent and the request sends nothing late: another process has checked and done the work', async () => {
     world = await startWorld({ sites: 1, work: false });
     const gate = aGate();
     standStill(world.caretaker);
@@ -69,8 +69,8 @@ describe('a process that is held up', () => {
   });
 });
 
-describe('a change whose answer was lost and whose effect is not there', () => {
-  test('is sent again no sooner than 45 s after its intent: until then it may still be on its way', async () => {
+describe('a change whose answer was lost and that did not happen', () => {
+  test('is sent again 45 s after its intent at the earliest: until then the request may still arrive', async () => {
     world = await startWorld({ sites: 1, speedUp: 20 });
     world.sandbox.failNext({ operation: 'syncSite' }, 'reset-before');
     const retry = { ...aPolicy().retry, delayMs: 1_000, maxDelayMs: 1_000 };
@@ -93,7 +93,7 @@ describe('a change whose answer was lost and whose effect is not there', () => {
 });
 
 describe('a step that takes long', () => {
-  test('is left alone as long as its process is alive', async () => {
+  test('is not taken over as long as its process is alive', async () => {
     world = await startWorld({ sites: 1, work: false, speedUp: 20 });
     world.sandbox.site('site-0001').syncTakes(5_000);
     const gate = aGate();
@@ -107,7 +107,7 @@ describe('a step that takes long', () => {
     const working = world.caretaker.engine.work(50);
     await gate.reached;
     const [acting] = await world.targets(run);
-    // Twice as long as a silent worker is waited for.
+    // Twice as long as the time after which a silent worker counts as lost.
     await world.clock.sleep(45_000);
     const [still] = await world.targets(run);
 
@@ -122,8 +122,8 @@ describe('a step that takes long', () => {
   });
 });
 
-describe('what fails after the service has acted', () => {
-  test('a budget that cannot be told of the answer loses nothing of it', async () => {
+describe('an error after the service has carried out the request', () => {
+  test('in the budget, which cannot record the answer, loses nothing of the answer', async () => {
     world = await startWorld({ sites: 1, work: false });
     let failures = 0;
     around(world.caretaker.link('default').budget, 'learn', (call) => {
@@ -141,7 +141,7 @@ describe('what fails after the service has acted', () => {
     expect(syncs()).toHaveLength(1);
   });
 
-  test('an error that nobody foresaw is looked into, and the sync that began is followed', async () => {
+  test('that is unexpected is reconciled, and the sync that began is followed', async () => {
     world = await startWorld({ sites: 1, work: false });
     let failures = 0;
     around(world.caretaker.link('default').client, 'call', async (call, operation) => {
@@ -162,11 +162,11 @@ describe('what fails after the service has acted', () => {
   });
 });
 
-describe('a request that the service turns away for a moment (429)', () => {
-  test('is sent again when the next window has begun meanwhile, and uses nothing up', async () => {
+describe('a request that the service rejects temporarily (429)', () => {
+  test('is sent again once the next window has begun, and uses up no attempt', async () => {
     world = await startWorld({ sites: 1, work: false });
     world.sandbox.failNext({ operation: 'syncSite' }, 'bare-429');
-    // Without its news there is room at once, as when the window ends right after the answer.
+    // Without the rate headers there is room at once, as when the window ends right after the answer.
     around(world.caretaker.link('default').budget, 'learn', (call, _ticket, news) =>
       news?.kind === 'limited' ? Promise.resolve() : call(),
     );
@@ -185,16 +185,14 @@ describe('a request that the service turns away for a moment (429)', () => {
 describe('a process that lacks what a run needs', () => {
   const slowly = aPolicy({ limits: { concurrency: 1, maxTargets: 100, maxPercent: 100 } });
 
-  /**
-   * Works beside the others without knowing account or job, until it has had a good look at what there is.
-   */
+  /** Works beside the others without knowing the account or job, until it has polled several times. */
   async function lookOn(parts: ReturnType<typeof partsOf>) {
     const working = createEngine(parts).work(50);
     await world.clock.sleep(30_000);
     return working;
   }
 
-  test('the account: it leaves a new run alone, and one that is under way, to those who have it', async () => {
+  test('such as the account leaves new and active runs to the processes that have it', async () => {
     world = await startWorld({ sites: 4, work: false });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(15_000);
     const parts = { ...partsOf(await world.another({ work: false })), serves: () => false };
@@ -214,7 +212,7 @@ describe('a process that lacks what a run needs', () => {
     expect(syncs()).toHaveLength(4);
   });
 
-  test('the job: it does not fail a run that has waited long, and that others can plan', async () => {
+  test('such as the job does not fail a run that has waited long and that other processes can plan', async () => {
     world = await startWorld({ sites: 2, work: false });
     const run = await world.fire(aPolicy());
     const parts = partsOf(await world.another({ work: false }));
@@ -233,7 +231,7 @@ describe('a process that lacks what a run needs', () => {
     await working.stop();
   });
 
-  test('the job: it fails nothing, least of all a site whose sync may have begun', async () => {
+  test('such as the job fails no target, in particular no site whose sync may have begun', async () => {
     world = await startWorld({ sites: 3, work: false });
     world.sandbox.failNext({ operation: 'syncSite', times: 3 }, 'reset-after');
     const run = await world.fire(aPolicy());
@@ -256,8 +254,8 @@ describe('a process that lacks what a run needs', () => {
   });
 });
 
-test('a change that the service reported as made is not asked for again, though the account does not show it', async () => {
-  // With the service's rate headers, by which its answer is known to be its own.
+test('a change that the service reported as made is not requested again, even if the account does not show it', async () => {
+  // With the service's rate headers, which show that the answer is its own.
   world = await startWorld({ sites: 1, rateLimit: 1_000 });
   world.sandbox.failNext({ operation: 'createSiteNote' }, 'truncate');
   around(world.caretaker.link('default').client, 'call', async (call, operation) => {

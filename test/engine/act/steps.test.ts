@@ -22,7 +22,7 @@ const State = z.discriminatedUnion('step', [
 ]);
 type State = z.output<typeof State>;
 
-/** Syncs a site, leaves a note that says how that ended, and looks whether the note is there. */
+/** Syncs a site, creates a note with the result of the sync, and checks that the note exists. */
 const syncAndNote = defineJob({
   name: 'sync-and-note',
   summary: 'Syncs a site and notes how it went.',
@@ -55,7 +55,7 @@ const syncAndNote = defineJob({
   reconcile: async () => ({ is: 'unknown' }),
 });
 
-/** A world whose Caretaker knows these jobs. */
+/** A world whose Caretaker has these jobs. */
 async function worldWith(jobs: AnyJob[], sites: number) {
   world = await startWorld({ sites, work: false });
   const engine = createEngine({ ...partsOf(world.caretaker), registry: createRegistry(jobs) });
@@ -65,14 +65,14 @@ async function worldWith(jobs: AnyJob[], sites: number) {
 }
 
 describe('work in several steps', () => {
-  test('goes from step to step with its state, and each effect happens once', async () => {
+  test('keeps its state from step to step, and each effect happens once', async () => {
     await worldWith([syncAndNote], 2);
 
     const run = await world.ended(await world.fire(aPolicy({ job: 'sync-and-note' })));
 
     const [first] = await world.targets(run);
     expect(run).toMatchObject({ status: 'succeeded', counts: { succeeded: 2 } });
-    // An empty list in a state is still one after it has been through Redis.
+    // An empty list in a state is still a list after it was stored in Redis.
     expect(first).toMatchObject({ outcome: 'succeeded', detail: 'done done, 0 tags' });
     expect(first?.findings).toEqual([
       { severity: 'info', about: first?.label, message: 'done done, 0 tags' },
@@ -82,7 +82,7 @@ describe('work in several steps', () => {
     expect(world.sandbox.journal.effectsOf('createSiteNote')).toHaveLength(2);
   });
 
-  test('goes on after followed work that failed, and is told how', async () => {
+  test('continues after followed work that failed, and receives how it failed', async () => {
     await worldWith([syncAndNote], 1);
     world.sandbox.site('site-0001').failNextSync('disk full');
 
@@ -94,7 +94,7 @@ describe('work in several steps', () => {
     });
   });
 
-  test('gives up following at the moment the job set, not only at the time limit of the target', async () => {
+  test('stops following at the time the job set, not only at the time limit of the target', async () => {
     const impatient: AnyJob = {
       ...syncAndNote,
       act: async (acting: Parameters<typeof syncAndNote.act>[0]) => {
@@ -118,7 +118,7 @@ describe('work in several steps', () => {
   });
 });
 
-describe('a job that surveys the account before it judges', () => {
+describe('a job that surveys the account while planning', () => {
   const surveying = defineJob({
     name: 'surveying',
     summary: 'Works on sites with clients of the first page, and on one thing besides.',
@@ -144,7 +144,7 @@ describe('a job that surveys the account before it judges', () => {
     reconcile: async () => ({ is: 'absent' }),
   });
 
-  test('asks conditions of related items too, plans targets besides, and knows of the run before', async () => {
+  test('checks conditions on related items too, plans extra targets, and receives the previous run', async () => {
     const engine = await worldWith([surveying], 30);
     const clients = world.sandbox.journal.countOf('listClients');
     const policy = aPolicy({

@@ -11,7 +11,7 @@ test.each([
   ['is twenty seconds behind', -20_000],
   ['is a quarter of an hour ahead', 900_000],
 ])(
-  'each end is seen by the sweeps alone, whenever it comes, though the clock of the service %s',
+  'each end is found by the sweeps alone, at any time, even if the clock of the service %s',
   async (_, serviceAheadMs) => {
     world = await startWorld({ sites: 6, speedUp: 10, serviceAheadMs });
     for (const [index, id] of world.sandbox.siteIds().entries())
@@ -21,17 +21,17 @@ test.each([
 
     expect(end).toMatchObject({ status: 'succeeded', counts: { succeeded: 6 } });
     expect(end.requestsByOperation).toEqual({ syncSite: 6, listSites: expect.any(Number) });
-    // Each goes on from where the one before came to: no sweep lists all that ended since the run began.
+    // Each sweep continues from the previous one: no sweep lists everything that ended since the run began.
     const sweeps = world.sandbox.journal.requests.filter(({ query }) => query.includes('last_sync_at'));
     expect(new Set(sweeps.map(({ query }) => query)).size).toBeGreaterThan(1);
   },
 );
 
-test('a list that cannot be read leaves what is in flight to be looked at one by one', async () => {
+test('work in flight is polled one by one when the list cannot be read', async () => {
   world = await startWorld({ sites: 3 });
   let lists = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
-    // The first list is that of the plan.
+    // The first list is the one of the plan.
     if (id !== 'listSites' || lists++ === 0) return call();
     return Promise.reject(new ContractError(id, 'sites[0].id', 'is missing'));
   });
@@ -42,7 +42,7 @@ test('a list that cannot be read leaves what is in flight to be looked at one by
   expect(end.requestsByOperation?.['showSite']).toBeGreaterThan(0);
 });
 
-test('a look that gets no answer decides nothing: it is repeated', async () => {
+test('a poll without a response decides nothing and is repeated', async () => {
   world = await startWorld({ sites: 3 });
   let lists = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
@@ -56,7 +56,7 @@ test('a look that gets no answer decides nothing: it is repeated', async () => {
   expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
 });
 
-test('work that takes long is looked at alone ever more seldom', async () => {
+test('work that takes long is polled at growing intervals', async () => {
   world = await startWorld({ sites: 1, speedUp: 100 });
   world.sandbox.site('site-0001').syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
@@ -65,13 +65,13 @@ test('work that takes long is looked at alone ever more seldom', async () => {
 
   await until(world, () => world.clock.now() > from + 600_000);
 
-  // After one, two and four minutes; a sweep comes every twenty seconds.
+  // After one, two and four minutes; a sweep happens every twenty seconds.
   expect(world.sandbox.journal.countOf('showSite')).toBeLessThan(10);
   expect(world.sandbox.journal.countOf('listSites')).toBeLessThan(60);
   expect((await world.targets(fired))[0]?.state).toBe('following');
 });
 
-test('an account that refuses the sweeps is blocked, though nothing is left to begin', async () => {
+test('an account that refuses the sweeps is blocked, even when no target is left to start', async () => {
   world = await startWorld({ sites: 3 });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(86_400_000);
   const fired = await world.fire(aPolicy());
@@ -83,13 +83,13 @@ test('an account that refuses the sweeps is blocked, though nothing is left to b
   expect((await world.ended(fired, ({ status }) => status === 'blocked')).status).toBe('blocked');
 });
 
-test('work is followed to its end at a service that shows no time', async () => {
+test('work is followed to its end when the service shows no times', async () => {
   world = await startWorld({ sites: 3, dateHeader: false });
   const end = await world.ended(await world.fire(aPolicy()));
   expect(Object.values(await world.reasons(end))).toEqual(['done', 'done', 'done']);
 });
 
-test('how long syncs take is learned from those that the run began, never from one that it found under way', async () => {
+test('the usual duration of a sync is learned from syncs that the run started, never from adopted ones', async () => {
   world = await startWorld({ sites: 1, speedUp: 20 });
   const [id = ''] = world.sandbox.siteIds();
   const { accounts } = world.caretaker.records;

@@ -6,57 +6,57 @@ import {
   probeAfterMs,
 } from '../../../src/engine/follow/pace.ts';
 
-describe('how often followed work is swept', () => {
+describe('followed work is swept', () => {
   const MINUTE = 60_000;
   const work = { usualMs: MINUTE, agesMs: [40_000, 1_000], requestsPerMinute: 200 };
-  test('about six times in the time it usually takes', () => {
+  test('about six times in its usual duration', () => {
     expect(nextSweepAfterMs(work)).toBe(10_000);
   });
-  test('not before any of it can be over', () => {
+  test('not before any of it can have ended', () => {
     expect(nextSweepAfterMs({ ...work, agesMs: [12_000, 1_000] })).toBe(18_000);
   });
-  test('as soon as half a page has ended, when much is in flight and the account is allowed that much', () => {
+  test('as soon as half a page has ended, when much is in flight and the budget of the account allows it', () => {
     const many = { ...work, agesMs: Array.from({ length: 1_200 }, (_, index) => index * 50) };
     expect(nextSweepAfterMs({ ...many, requestsPerMinute: 20_000 })).toBe(2_500);
   });
-  test('so that all sweeps take a twentieth of what the account is allowed', () => {
+  test('so that all sweeps use a twentieth of the budget of the account', () => {
     expect(nextSweepAfterMs({ ...work, requestsPerMinute: 100 })).toBeCloseTo(12_040, 0);
   });
-  test('for the last of it, when all should be over', () => {
+  test('when the last of it should have ended', () => {
     expect(nextSweepAfterMs({ ...work, agesMs: [58_000, 55_000] })).toBeCloseTo(7_300, 0);
   });
-  test('never more than once a second, never less than every twenty', () => {
+  test('at most once per second, and at least every twenty seconds', () => {
     expect(nextSweepAfterMs({ ...work, usualMs: 10, requestsPerMinute: 100_000 })).toBe(1_000);
     expect(nextSweepAfterMs({ ...work, usualMs: 60 * MINUTE })).toBe(20_000);
     expect(nextSweepAfterMs({ ...work, requestsPerMinute: 5 })).toBe(20_000);
   });
-  test('by its age, while nobody knows how long it takes', () => {
+  test('by its age, while its usual duration is unknown', () => {
     expect(nextSweepAfterMs({ ...work, usualMs: undefined, agesMs: [20_000] })).toBe(5_000);
   });
 });
 
-test('a service that is away is asked the more seldom the longer it is, and every ten seconds at least', () => {
+test('an unavailable service is checked at growing intervals, at most ten seconds apart', () => {
   expect([0, 4_000, 20_000, 3_600_000].map(probeAfterMs)).toEqual([0, 1_000, 5_000, 10_000]);
 });
 
 const MINUTE = 60_000;
 const fresh = { polls: 0, polledAgoMs: Number.POSITIVE_INFINITY, unclear: false };
 
-describe('when work is polled', () => {
-  test('soon, when the list left it unclear', () => {
+describe('work is polled', () => {
+  test('soon, when its status in the list is unclear', () => {
     expect(isPollDue({ ...fresh, ageMs: 6_000, unclear: true }, MINUTE)).toBe(true);
     expect(isPollDue({ ...fresh, ageMs: 4_000, unclear: true }, MINUTE)).toBe(false);
   });
-  test('when the list never showed it in twice the usual time', () => {
+  test('when no list has shown it for twice its usual duration', () => {
     expect(isPollDue({ ...fresh, ageMs: 119_000 }, MINUTE)).toBe(false);
     expect(isPollDue({ ...fresh, ageMs: 121_000 }, MINUTE)).toBe(true);
   });
-  test('not again before the usual time has passed once more', () => {
+  test('not again before its usual duration has passed once more', () => {
     const looked = { ...fresh, polls: 1, ageMs: 300_000 };
     expect(isPollDue({ ...looked, polledAgoMs: 59_000 }, MINUTE)).toBe(false);
     expect(isPollDue({ ...looked, polledAgoMs: 61_000 }, MINUTE)).toBe(true);
   });
-  test('after twice the pause each time, and never less often than every ten minutes', () => {
+  test('at intervals that double each time, at most ten minutes long', () => {
     const pauseAfter = (polls: number, ageMs: number) => {
       let ms = 0;
       while (!isPollDue({ ...fresh, polls: polls, ageMs, polledAgoMs: ms }, MINUTE)) ms += 1_000;
@@ -66,16 +66,16 @@ describe('when work is polled', () => {
     // Old work is no more urgent for a process that has only just begun to follow it.
     expect([20, 40, 240].map((minutes) => pauseAfter(1, minutes * MINUTE))).toEqual([2, 4, 10]);
   });
-  test('a minute after the service knew nothing of it, however often it was looked at before', () => {
+  test('a minute after the service no longer knew it, however often it was polled before', () => {
     const lost = { ...fresh, polls: 9, ageMs: 2 * 3_600_000 };
     expect(isPollDue({ ...lost, lostForMs: 59_000 }, MINUTE)).toBe(false);
     expect(isPollDue({ ...lost, lostForMs: 60_000 }, MINUTE)).toBe(true);
   });
 });
 
-describe('what polls may cost', () => {
+describe('polls may cost', () => {
   const usual = { limit: 200, remaining: 200, spentLastMinute: 0, someLost: false };
-  test('a fifth of what the account is allowed in a minute, two requests each', () => {
+  test('a fifth of the budget per minute, at two requests each', () => {
     expect(affordablePolls(usual)).toBe(20);
     expect(affordablePolls({ ...usual, spentLastMinute: 30 })).toBe(5);
     expect(affordablePolls({ ...usual, spentLastMinute: 40 })).toBe(0);
@@ -88,7 +88,7 @@ describe('what polls may cost', () => {
     expect(affordablePolls({ ...lost, spentLastMinute: 30, remaining: 50 })).toBe(20);
     expect(affordablePolls({ ...lost, spentLastMinute: 30, remaining: 49 })).toBe(5);
   });
-  test('42 targets whose work is lost are settled within three minutes', () => {
+  test('so much that 42 targets whose work is lost end within three minutes', () => {
     const open = Array.from({ length: 42 }, () => ({ lostAt: undefined as number | undefined }));
     let spent: number[] = [];
     let now = 0;
@@ -110,10 +110,10 @@ describe('what polls may cost', () => {
     }
     expect(now).toBeLessThan(3 * MINUTE);
   });
-  test('a round never takes more than twenty, whatever the account is allowed', () => {
+  test('at most twenty polls per round, whatever the budget', () => {
     expect(affordablePolls({ ...usual, limit: 100_000, remaining: 100_000 })).toBe(20);
   });
-  test('the smallest account still has one poll a minute', () => {
+  test('at least one poll per minute for the smallest budget', () => {
     expect(affordablePolls({ ...usual, limit: 4, remaining: 4 })).toBe(1);
     expect(affordablePolls({ ...usual, limit: 4, remaining: 2, spentLastMinute: 2 })).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** What a plan says a run will cost, against what the run then cost. */
+/** The estimated cost of a run in its plan, compared with the actual cost. */
 import { afterEach, expect, test } from 'vitest';
 import { aPolicy } from '../../support/builders.ts';
 import { startWorld, type World } from '../../support/caretaker.ts';
@@ -10,15 +10,15 @@ const limits = { concurrency: 1_000, maxTargets: 10_000, maxPercent: 100 };
 const total = ({ planning, acting, following }: { planning: number; acting: number; following: number }) =>
   planning + acting + following;
 
-test('a plan tells within a tenth what the run will cost, from the first run on', async () => {
-  // Slow enough that a busy machine holds no request up until the next window, and nothing for a minute.
+test('the estimate in a plan is within a tenth of the actual cost, from the first run on', async () => {
+  // Slow enough that a busy machine delays no request into the next window, and none by a minute.
   world = await startWorld({
     sites: 150,
     speedUp: 20,
     rateLimit: 100,
     budget: { requestsPerMinute: 100, reserve: 0 },
   });
-  // Work that takes much longer than usual is looked at alone now and then, in one run and not in the next.
+  // Work that takes much longer than usual is polled now and then, in one run and not in the next.
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(45_000);
   const { engine } = world.caretaker;
   for (const pastRuns of [0, 1]) {
@@ -32,7 +32,7 @@ test('a plan tells within a tenth what the run will cost, from the first run on'
   }
 });
 
-test('a plan has its cost although the only run before it is of a version that did not note what plans cost', async () => {
+test('a plan has a cost even if the only previous run was recorded by a version that did not store costs', async () => {
   world = await startWorld({ sites: 3, work: false });
   const { engine, records, clock } = world.caretaker;
   const old = await world.fire(aPolicy({ limits }));
@@ -46,7 +46,7 @@ test('a plan has its cost although the only run before it is of a version that d
   expect(Object.values(cost).filter((number) => !Number.isFinite(number))).toEqual([]);
 });
 
-test('a plan tells how long it takes beside the runs under way and other clients', async () => {
+test('a plan estimates its duration beside active runs and other clients', async () => {
   world = await startWorld({ sites: 120, rateLimit: 100, budget: { requestsPerMinute: 100, reserve: 0.1 } });
   const { engine, link } = world.caretaker;
   const alone = (await engine.preview(aPolicy({ limits }))).cost;

@@ -16,9 +16,7 @@ const goingOn = new AbortController().signal;
 const plan = (caretaker: World['caretaker'], run: { id: string }) =>
   planRun(partsOf(caretaker), { kind: 'plan', run: run.id }, goingOn);
 
-/**
- * The first `times` lists of sites lack the id of a site, for whoever asks; gives how many were asked for.
- */
+/** Removes the id of a site from the first `times` lists of sites. Returns how many were requested. */
 function brokenAnswers(times: number): () => number {
   let asked = 0;
   around(world.caretaker.link('default').client, 'call', (call, id) => {
@@ -29,8 +27,8 @@ function brokenAnswers(times: number): () => number {
   return () => asked;
 }
 
-describe('a plan that two processes are at', () => {
-  test('is let go by the latest: whoever was overtaken changes nothing any more', async () => {
+describe('a plan that two processes work on', () => {
+  test('is completed by the latest one: the other one changes nothing any more', async () => {
     world = await startWorld({ sites: 10, work: false });
     const [slow, other] = [world.caretaker, await world.another({ work: false })];
     const run = await world.fire(aPolicy());
@@ -58,12 +56,12 @@ describe('a plan that two processes are at', () => {
     });
   });
 
-  test('and whose planners were killed twice goes on when Redis goes away just as its targets are handed out, and leaves no key behind', async () => {
+  test('and whose planners were killed twice continues when Redis fails while its targets are dispatched, and leaves no key behind', async () => {
     world = await startWorld({ sites: 4, work: false });
     const { caretaker } = world;
     const { records, queues, redis } = caretaker;
     const run = await world.fire(aPolicy());
-    // Each planner that was killed has left its number, and each that Redis went away from has counted that.
+    // Each killed planner has left its number, and each one that lost Redis has counted an attempt.
     await records.runs.move(run, 'planning', { at: world.clock.now() });
     for (const _killed of [1, 2]) {
       await records.targets.beginPlan(run.id);
@@ -78,7 +76,7 @@ describe('a plan that two processes are at', () => {
 
     await plan(caretaker, run);
 
-    // Its targets have begun by then: the planner must not end it as one whose plan could not be made.
+    // Its targets have begun by then: the planner must not end the run as one that could not be planned.
     expect(cut).toBe(true);
     const begun = await records.runs.get(run.id);
     expect(begun).toMatchObject({ status: 'running', counts: { planned: 4 } });
@@ -89,7 +87,7 @@ describe('a plan that two processes are at', () => {
     expect(await redis.store.exists(working.map((name) => `{caretaker}:run:${run.id}:${name}`))).toBe(0);
   });
 
-  test('is not failed by the one that was overtaken', async () => {
+  test('is not failed by the process that was overtaken', async () => {
     world = await startWorld({ sites: 3, work: false });
     const [broken, other] = [world.caretaker, await world.another({ work: false })];
     const run = await world.fire(aPolicy({ account: 'default' }));
@@ -98,7 +96,7 @@ describe('a plan that two processes are at', () => {
       await gate.pass();
       throw new TypeError('x is not a function');
     });
-    // Three tries are what a plan has; the last of them is the one that is overtaken.
+    // A plan has three attempts; the last one is overtaken.
     for (let tries = 0; tries < 2; tries += 1) await other.records.targets.countPlanFailure(run.id);
     const overtaken = plan(broken, run);
     await gate.reached;
@@ -110,7 +108,7 @@ describe('a plan that two processes are at', () => {
     expect(await other.records.runs.get(run.id)).toMatchObject({ status: 'running', counts: { planned: 3 } });
   });
 
-  test('keeps its outcomes when the run is cancelled just as it is let go', async () => {
+  test('keeps its outcomes when the run is cancelled as the plan is completed', async () => {
     world = await startWorld({ sites: 10, work: false });
     const canceller = await world.another({ work: false });
     const run = await world.fire(aPolicy());
@@ -137,7 +135,7 @@ describe('a plan that two processes are at', () => {
 });
 
 describe('a process that dies', () => {
-  test('while it cancels a run leaves a run that the next one calls off', async () => {
+  test('while it cancels a run leaves a run that the next process cancels', async () => {
     world = await startWorld({ sites: 5, work: false });
     const dying = await world.another({ work: false });
     const run = await world.fire(aPolicy());
@@ -157,7 +155,7 @@ describe('a process that dies', () => {
     expect(world.sandbox.journal.effects).toEqual([]);
   });
 
-  test('while it stops a run over its limit leaves a run that the next one stops', async () => {
+  test('while it stops a run over its limit leaves a run that the next process stops', async () => {
     world = await startWorld({ sites: 30, work: false });
     const dying = await world.another({ work: false });
     const run = await world.fire(aPolicy({ limits: { ...limits, maxTargets: 10 } }));
@@ -182,7 +180,7 @@ describe('a process that dies', () => {
 });
 
 describe('a plan that cannot be made', () => {
-  test('by a bug in the job is tried three times, and then the run has failed and says why', async () => {
+  test('because of a bug in the job is attempted three times, and then the run fails with the reason', async () => {
     world = await startWorld({ sites: 5, work: false });
     const { registry } = world.caretaker;
     const broken = () => {
@@ -203,7 +201,7 @@ describe('a plan that cannot be made', () => {
     expect(world.sandbox.journal.countOf('listSites')).toBe(3);
   });
 
-  test('by an answer that lacks what is needed is made again, and then the run goes on', async () => {
+  test('because a response lacks a required field is attempted again, and then the run continues', async () => {
     world = await startWorld({ sites: 5 });
     brokenAnswers(1);
 
@@ -213,7 +211,7 @@ describe('a plan that cannot be made', () => {
     expect(run).not.toHaveProperty('detail');
   });
 
-  test('by such answers in every attempt that the policy allows fails the run', async () => {
+  test('because of such responses in every attempt that the policy allows fails the run', async () => {
     world = await startWorld({ sites: 5 });
     const asked = brokenAnswers(Number.POSITIVE_INFINITY);
     const { retry } = aPolicy();
@@ -227,7 +225,7 @@ describe('a plan that cannot be made', () => {
     expect(asked()).toBe(2);
   });
 
-  test('in an outage longer than all its attempts is made when the outage is over', async () => {
+  test('during an outage longer than all its attempts is completed after the outage', async () => {
     world = await startWorld({ sites: 5 });
     world.sandbox.outage.begin('redirect-away');
     const fired = await world.fire(aPolicy({ retry: { ...aPolicy().retry, attempts: 1 } }));
@@ -241,7 +239,7 @@ describe('a plan that cannot be made', () => {
     expect(await world.ended(fired)).toMatchObject({ status: 'succeeded', counts: { planned: 5 } });
   });
 
-  test('for want of budget is left to the next process when this one is stopped', async () => {
+  test('for lack of budget is left to the next process when this one is stopped', async () => {
     world = await startWorld({
       sites: 250,
       work: false,
@@ -276,7 +274,7 @@ describe('nothing is planned', () => {
     expect(await caretaker.records.runs.get(run.id)).toMatchObject({ status: 'queued' });
   };
 
-  test('of a run that is cancelled, held, or gone', async () => {
+  test('for a run that is cancelled, held, or removed', async () => {
     world = await startWorld({ sites: 3, work: false });
     const { runs } = world.caretaker.records;
     const [ending, held] = [
@@ -301,14 +299,14 @@ describe('nothing is planned', () => {
   });
 });
 
-describe('two firings of a policy whose runs may not overlap', () => {
+describe('two triggers of a policy whose runs may not overlap', () => {
   const fire = ({ engine, clock }: World['caretaker']) =>
     engine.fire(aPolicy(), { trigger: 'manual', scheduledFor: clock.now() });
 
-  test('at the same instant make one run that works, and one that is skipped', async () => {
+  test('at the same instant create one active run and one skipped run', async () => {
     world = await startWorld({ sites: 5, work: false });
     const processes = [world.caretaker, await world.another({ work: false })];
-    // Each has seen that no other run is under way before any makes its own.
+    // Each has seen no other active run before any of them creates its own.
     const gates = processes.map(({ records }) => {
       const gate = aGate();
       around(records.runs, 'create', async (call) => {
@@ -331,7 +329,7 @@ describe('two firings of a policy whose runs may not overlap', () => {
     expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
   });
 
-  test('of which the later may overlap, because the policy was edited, and began first: the earlier is skipped', async () => {
+  test('of which the later one may overlap, because the policy was edited, and began first: the earlier is skipped', async () => {
     world = await startWorld({ sites: 5, work: false });
     const { caretaker } = world;
     const earlier = await fire(caretaker);
@@ -349,7 +347,7 @@ describe('two firings of a policy whose runs may not overlap', () => {
     expect(world.sandbox.journal.effectsOf('syncSite')).toHaveLength(5);
   });
 
-  test('of which one was held up while the other began: the one that comes late is skipped', async () => {
+  test('of which one was suspended while the other began: the late one is skipped', async () => {
     world = await startWorld({ sites: 5, work: false });
     const late = await world.another({ work: false });
     for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);

@@ -1,4 +1,7 @@
-/** A selection that finds nothing, or names what is not there, is said with the plan and with the run. */
+/**
+ * A selection that finds nothing, or names something that does not exist, is reported by the plan and by the
+ * run.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Select } from '../../../src/policy/policy.ts';
 import { toReport } from '../../../src/run/report.ts';
@@ -22,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** What plan and run of the same selection say; both are to say the same. */
+/** The messages of the plan and the run of one selection; both must be the same. */
 async function said(filters: Select['filters'], select: Partial<Select> = {}) {
   const policy = aPolicy({ select: { filters, ...select } });
   const preview = await world.caretaker.engine.preview(policy);
@@ -32,7 +35,7 @@ async function said(filters: Select['filters'], select: Partial<Select> = {}) {
   return { status: run.status, planned: run.counts.planned, says: preview.warnings };
 }
 
-test('a run that has no candidate at all ends as succeeded, and says why it did nothing', async () => {
+test('a run without any candidate ends as succeeded, with the reason why it did nothing', async () => {
   expect(await said({ url: { contains: 'no-such-site' } })).toEqual({
     status: 'succeeded',
     planned: 0,
@@ -40,7 +43,7 @@ test('a run that has no candidate at all ends as succeeded, and says why it did 
   });
 });
 
-test('a run over an empty list says that the list is empty', async () => {
+test('a run over an empty list reports that the list is empty', async () => {
   const empty = await startWorld({ sites: 0 });
   try {
     const run = await empty.ended(await empty.fire(aPolicy()));
@@ -51,7 +54,7 @@ test('a run over an empty list says that the list is empty', async () => {
 });
 
 describe('a tag that the account does not have', () => {
-  test('is named, although others of the filter select sites', async () => {
+  test('is named even if other tags of the filter select sites', async () => {
     const found = await said({ tags: { in: [tag.id, '99999'] } });
     expect(found).toMatchObject({
       planned: 2,
@@ -59,14 +62,14 @@ describe('a tag that the account does not have', () => {
     });
   });
 
-  test('is recognised when it is the name of one that is there', async () => {
+  test('is recognised when it is the name of an existing tag', async () => {
     expect((await said({ tags: { in: ['premium'] } })).says).toEqual([
       'No candidates: listSites has no item that matches select.filters.',
       `The account has no tag with the id "premium" (select.filters.tags). The tag of that name has the id "${tag.id}".`,
     ]);
   });
 
-  test('is named when a condition asks for it, which may be meant to protect sites', async () => {
+  test('is named when a condition uses it, because the condition may be meant to protect sites', async () => {
     const found = await said({}, { where: '!site.tags.exists(tag, tag.name == "Premum")' });
     expect(found).toMatchObject({
       planned: 6,
@@ -76,7 +79,7 @@ describe('a tag that the account does not have', () => {
     expect(byId.says).toEqual(['The account has no tag with the id "99999" (select.where).']);
   });
 
-  test('costs no request to rule out where the candidates show every tag of the filter', async () => {
+  test('is detected without a request when the candidates have every tag of the filter', async () => {
     const before = world.sandbox.journal.countOf('listTags');
     expect((await said({ tags: { in: [tag.id] } })).says).toEqual([]);
     const where = 'site.tags.exists(tag, tag.name == "Premium")';
@@ -92,11 +95,11 @@ test('a client that the account does not have is named', async () => {
   ]);
 });
 
-test('a selection that finds candidates, all of which the condition excludes, is no warning', async () => {
+test('a selection whose candidates are all excluded by the condition causes no warning', async () => {
   expect(await said({}, { where: 'site.url == "x"' })).toEqual({ status: 'succeeded', planned: 0, says: [] });
 });
 
-test('what the condition excludes is kept with the run', async () => {
+test('the targets that the condition excludes are stored with the run', async () => {
   const [first = ''] = world.sandbox.siteIds();
   const where = `site.id != "${first}"`;
   const run = await world.ended(await world.fire(aPolicy({ select: { filters: {}, where } })));
@@ -105,14 +108,14 @@ test('what the condition excludes is kept with the run', async () => {
   ]);
 });
 
-test('the one target that is asked for by name is worked on, and no other', async () => {
+test('a run for one named target works on that target only', async () => {
   const [, , chosen = ''] = world.sandbox.siteIds();
   const run = await world.ended(await world.fire(aPolicy(), [chosen]));
   expect(await world.reasons(run)).toEqual({ [chosen]: 'done' });
   expect((await world.caretaker.engine.preview(aPolicy(), [chosen])).targets).toMatchObject([{ id: chosen }]);
 });
 
-test('a limit counts the targets, and not what is settled or left out before them', async () => {
+test('a limit counts targets only, not candidates that need no action or are excluded before', async () => {
   const fresh = await startWorld({ sites: 4 });
   const [away = '', paused = '', ...others] = fresh.sandbox.siteIds();
   fresh.sandbox.site(away).isCalled({ url: 'https://a.example' });
@@ -126,7 +129,7 @@ test('a limit counts the targets, and not what is settled or left out before the
   expect(targets.map(({ id }) => id).sort()).toEqual(others);
 });
 
-test('a retry works on what failed, though the filters of the policy select it no longer', async () => {
+test('a retry works on the failed targets even if the filters of the policy no longer select them', async () => {
   const fresh = await startWorld({ sites: 2 });
   const [id = ''] = fresh.sandbox.siteIds();
   const site = fresh.sandbox.site(id);
@@ -142,7 +145,7 @@ test('a retry works on what failed, though the filters of the policy select it n
   expect(reasons).toEqual([{ [id]: 'task-failed' }, { [id]: 'done' }]);
 });
 
-test('a policy that filters by id is not led past its filter by a target asked for by name', async () => {
+test('a named target does not bypass the id filter of the policy', async () => {
   const [first = '', second = ''] = world.sandbox.siteIds();
   const policy = aPolicy({ select: { filters: { id: { eq: first } } } });
   const preview = await world.caretaker.engine.preview(policy, [second]);

@@ -1,4 +1,4 @@
-/** How a process that is started knows that Redis is not what it was when one ended. */
+/** How a starting process detects that Redis was restored to an older state since a process last stopped. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ const begin = async ({ runs }: ReturnType<typeof openRecords>) => {
 };
 const heldNow = ({ runs }: ReturnType<typeof openRecords>) => runs.held('agency');
 
-/** Takes Redis back to what it held when `before` was done, with `after` forgotten. */
+/** Restores Redis to its state after `before`, without the changes of `after`. */
 async function putBackBefore(before: () => Promise<unknown>, after: () => Promise<unknown>): Promise<void> {
   const data = join(dirname(redis.socketPath), 'appendonlydir');
   const kept = join(dataDir, 'snapshot');
@@ -67,11 +67,11 @@ async function putBackBefore(before: () => Promise<unknown>, after: () => Promis
   await redis.restart();
 }
 
-test('what had not ended is held when Redis is older than the data folder knows, and only then', async () => {
+test('active runs are held when Redis is older than the data folder remembers, and only then', async () => {
   await putBackBefore(
     () => process(dataDir, begin),
     async () => {
-      // Nothing is older: a process that is started again goes on.
+      // Nothing is older: a restarted process continues.
       expect(await process(dataDir, heldNow)).toEqual([]);
     },
   );
@@ -83,20 +83,20 @@ test('what had not ended is held when Redis is older than the data folder knows,
     expect(log.lines.filter((line) => line.startsWith('warn'))).toEqual([
       expect.stringContaining('The run is held'),
     ]);
-    // What was due meanwhile is left out, as by a freeze.
+    // Scheduled times that were due meanwhile are skipped, as during a freeze.
     const { freezes } = await records.policies.state('any');
     expect(freezes?.pauses).toMatchObject([{ by: 'caretaker', until: NOON }]);
-    // Once: what is made after that is not in doubt.
+    // Runs are held only once: those created afterwards are not in doubt.
     await records.runs.release(run, NOON);
   });
   expect(await process(dataDir, heldNow)).toEqual([]);
 });
 
-test('a data folder that has never seen this Redis concludes nothing', async () => {
+test('a data folder that was never used with this Redis detects nothing', async () => {
   await process(dataDir, begin);
   const other = join(dataDir, 'other');
   expect(await process(other, heldNow)).toEqual([]);
-  // Nor does one that was used with another Redis meanwhile.
+  // Neither does one that was used with another Redis meanwhile.
   const elsewhere = redis;
   redis = await startTestRedis();
   expect(
@@ -110,7 +110,7 @@ test('a data folder that has never seen this Redis concludes nothing', async () 
   expect(await process(dataDir, heldNow)).toEqual([]);
 });
 
-test('no effect is intended by a process that remembers more than Redis shows, before anybody has looked', async () => {
+test('a process that remembers more than Redis has stores no intent until Redis was checked', async () => {
   const store = new Redis({ ...redis.options, maxRetriesPerRequest: null });
   store.on('error', () => undefined);
   const records = openRecords(store);

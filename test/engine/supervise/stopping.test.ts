@@ -1,4 +1,4 @@
-/** A process that is told to stop while the service takes a request and does not answer. */
+/** A process that is stopped while the service has received a request and does not respond. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'caretaker-stopping-'));
 afterEach(() => world.stop());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/**
- * Resolves when this process asks for the operation and gets no answer, the first time that `which` holds.
- */
+/** Resolves when this process sends the operation and gets no response, the first time that `which` holds. */
 function unanswered(operation: OperationId, which: () => boolean = () => true): Promise<void> {
   const { client } = world.caretaker.link('default');
   return new Promise((asked) => {
@@ -50,7 +48,7 @@ test.each<[string, OperationId, Partial<Policy>]>([
   ['follows syncs', 'listSites', {}],
   ['downloads a PDF', 'downloadReport', reports],
 ])(
-  'a process that %s ends within seconds, and the next one goes on with nothing lost or used up',
+  'a process that %s stops within seconds, and the next one continues with nothing lost or used up',
   async (what, operation, policy) => {
     world = await startWorld({ sites: 3, work: false, speedUp: 10 });
     const syncs = () => world.sandbox.journal.effectsOf('syncSite').length;
@@ -58,7 +56,7 @@ test.each<[string, OperationId, Partial<Policy>]>([
     const run = await world.fire(aPolicy(policy));
     const before = world.caretaker.engine.work(50);
     await asked;
-    // It is on its way by then.
+    // The request has been sent by then.
     await world.clock.sleep(1_000);
     const told = world.clock.now();
 

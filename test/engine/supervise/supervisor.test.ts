@@ -7,7 +7,7 @@ import { startWorld, until, type World } from '../../support/caretaker.ts';
 let world: World;
 afterEach(() => world.stop());
 
-test('whoever took over a run that another process started says so, once; a run of its own it does not', async () => {
+test('a process logs once that it took over a run of another process, and does not log it for its own runs', async () => {
   world = await startWorld({ sites: 3, work: false });
   for (const id of world.sandbox.siteIds()) world.sandbox.site(id).syncTakes(3_600_000);
   const before = world.caretaker.engine.work(50);
@@ -34,7 +34,7 @@ test.each([
     'gone',
     { status: 'failed', detail: 'There is no job "gone" any more.' },
   ],
-])('a run that nobody has planned for six minutes, and %s', async (_, job, expected) => {
+])('a run that has not been planned for six minutes, and %s', async (_, job, expected) => {
   world = await startWorld({ sites: 3, work: false });
   const { caretaker, clock } = world;
   const run = await world.fire(aPolicy({ job }));
