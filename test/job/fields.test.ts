@@ -3,14 +3,14 @@ import { SiteDetails } from '../../src/contract/resources/site.ts';
 import type { Field, FieldTree } from '../../src/expression/fields.ts';
 import { fieldsOf, fieldsOfItem } from '../../src/job/fields.ts';
 
-/** The field a condition would name: `sync.last_sync_at`. */
+/** The field that a condition uses: `sync.last_sync_at`. */
 function fieldAt(fields: FieldTree, path: string): Field | undefined {
   const [name = '', ...rest] = path.split('.');
   const field = fields[name];
   return rest.length > 0 && field?.kind === 'object' ? fieldAt(field.fields, rest.join('.')) : field;
 }
 
-test('conditions can tell moments, days, counts, states and lists of a listed item apart', () => {
+test('conditions distinguish the times, days, counts, states and lists of a listed item', () => {
   const site = fieldsOfItem('listSites');
 
   expect(fieldAt(site, 'created_at')).toEqual({ kind: 'timestamp', nullable: false, optional: false });
@@ -28,19 +28,19 @@ test('conditions can tell moments, days, counts, states and lists of a listed it
   expect(fieldAt(fieldsOfItem('listReports'), 'start_date')).toMatchObject({ kind: 'day' });
 });
 
-test('a listed site has not the fields that only showing it gives', () => {
+test('a listed site lacks the fields that only the single view contains', () => {
   expect(fieldAt(fieldsOfItem('listSites'), 'wp.core.vulnerable')).toBeUndefined();
   expect(fieldAt(fieldsOf(SiteDetails), 'wp.core.vulnerable')).toMatchObject({ kind: 'boolean' });
 });
 
-test('what an item may lack by the spec is optional, what we merely forgive is not', () => {
+test('fields that the specification makes optional are optional; those that are merely tolerated as absent are not', () => {
   const schedule = fieldsOfItem('listAutoUpdateSchedules');
 
   expect(fieldAt(schedule, 'scope.sites.ids')).toMatchObject({ optional: true });
   expect(fieldAt(schedule, 'name')).toMatchObject({ optional: false });
 });
 
-test('a value whose shape the spec does not show can be anything', () => {
+test('a value whose type the specification does not define can be anything', () => {
   expect(fieldAt(fieldsOfItem('listSiteActivityLogs'), 'event_details')).toMatchObject({
     kind: 'map',
     of: { kind: 'any' },

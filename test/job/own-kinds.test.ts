@@ -1,4 +1,4 @@
-/** A job brings its own kind of followed work and its own reasons: nothing else has to be changed for it. */
+/** A job defines its own kind of followed work and its own reasons: nothing else has to be changed for it. */
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createEngine } from '../../src/engine/engine.ts';
@@ -80,7 +80,7 @@ const call = (operation: 'enableSiteActivityLogs') =>
     .link('default')
     .client.call(operation, { site_id: 'site-0001' }, { requestClass: 'person' });
 
-test('work of a kind that a job brings is followed to its end, with the sentence of its reason', async () => {
+test('work of a kind that a job defines is followed to its end, with the sentence of its reason', async () => {
   await engineWithJob();
   const run = await fire(logsPolicy());
   await until(world, async () => (await world.targets(run))[0]?.state === 'following');
@@ -97,7 +97,7 @@ test('work of a kind that a job brings is followed to its end, with the sentence
   });
 });
 
-test('what is not over when its time is up is named as its kind names it', async () => {
+test('work that is not over within its time limit is reported as its kind defines', async () => {
   await engineWithJob();
   const run = await world.ended(await fire(logsPolicy({}, 60_000)));
 
@@ -107,7 +107,7 @@ test('what is not over when its time is up is named as its kind names it', async
   });
 });
 
-test('a run that is cancelled ends the work as its kind says', async () => {
+test('a cancelled run ends the work as its kind defines', async () => {
   const engine = await engineWithJob();
   const run = await fire(logsPolicy());
   await until(world, async () => (await world.targets(run))[0]?.state === 'following');
@@ -118,7 +118,7 @@ test('a run that is cancelled ends the work as its kind says', async () => {
   expect(world.sandbox.journal.countOf('disableSiteActivityLogs')).toBe(1);
 });
 
-test('a reason that the job does not declare is an error of the job, and says so', async () => {
+test('a reason that the job does not declare is an error of the job, which the message says', async () => {
   await engineWithJob();
   const run = await world.ended(await fire(logsPolicy({ undeclared: true })));
 
@@ -129,7 +129,7 @@ test('a reason that the job does not declare is an error of the job, and says so
   });
 });
 
-test('two jobs may not bring the same reason or the same kind of watch', () => {
+test('two jobs cannot define the same reason or the same kind of watch', () => {
   const again = { ...awaitLogs, name: 'await-logs-again' };
   expect(() => createRegistry([awaitLogs, again])).toThrow('Two kinds of watch are called "activity-logs".');
   const other = { ...again, watches: [] };

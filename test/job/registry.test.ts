@@ -17,7 +17,7 @@ const aJob = (name: string) =>
     reconcile: async () => ({ is: 'absent' }),
   });
 
-test('a job is found by its name, and the names are in order', () => {
+test('a job is found by its name, and the names are sorted', () => {
   const [b, a] = [aJob('b-job'), aJob('a-job')];
   const registry = createRegistry([b, a]);
   expect(registry.names()).toEqual(['a-job', 'b-job']);
@@ -25,11 +25,11 @@ test('a job is found by its name, and the names are in order', () => {
   expect(registry.get('c-job')).toBeUndefined();
 });
 
-test('two jobs of one name are a mistake that shows at once', () => {
+test('two jobs with the same name are an error at once', () => {
   expect(() => createRegistry([aJob('twice'), aJob('twice')])).toThrow('Two jobs are called "twice".');
 });
 
-test('a job is told of a conflict, a rejection and what is gone, and of nothing else', () => {
+test('a job receives conflicts, rejections and missing items, and no other errors', () => {
   const problem = { code: 'busy', message: 'Try later.' };
   expect(problemWith(new ConflictError('syncSite', problem))).toEqual({ conflict: problem });
   expect(problemWith(new RejectedError('syncSite', 422, problem))).toEqual({ rejected: problem });

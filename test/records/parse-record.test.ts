@@ -1,7 +1,4 @@
-/**
- * Records are parsed when they are read: what something else has changed is named, and never taken for what
- * it is not.
- */
+/** Records are parsed when they are read: an invalid record is reported with its key, and never misread. */
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
 import { openRecords } from '../../src/records/records.ts';
@@ -19,14 +16,14 @@ const planned = async () => {
   return run;
 };
 
-test('a run and a target come back as they were written', async () => {
+test('a run and a target are read as they were written', async () => {
   const run = await planned();
 
   expect(await records.runs.get(run.id)).toEqual({ ...run, counts: { ...run.counts, planned: 1 } });
   expect(await records.targets.get(run.id, 'a')).toEqual(aTarget('a'));
 });
 
-test('a run in an unknown status is an error that names its key and the field', async () => {
+test('a run with an unknown status is an error that names its key and the field', async () => {
   const run = await planned();
   await redis.hset(keys.run(run.id), 'status', 'resting');
 
@@ -36,7 +33,7 @@ test('a run in an unknown status is an error that names its key and the field', 
   });
 });
 
-test('a target that lacks a field, or is no JSON, is an error as well', async () => {
+test('a target that lacks a field, or is not JSON, is also an error', async () => {
   const run = await planned();
   const { waits: _lost, ...rest } = aTarget('a');
   for (const [json, why] of [
@@ -48,13 +45,13 @@ test('a target that lacks a field, or is no JSON, is an error as well', async ()
   }
 });
 
-test('a number that is none is an error', async () => {
+test('an invalid number is an error', async () => {
   await redis.hset(keys.policy('nightly'), 'cursor', 'yesterday');
 
   await expect(records.policies.state('nightly')).rejects.toThrow(`"${keys.policy('nightly')}"`);
 });
 
-test('an event that this release does not know is left out, and the next one is heard', async () => {
+test('an event of an unknown type is ignored, and the next one is received', async () => {
   const heard: string[] = [];
   let ring = () => {};
   const rung = new Promise<void>((resolve) => {

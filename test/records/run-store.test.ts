@@ -17,7 +17,7 @@ async function created(changes: Partial<Run> = {}): Promise<Run> {
   return run;
 }
 
-/** Takes a run through the statuses given, as the engine would. */
+/** Moves a run through these statuses, as the engine does. */
 async function through(run: Run, ...statuses: RunStatus[]): Promise<void> {
   for (const [index, status] of statuses.entries())
     await records.runs.move(run, status, { at: 2_000 + index });
@@ -26,7 +26,7 @@ async function through(run: Run, ...statuses: RunStatus[]): Promise<void> {
 const ids = (runs: readonly Run[]) => runs.map(({ id }) => id);
 
 describe('a run', () => {
-  test('is remembered with everything that is known of it', async () => {
+  test('is stored with all its fields', async () => {
     const run = aRun({
       retryOf: 'nightly.0',
       detail: 'Why: "quotes", ünïcode',
@@ -42,7 +42,7 @@ describe('a run', () => {
     expect(await records.runs.get(run.id)).toEqual(run);
   });
 
-  test('over chosen targets alone knows which, however many', async () => {
+  test('over named targets stores their ids, however many', async () => {
     const chosen = Array.from({ length: 1_201 }, (_, index) => `site-${index}`);
     const run = aRun();
     await records.runs.create(run, limits, { only: chosen });
@@ -50,17 +50,17 @@ describe('a run', () => {
     expect(await records.runs.only((await created()).id)).toEqual([]);
   });
 
-  test('that nobody made is not there', async () => {
+  test('that does not exist is undefined', async () => {
     expect(await records.runs.get('nowhere')).toBeUndefined();
   });
 
-  test('is made once, however many daemons fire it', async () => {
+  test('is created once, however many daemons fire it', async () => {
     const run = aRun();
     const made = await Promise.all([1, 2, 3].map(() => records.runs.create(run, limits)));
     expect(made.sort()).toEqual(['created', 'exists', 'exists']);
   });
 
-  test('is told of once when it is made, so that open pages show it', async () => {
+  test('publishes one event when it is created, so that open pages show it', async () => {
     const heard: CaretakerEvent[] = [];
     let hear = () => {};
     const told = new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('is counted in the status it has, and in no other', async () => {
+  test('is counted in its current status only', async () => {
     await through(await created(), 'planning', 'running');
     await through(await created(), 'planning', 'running');
     await through(await created(), 'planning', 'running', 'partial');
@@ -95,7 +95,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('counts its requests, by operation and in all', async () => {
+  test('counts its requests by operation and in total', async () => {
     const run = aRun();
     await records.runs.create(run, limits);
     await records.runs.countRequests(run.id, { listSites: 2 });
@@ -122,7 +122,7 @@ describe('a run', () => {
     expect(await records.runs.get(run.id)).not.toHaveProperty('detail');
   });
 
-  test('whose tasks are to be cancelled with it says so to whoever goes on with it', async () => {
+  test('whose tasks are to be cancelled stores that for the process that takes it over', async () => {
     const run = await created();
     await records.runs.end(run, 'cancelled', 'By hand.', { cancelTasks: true });
     expect(await records.runs.get(run.id)).toMatchObject({ ending: 'cancelled', cancelTasks: true });
@@ -130,7 +130,7 @@ describe('a run', () => {
 });
 
 describe('a move', () => {
-  test('is made when the present status allows it, with what changes besides', async () => {
+  test('is applied when the current status allows it, with the other changed fields', async () => {
     const run = await created();
     expect(await records.runs.move(run, 'planning', { at: 2_000, deadline: 9_000 })).toBe(true);
     expect(await records.runs.move(run, 'running', { at: 3_000, planComplete: true })).toBe(true);
@@ -145,7 +145,7 @@ describe('a move', () => {
     });
   });
 
-  test('is refused when somebody else was first, and when there is no such run', async () => {
+  test('is refused when another process was first, and when the run does not exist', async () => {
     const run = await created();
     await through(run, 'planning', 'running', 'succeeded');
     expect(await records.runs.move(run, 'failed', { at: 5_000 })).toBe(false);
@@ -162,7 +162,7 @@ describe('a move', () => {
     expect(await records.runs.move(run, 'running', { at: 3_000, planFence: latest })).toBe(true);
   });
 
-  test('to the end is made by exactly one of many', async () => {
+  test('to a final status is applied by exactly one of many processes', async () => {
     const run = await created();
     await through(run, 'planning', 'running');
     const moves = await Promise.all(
@@ -171,7 +171,7 @@ describe('a move', () => {
     expect(moves.filter(Boolean)).toHaveLength(1);
   });
 
-  test('to the end is refused while a target is under way, and made once each has its outcome', async () => {
+  test('to a final status is refused while a target is active, and applied once when each has its outcome', async () => {
     const run = await created();
     await through(run, 'planning');
     const planStep = await records.targets.beginPlan(run.id);
@@ -181,8 +181,8 @@ describe('a move', () => {
     const { target } = (released && (await records.targets.claim(run, released, 2_000))) ?? {};
     if (!target) throw new Error('Nobody else can have claimed it.');
 
-    // As a planner does that met an error after its plan was complete, and a supervisor that read the run
-    // before it was.
+    // As by a planner that had an error after its plan was complete, and by a supervisor that read the run
+    // earlier.
     expect(await records.runs.move(run, 'failed', { at: 3_000, planFence: planStep })).toBe(false);
     expect(await records.runs.move(run, 'failed', { at: 3_000 })).toBe(false);
 
@@ -202,7 +202,7 @@ describe('a move', () => {
     expect(await records.runs.move(run, 'running', { at: 4_000 })).toBe(true);
   });
 
-  test('is told to everybody who listens', async () => {
+  test('is published to every listener', async () => {
     const run = await created();
     const heard = new Promise<CaretakerEvent>((resolve) => {
       void records.listen(resolve).then(() => records.runs.move(run, 'planning', { at: 2_000 }));
@@ -216,7 +216,7 @@ describe('a move', () => {
     });
   });
 
-  test('keeps the moment at which the run began when it plans again', async () => {
+  test('keeps the time at which the run began when it plans again', async () => {
     const run = await created();
     await through(run, 'planning', 'blocked');
     const blocked = await records.runs.get(run.id);
@@ -225,8 +225,8 @@ describe('a move', () => {
   });
 });
 
-describe('a run that is gone from Redis', () => {
-  test('does not come back in part, whatever is written about it', async () => {
+describe('a run that was removed from Redis', () => {
+  test('is not restored in part by any later write', async () => {
     const run = await created();
     await through(run, 'planning');
     const step = await records.targets.beginPlan(run.id);
@@ -257,7 +257,7 @@ describe('a run that is gone from Redis', () => {
     expect(await redis.keys('*')).toEqual([]);
   });
 
-  test('leaves nothing behind when it is not made: the list of its targets is written with it', async () => {
+  test('leaves nothing behind when it is not created: the list of its targets is written with it', async () => {
     const first = await created();
     const refused = aRun({ policy: first.policy });
     expect(await records.runs.create(refused, limits, { only: ['a'], unless: 'any' })).toBe('overlap');
@@ -265,14 +265,14 @@ describe('a run that is gone from Redis', () => {
   });
 });
 
-describe('a Redis whose answer is lost with the connection', () => {
+describe('when Redis loses its connection before it responds', () => {
   let cut: CutRedis;
   beforeEach(async () => {
     cut = await openCutRedis(server.socketPath);
     return cut.stop;
   });
 
-  test('makes a run once, and its maker knows that it was the one', async () => {
+  test('a run is created once, and the process that created it knows that', async () => {
     const run = aRun();
     cut.loseNextAnswer();
     expect(await openRecords(cut.redis).runs.create(run, limits)).toBe('created');
@@ -280,7 +280,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     expect(await records.runs.create(run, limits)).toBe('exists');
   });
 
-  test('moves a run once, and the mover knows that it was the one', async () => {
+  test('a run is moved once, and the process that moved it knows that', async () => {
     const run = await created();
     const { runs } = openRecords(cut.redis);
     cut.loseNextAnswer();
@@ -291,7 +291,7 @@ describe('a Redis whose answer is lost with the connection', () => {
 });
 
 describe('the list of runs', () => {
-  test('is newest first, by policy, by status and since a moment', async () => {
+  test('is newest first, and can be filtered by policy, status and start time', async () => {
     const [a, b, c] = [await created(), await created({ policy: 'other' }), await created()];
     await through(c, 'planning');
 
@@ -306,7 +306,7 @@ describe('the list of runs', () => {
     expect(await records.runs.list({ limit: 0 })).toEqual([]);
   });
 
-  test('finds the few that fit among many that do not', async () => {
+  test('finds the few runs that match among many that do not', async () => {
     const wanted = await created();
     await through(wanted, 'planning');
     for (let i = 0; i < 250; i += 1) await created();
@@ -316,7 +316,7 @@ describe('the list of runs', () => {
     expect(await records.runs.list({ limit: 230 })).toHaveLength(230);
   });
 
-  test('of those under way has an account’s own, oldest first, until they end', async () => {
+  test('of active runs contains those of one account, oldest first, until they end', async () => {
     const [first, second] = [await created(), await created()];
     await created({ account: 'elsewhere' });
     expect(ids(await records.runs.active('agency'))).toEqual(ids([first, second]));
@@ -327,7 +327,7 @@ describe('the list of runs', () => {
     expect(ids(await records.runs.active('agency'))).toEqual([second.id]);
   });
 
-  test('of those under way leaves out what was skipped when it was made', async () => {
+  test('of active runs excludes those that were skipped when created', async () => {
     await created({ status: 'skipped', finishedAt: 1_000 });
     expect(await records.runs.active('agency')).toEqual([]);
     expect(await records.runs.list({ status: 'skipped', limit: 1 })).toHaveLength(1);
@@ -335,7 +335,7 @@ describe('the list of runs', () => {
 });
 
 describe('retention', () => {
-  test('removes an old run with all that belongs to it, and leaves nothing behind in Redis', async () => {
+  test('removes an old run with everything that belongs to it, and leaves nothing behind in Redis', async () => {
     const run = await created();
     await through(run, 'planning');
     const step = await records.targets.beginPlan(run.id);
@@ -353,11 +353,11 @@ describe('retention', () => {
 
     expect(await records.runs.prune(run.createdAt + 1)).toBe(1);
 
-    // What ended in an hour is kept for a day, and goes by itself.
+    // The totals of an hour are kept for a day, and then expire.
     expect((await redis.keys('*')).sort()).toEqual(['{caretaker}:active-accounts', '{caretaker}:totals:0']);
   });
 
-  test('keeps what is young, and what has not ended however old it is', async () => {
+  test('keeps recent runs, and active runs of any age', async () => {
     const old = await created();
     const young = await created();
     await through(young, 'planning', 'failed');
@@ -365,7 +365,7 @@ describe('retention', () => {
     expect(ids(await records.runs.list({ limit: 10 }))).toEqual(ids([young, old]));
   });
 
-  test('that was cut off in the middle is finished the next time', async () => {
+  test('that was interrupted is completed the next time', async () => {
     const run = await created({ status: 'skipped' });
     await redis.unlink(`{caretaker}:run:${run.id}`);
     expect(await records.runs.list({ limit: 10 })).toEqual([]);

@@ -1,4 +1,4 @@
-/** Leases, presence, accounts, policies and listening: what is remembered besides runs. */
+/** Leases, presence, accounts, policies and events: the records besides runs. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CaretakerEvent } from '../../src/records/events.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 beforeEach(() => redis.flushall());
 
 describe('a lease', () => {
-  test('has one owner, who may renew it and alone can give it back', async () => {
+  test('has one owner, and only the owner can renew or release it', async () => {
     const { locks } = records;
     expect(await locks.acquire('supervisor', 'a', 6_000)).toBe(true);
     expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(false);
@@ -35,26 +35,26 @@ describe('a lease', () => {
     expect(await locks.acquire('supervisor', 'b', 6_000)).toBe(true);
   });
 
-  test('tells who has it', async () => {
+  test('shows its owner', async () => {
     await records.locks.acquire('supervisor:agency', 'a', 60_000);
     expect(await records.locks.holder('supervisor:agency')).toBe('a');
     expect(await records.locks.holder('supervisor:other')).toBeUndefined();
   });
 
-  test('runs out by itself when its owner dies', async () => {
+  test('expires when its owner dies', async () => {
     await records.locks.acquire('supervisor', 'a', 20);
     await vi.waitFor(async () => expect(await records.locks.acquire('supervisor', 'b', 20)).toBe(true), {
       interval: 5,
     });
   });
 
-  test('of one name says nothing of another', async () => {
+  test('is independent of leases with other names', async () => {
     await records.locks.acquire('one', 'a', 6_000);
     expect(await records.locks.acquire('two', 'b', 6_000)).toBe(true);
   });
 });
 
-describe('who is at work', () => {
+describe('a process', () => {
   const presence = (id: string, seenAt: number) => ({
     id,
     pid: 1,
@@ -64,7 +64,7 @@ describe('who is at work', () => {
     seenAt,
   });
 
-  test('is shown as it was seen last, until it leaves', async () => {
+  test('is shown in its latest state until it leaves', async () => {
     await records.presence.announce(presence('a', 1_000));
     await records.presence.announce(presence('a', 2_000));
     expect(await records.presence.running(2_000)).toEqual([presence('a', 2_000)]);
@@ -72,7 +72,7 @@ describe('who is at work', () => {
     expect(await records.presence.running(2_000)).toEqual([]);
   });
 
-  test('and has not been seen for fifteen seconds is gone, and forgotten', async () => {
+  test('that has shown no sign of life for fifteen seconds is removed', async () => {
     await records.presence.announce(presence('dead', 1_000));
     await records.presence.announce(presence('alive', 9_000));
     expect(await records.presence.running(16_000)).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('who is at work', () => {
 });
 
 describe('an account', () => {
-  test('that refuses us is remembered since its first refusal, until it lets us in', async () => {
+  test('that refuses access is stored with the time of its first refusal, until it accepts requests again', async () => {
     const { accounts } = records;
     expect(await accounts.blocked('agency')).toBeUndefined();
     await accounts.block('agency', { since: 1, why: 'HTTP 401' });
@@ -93,14 +93,14 @@ describe('an account', () => {
     expect(await accounts.blocked('agency')).toBeUndefined();
   });
 
-  test('is known to have been looked after, and when', async () => {
+  test('is stored with its leader and the time of the last check', async () => {
     expect(await records.accounts.supervisedAt()).toEqual(new Map());
     await records.accounts.noteSupervised('agency', 1_000);
     await records.accounts.noteSupervised('agency', 2_000);
     expect(await records.accounts.supervisedAt()).toEqual(new Map([['agency', 2_000]]));
   });
 
-  test('teaches how long its work usually takes: the newest counts a fifth', async () => {
+  test('learns the usual duration of its work: the newest value counts a fifth', async () => {
     const { accounts } = records;
     expect(await accounts.usualMs('agency', 'sync')).toBeUndefined();
     await accounts.learnDuration('agency', 'sync', 60_000);
@@ -114,11 +114,11 @@ describe('an account', () => {
 });
 
 describe('a policy', () => {
-  test('that nobody has touched has neither pause nor failures', async () => {
+  test('that was never changed has neither a pause nor failures', async () => {
     expect(await records.policies.state('nightly')).toEqual({ failures: 0 });
   });
 
-  test('stays paused until it is resumed, which forgets its failures', async () => {
+  test('stays paused until it is resumed, which resets its failures', async () => {
     const { policies } = records;
     await policies.countFailure('nightly', true);
     await policies.pause('nightly', { at: 1_000, by: 'ops', reason: 'moving house' });
@@ -148,10 +148,10 @@ describe('a policy', () => {
   });
 });
 
-describe('listening', () => {
+describe('a listener', () => {
   const soon = (policy: string, at: number): CaretakerEvent => ({ type: 'policy.changed', policy, at });
 
-  test('hears of every process on the same Redis, until it stops', async () => {
+  test('receives the events of every process on the same Redis, until it stops', async () => {
     const heard: CaretakerEvent[] = [];
     const stop = await records.listen((event) => heard.push(event));
     await records.policies.pause('a', { at: 1, by: 'ops' });
@@ -165,7 +165,7 @@ describe('listening', () => {
     expect(heard).toHaveLength(1);
   });
 
-  test('goes on when Redis comes back', async () => {
+  test('continues when Redis is available again', async () => {
     const heard: CaretakerEvent[] = [];
     const stop = await records.listen((event) => heard.push(event));
     await server.restart();
@@ -179,7 +179,7 @@ describe('listening', () => {
     await stop();
   });
 
-  test('stops at once also while Redis is away', async () => {
+  test('stops at once even while Redis is unavailable', async () => {
     const stop = await records.listen(() => undefined);
     await server.kill();
     await stop();
@@ -190,7 +190,7 @@ describe('listening', () => {
 describe('a freeze', () => {
   const NOW = 1_795_262_400_000;
 
-  test('holds until its end, for every policy, and is remembered when it is over', async () => {
+  test('is active until its end, for every policy, and is remembered afterwards', async () => {
     const freeze = { at: NOW, by: 'anna', reason: 'the big sale', until: NOW + 1_000 };
     await records.freeze.begin(freeze);
 
@@ -204,7 +204,7 @@ describe('a freeze', () => {
     expect(over).toEqual({ ...freeze, until: NOW + 10 });
   });
 
-  test('that was over when it was noted is remembered, and ends none that holds', async () => {
+  test('that was over when it was stored is remembered, and ends no active freeze', async () => {
     const past = { at: NOW - 1_000, by: 'caretaker', reason: 'Redis was restored', until: NOW };
     const freeze = { at: NOW, by: 'anna', until: NOW + 1_000 };
     await records.freeze.begin(freeze);
@@ -213,7 +213,7 @@ describe('a freeze', () => {
     expect((await records.policies.state('any')).freezes).toEqual({ pause: freeze, pauses: [past] });
   });
 
-  test('is told to whoever listens', async () => {
+  test('is published to listeners', async () => {
     const heard: CaretakerEvent[] = [];
     const stop = await records.listen((event) => heard.push(event));
     await records.freeze.begin({ at: NOW, by: 'anna', until: NOW + 1_000 });
@@ -241,7 +241,7 @@ describe('an effect', () => {
     expect(await effects.belongsToOther('agency', note, first, NOON, NOON)).toBe(false);
   });
 
-  test('has its owner also on the days after, and in its own account alone', async () => {
+  test('keeps its owner on the following days, and only in its own account', async () => {
     const { effects } = records;
     await effects.claim('agency', note, first, NOON, NOON);
     expect(await effects.claim('agency', note, second, NOON + 2 * DAY, NOON + DAY)).toBe(false);
@@ -250,7 +250,7 @@ describe('an effect', () => {
     expect(await effects.claim('agency', other, second, NOON, NOON)).toBe(true);
   });
 
-  test('is forgotten after some days', async () => {
+  test('is removed after some days', async () => {
     await records.effects.claim('agency', note, first, NOON, NOON);
     const [key = ''] = await redis.keys('{caretaker}:effects:*');
     expect(await redis.pttl(key)).toBeGreaterThan(8 * DAY);

@@ -13,7 +13,7 @@ beforeEach(() => redis.flushall());
 
 const NOW = 1_795_262_400_000;
 
-/** A run whose plan has these targets, on its way. */
+/** An active run whose plan has these targets. */
 async function running(targets: readonly Target[], concurrency = 5): Promise<Run> {
   const run = aRun();
   await records.runs.create(run, { concurrency, targetMs: 60_000 });
@@ -33,7 +33,7 @@ async function claim(run: Run, released: Dispatched | undefined, at = NOW): Prom
   return target;
 }
 
-/** The one target of a run, handed out and claimed. */
+/** The only target of a run, dispatched and claimed. */
 async function acting(run: Run): Promise<Target> {
   const [released] = await records.targets.dispatch(run.id, NOW, 1);
   return claim(run, released);
@@ -60,7 +60,7 @@ async function planOf(run: Run): Promise<Target[]> {
   return all;
 }
 
-test('a target is stored without the secrets in its texts, and the state of its job as it is', async () => {
+test('a target is stored without the secrets in its texts, and the state of its job is stored unchanged', async () => {
   const run = await running(targets(1));
   const jobState = '{"subject":"password=hunter2"}';
   await settle(run, await acting(run), { state: 'waiting', jobState, detail: 'token=hunter2' });
@@ -87,7 +87,7 @@ describe('a run that is spread', () => {
   const WINDOW = 7_200_000;
   const MINUTE = 60_000;
 
-  /** Begins to spread a run's targets now. */
+  /** Starts to spread a run's targets now. */
   async function spreading(targets: readonly Target[], concurrency = 100_000): Promise<Run> {
     const run = aRun();
     await records.runs.create(run, { concurrency, targetMs: 60_000 });
@@ -99,7 +99,7 @@ describe('a run that is spread', () => {
     return run;
   }
 
-  /** The targets that begin in each minute of the window, looked at every five seconds. */
+  /** The targets that start in each minute of the window, checked every five seconds. */
   async function begunByMinute(run: Run): Promise<string[][]> {
     const minutes: string[][] = [];
     for (let at = 0; at < WINDOW; at += 5_000) {
@@ -122,7 +122,7 @@ describe('a run that is spread', () => {
     expect(Math.min(...minutes.map(({ length }) => length))).toBeGreaterThanOrEqual(1_300 / 120 / 1.2);
   });
 
-  test('starts each target at about the same time whatever order they are planned in', async () => {
+  test('starts each target at about the same time in whatever order they are planned', async () => {
     const [one, other] = [
       await spreading(targets(240)),
       await spreading([...targets(240).slice(3).reverse(), ...targets(3)]),
@@ -131,7 +131,7 @@ describe('a run that is spread', () => {
     expect((await begunByMinute(other)).flat()).toEqual((await begunByMinute(one)).flat());
   });
 
-  test('makes up for a standstill at once, and never goes over its concurrency', async () => {
+  test('catches up at once after an interruption, and never exceeds its concurrency', async () => {
     const run = await spreading(targets(120), 50);
 
     expect(await records.targets.dispatch(run.id, NOW, 500)).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('a run that is spread', () => {
     expect((await records.runs.get(run.id))?.spread).toEqual({ from: NOW, ms: WINDOW, targets: 120 });
   });
 
-  test('is spread none whose plan was overtaken', async () => {
+  test('is not spread by a planner that was overtaken', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     const overtaken = await records.targets.beginPlan(run.id);
@@ -154,7 +154,7 @@ describe('a run that is spread', () => {
 });
 
 describe('a plan', () => {
-  test('has its targets in order, and counts at once those that have their outcome already', async () => {
+  test('has its targets in order, and counts at once those that already have an outcome', async () => {
     const unfit = aTarget('c', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
     const run = await running([aTarget('b'), unfit, aTarget('a')]);
     expect(ids(await planOf(run))).toEqual(['b', 'c', 'a']);
@@ -162,18 +162,18 @@ describe('a plan', () => {
     expect(ids(await records.targets.pending(run.id, 10))).toEqual(['b', 'a']);
   });
 
-  test('of more targets than a page is read whole', async () => {
+  test('of more targets than a page is read completely', async () => {
     const run = await running(targets(1_201));
     expect(await planOf(run)).toHaveLength(1_201);
   });
 
-  test('has a target once, however often it is named: its counts must add up', async () => {
+  test('has a target once, even if it was added several times: its counts must add up', async () => {
     const run = await running([aTarget('a'), aTarget('a'), aTarget('b')]);
     expect(ids(await planOf(run))).toEqual(['a', 'b']);
     expect((await countsOf(run))?.planned).toBe(2);
   });
 
-  test('that starts over forgets what the attempt before has found, and takes nothing more from it', async () => {
+  test('that starts again deletes the results of the previous attempt, and accepts nothing more from it', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const first = await records.targets.beginPlan(run.id);
@@ -190,13 +190,13 @@ describe('a plan', () => {
     expect(await records.targets.excluded(run.id, 0, 10)).toEqual([]);
   });
 
-  test('that is complete, or whose run has ended, is not begun again', async () => {
+  test('that is complete, or whose run has ended, is not started again', async () => {
     const run = await running(targets(1));
     expect(await records.targets.beginPlan(run.id)).toBe(0);
     expect(await planOf(run)).toHaveLength(1);
   });
 
-  test('tells what was left out, a page at a time', async () => {
+  test('lists the excluded candidates, one page at a time', async () => {
     const leftOut = ['a', 'b', 'c'].map((id) => ({
       id,
       label: `${id}.example`,
@@ -211,8 +211,8 @@ describe('a plan', () => {
   });
 });
 
-describe('what became of a run', () => {
-  test('is counted by outcome and reason, what was unfit when it was planned included', async () => {
+describe('the outcomes of a run', () => {
+  test('are counted by outcome and reason, including candidates that were skipped while planning', async () => {
     const unfit = aTarget('unfit', { state: 'ended', outcome: 'skipped', reason: 'not-eligible' });
     const run = await running([unfit, ...targets(3)]);
     for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
@@ -231,7 +231,7 @@ describe('what became of a run', () => {
     expect(counts.get(other.id)).toEqual([]);
   });
 
-  test('is counted again when its plan is', async () => {
+  test('are counted again when the run is planned again', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
     await records.runs.move(run, 'planning', { at: NOW });
@@ -244,8 +244,8 @@ describe('what became of a run', () => {
   });
 });
 
-describe('handing out', () => {
-  test('goes in the order of the plan, to as many as the run’s concurrency has room for', async () => {
+describe('dispatch', () => {
+  test('follows the order of the plan, up to the concurrency of the run', async () => {
     const run = await running(targets(4), 3);
     expect(await records.targets.dispatch(run.id, NOW, 2)).toEqual([
       { id: 'site-0', fence: 1 },
@@ -255,7 +255,7 @@ describe('handing out', () => {
     expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
   });
 
-  test('counts those that are followed as in flight, and not those that wait', async () => {
+  test('counts followed targets as in flight, and waiting ones not', async () => {
     const run = await running(targets(3), 1);
     const first = await acting(run);
     await settle(run, first, { state: 'following' });
@@ -267,14 +267,14 @@ describe('handing out', () => {
     expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-1']);
   });
 
-  test('prefers those whose wait is over', async () => {
+  test('prefers targets whose wait is over', async () => {
     const run = await running(targets(3), 1);
     await settle(run, await acting(run), { state: 'waiting' }, { dueAt: NOW + 5_000 });
 
     expect(ids(await records.targets.dispatch(run.id, NOW + 5_000, 10))).toEqual(['site-0']);
   });
 
-  test('goes on with what has begun alone, where asked to, and begins something new only when nothing is under way', async () => {
+  test('continues only started targets on request, and starts a new one only when none is active', async () => {
     const run = await running(targets(3), 3);
     expect(ids(await records.targets.dispatch(run.id, NOW, 1, 'started'))).toEqual(['site-0']);
     expect(await records.targets.dispatch(run.id, NOW, 10, 'started')).toEqual([]);
@@ -283,7 +283,7 @@ describe('handing out', () => {
     expect(ids(await records.targets.dispatch(run.id, NOW, 10, 'started'))).toEqual(['site-0']);
   });
 
-  test('never gives one target to two', async () => {
+  test('never gives one target to two workers', async () => {
     const run = await running(targets(20), 20);
     const given = await Promise.all([1, 2, 3, 4].map(() => records.targets.dispatch(run.id, NOW, 10)));
     const all = ids(given.flat());
@@ -291,7 +291,7 @@ describe('handing out', () => {
     expect(new Set(all).size).toBe(20);
   });
 
-  test('gives the room that two were allotted at once to one of them', async () => {
+  test('gives the slots allotted to two processes at once to one of them', async () => {
     const run = await running(targets(20), 20);
     const [first, second] = await Promise.all(
       [1, 2].map(() => records.targets.allocate(run.account, NOW, 6)),
@@ -302,14 +302,14 @@ describe('handing out', () => {
     expect(await records.targets.dispatch(run.id, NOW, 6, 'all', 0)).toEqual([]);
   });
 
-  test('stands still unless the run is under way', async () => {
+  test('does nothing unless the run is running', async () => {
     const run = await running(targets(1));
     await records.runs.move(run, 'blocked', { at: NOW });
     expect(await records.targets.dispatch(run.id, NOW, 10)).toEqual([]);
     expect(await records.targets.dispatch('nowhere', NOW, 10)).toEqual([]);
   });
 
-  test('begins nothing new in a run that was cancelled, but goes on with what it must find out', async () => {
+  test('starts nothing new in a cancelled run, but continues with effects that are not reconciled yet', async () => {
     const run = await running(targets(2), 5);
     const first = await acting(run);
     await settle(run, first, { state: 'waiting', intent: { operation: 'syncSite', at: NOW } });
@@ -317,7 +317,7 @@ describe('handing out', () => {
     expect(ids(await records.targets.dispatch(run.id, NOW, 10))).toEqual(['site-0']);
   });
 
-  test('starts the time limit of a target when it is handed out for the first time', async () => {
+  test('starts the time limit of a target when it is dispatched for the first time', async () => {
     const run = await running(targets(2), 1);
     const first = await acting(run);
     expect(first).toMatchObject({ startedAt: NOW, deadline: NOW + 60_000 });
@@ -329,7 +329,7 @@ describe('handing out', () => {
   });
 });
 
-describe('whoever has a target', () => {
+describe('a worker with a target', () => {
   test('claims it once, however often its entry is delivered', async () => {
     const run = await running(targets(1));
     const [released] = await records.targets.dispatch(run.id, NOW, 1);
@@ -345,7 +345,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.claim(run, { id: 'nowhere', fence: 1 }, NOW)).toBeUndefined();
   });
 
-  test('hears that the run was cancelled, and gets nothing of one that stands still', async () => {
+  test('learns that the run was cancelled, and gets no target of a blocked run', async () => {
     const run = await running(targets(2));
     const [first, second] = await records.targets.dispatch(run.id, NOW, 2);
     await records.runs.end(run, 'cancelled', 'By hand.');
@@ -356,7 +356,7 @@ describe('whoever has a target', () => {
     expect(second && (await records.targets.claim(run, second, NOW))).toBeUndefined();
   });
 
-  test('notes an intent before anything is sent, and keeps it until there is a result', async () => {
+  test('stores an intent before anything is sent, and keeps it until there is a result', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     expect(await records.targets.noteIntent(run.id, target, { operation: 'syncSite', at: NOW + 7 })).toBe(
@@ -367,7 +367,7 @@ describe('whoever has a target', () => {
     });
   });
 
-  test('cannot have its intent written over by a copy that was read before', async () => {
+  test('cannot overwrite its intent with a copy that was read before', async () => {
     const run = await running(targets(1));
     const stale = await acting(run);
     await records.targets.noteIntent(run.id, stale, { operation: 'syncSite', at: NOW });
@@ -375,7 +375,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.get(run.id, 'site-0')).toMatchObject({ intent: { operation: 'syncSite' } });
   });
 
-  test('can neither send nor write any more once the target was handed to somebody else', async () => {
+  test('can neither send nor write any more after the target was dispatched to another worker', async () => {
     const run = await running(targets(1));
     const lost = await acting(run);
     await settle(run, lost, { state: 'waiting' });
@@ -387,7 +387,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.get(run.id, 'site-0')).toEqual(theirs);
   });
 
-  test('can begin nothing new once the run was cancelled', async () => {
+  test('can start nothing new after the run was cancelled', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     await records.runs.end(run, 'cancelled', 'By hand.');
@@ -398,7 +398,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.get(run.id, 'site-0')).not.toHaveProperty('intent');
   });
 
-  test('keeps its claim while it works, and learns when it has lost it', async () => {
+  test('keeps its claim while it works, and learns when it has lost the claim', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     expect(await records.targets.renew(run.id, target, NOW + 20_000)).toBe(true);
@@ -409,7 +409,7 @@ describe('whoever has a target', () => {
     expect(await records.targets.inState(run.id, 'acting', 10)).toEqual([]);
   });
 
-  test('has its requests counted even when its result comes too late', async () => {
+  test('has its requests counted even if its result is too late', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     await settle(run, target, done, { spent: { syncSite: 2 } });
@@ -424,7 +424,7 @@ describe('whoever has a target', () => {
 });
 
 describe('an outcome', () => {
-  test('is counted, indexed and told in one step, and nothing leaves it', async () => {
+  test('is counted, indexed and published in one step, and is final', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     const heard = new Promise<CaretakerEvent>((resolve) => {
@@ -449,7 +449,7 @@ describe('an outcome', () => {
     expect(await planOf(run)).toEqual([ended]);
   });
 
-  test('can be given to what nobody has begun, which is then not handed out any more', async () => {
+  test('can be given to a target that was not started, which is then no longer dispatched', async () => {
     const run = await running(targets(2));
     const [first] = await records.targets.pending(run.id, 1);
     if (first) await settle(run, first, { ...done, outcome: 'cancelled', reason: 'run-cancelled' });
@@ -468,7 +468,7 @@ describe('an outcome', () => {
     expect(await records.targets.runsOf('agency', 'site-0')).toEqual(ids(runs).slice(0, 20));
   });
 
-  test('with half an emoji in its message harms no later step', async () => {
+  test('with half an emoji in its message breaks no later step', async () => {
     const run = await running(targets(1));
     const detail = `The service says \\ud83d "${'😀'.slice(0, 1)}" 😀 \\`;
     await settle(run, await acting(run), { state: 'waiting', detail });
@@ -478,7 +478,7 @@ describe('an outcome', () => {
 });
 
 describe('reading', () => {
-  test('by state is in order of the moment, up to a moment and a number', async () => {
+  test('by state is sorted by time, up to a given time and count', async () => {
     const run = await running(targets(3));
     for (const released of await records.targets.dispatch(run.id, NOW, 3)) {
       const target = await claim(run, released);
@@ -497,14 +497,14 @@ describe('reading', () => {
     expect(ids(await records.targets.inState(run.id, 'waiting', 1))).toEqual(['site-2']);
   });
 
-  test('from a position of the plan reads no more than was asked for', async () => {
+  test('from a position of the plan reads no more than was requested', async () => {
     const run = await running(targets(10));
     expect(ids(await records.targets.slice(run.id, 3, 2))).toEqual(['site-3', 'site-4']);
     expect(ids(await records.targets.slice(run.id, 8, 5))).toEqual(['site-8', 'site-9']);
     expect(await records.targets.slice(run.id, 10, 5)).toEqual([]);
   });
 
-  test('of what is not there gives nothing', async () => {
+  test('what does not exist returns nothing', async () => {
     expect(await records.targets.get('nowhere', 'a')).toBeUndefined();
     expect(await records.targets.many('nowhere', [])).toEqual([]);
     expect(await records.targets.many('nowhere', ['a'])).toEqual([]);
@@ -512,14 +512,14 @@ describe('reading', () => {
   });
 });
 
-describe('a Redis whose answer is lost with the connection', () => {
+describe('when Redis loses its connection before it responds', () => {
   let cut: CutRedis;
   beforeEach(async () => {
     cut = await openCutRedis(server.socketPath);
     return cut.stop;
   });
 
-  test('must be the targets of a plan once, though they are sent twice', async () => {
+  test('the targets of a plan are added once, although they are sent twice', async () => {
     const run = aRun();
     await records.runs.create(run, { concurrency: 5, targetMs: 1 });
     const step = await records.targets.beginPlan(run.id);
@@ -531,7 +531,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     expect(await records.targets.pending(run.id, 10)).toHaveLength(2);
   });
 
-  test('must be an outcome once, and whoever wrote it knows that it did', async () => {
+  test('an outcome is written once, and the worker that wrote it knows that', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     cut.loseNextAnswer();
@@ -545,7 +545,7 @@ describe('a Redis whose answer is lost with the connection', () => {
     expect(await records.runs.get(run.id)).toMatchObject({ requests: 2, counts: { succeeded: 1 } });
   });
 
-  test('lets nobody send what may be somebody else’s: an intent that was noted stays noted', async () => {
+  test('an intent that was stored stays stored, and no worker sends what another one may have sent', async () => {
     const run = await running(targets(1));
     const target = await acting(run);
     cut.loseNextAnswer();
@@ -555,8 +555,8 @@ describe('a Redis whose answer is lost with the connection', () => {
   });
 });
 
-describe('what an account may send', () => {
-  /** A run under way with so many targets to begin, and so many in the service. */
+describe('the budget of an account', () => {
+  /** An active run with this many targets to start, and this many in flight. */
   async function underWay(account: string, pending: number, following: number, weight = 1): Promise<Run> {
     const run = aRun({ account });
     await records.runs.create(run, { concurrency: 1_000, targetMs: 60_000, weight });
@@ -576,7 +576,7 @@ describe('what an account may send', () => {
       (await records.targets.allocate(account, NOW, room)).map(({ run, count }) => [run, count]),
     );
 
-  test('goes first to the run that has least in flight, so that a small one passes a large one', async () => {
+  test('goes first to the run with the fewest targets in flight, so that a small run passes a large one', async () => {
     const large = await underWay('shared-a', 500, 100);
     const small = await underWay('shared-a', 5, 1);
 
@@ -592,7 +592,7 @@ describe('what an account may send', () => {
     expect(await allotted('shared-b', 130)).toEqual({ [high.id]: 90, [normal.id]: 30, [low.id]: 10 });
   });
 
-  test('goes to one run whole when no other wants anything, and not twice for what is on its way', async () => {
+  test('goes completely to one run when no other needs it, and counts what is already dispatched once', async () => {
     const only = await underWay('shared-c', 100, 1);
     expect(await allotted('shared-c', 60)).toEqual({ [only.id]: 60 });
 

@@ -1,4 +1,4 @@
-/** What ended in each hour, counted while runs end. */
+/** What ended in each hour, counted when runs end. */
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../src/records/keys.ts';
 import { openRecords } from '../../src/records/records.ts';
@@ -17,7 +17,7 @@ const limits = { concurrency: 5, targetMs: 60_000 };
 const ended = (id: string, outcome: Target['outcome'], reason: Target['reason']): Target =>
   aTarget(id, { state: 'ended', ...(outcome ? { outcome } : {}), ...(reason ? { reason } : {}) });
 
-/** Makes a run with its plan, and lets it run. */
+/** Creates a run with its plan, and starts it. */
 async function begun(changes: Partial<Run>, targets: readonly Target[]): Promise<Run> {
   const run = aRun(changes);
   await records.runs.create(run, limits);
@@ -40,7 +40,7 @@ const someFailed = [
   ended('d', 'skipped', 'daily-limit'),
 ];
 
-test('runs and targets are summed by policy, status and reason, however many runs there are', async () => {
+test('runs and targets are counted by policy, status and reason, however many runs there are', async () => {
   await Promise.all(
     Array.from({ length: 120 }, (_, index) =>
       endedAt(NOON + index * 60_000, 'partial', { id: `sync.${index}`, policy: 'sync' }, someFailed),
@@ -82,7 +82,7 @@ test('a run that is ended twice, or whose end is sent again, counts once', async
   expect(targets.map(({ count }) => count).sort()).toEqual([1, 1, 2]);
 });
 
-test('a run that is under way is in no total, and named beside them', async () => {
+test('an active run is in no total, and is listed separately', async () => {
   const run = await begun({ policy: 'sync' }, someFailed);
   expect(await records.totals.between(NOON, NOON)).toEqual({
     since: NOON,
@@ -95,7 +95,7 @@ test('a run that is under way is in no total, and named beside them', async () =
   expect(await records.totals.between(NOON, NOON)).toMatchObject({ active: [], runs: [{ count: 1 }] });
 });
 
-test('a run that is skipped when it is made counts in the hour in which it was made', async () => {
+test('a run that is skipped when it is created counts in that hour', async () => {
   const skipped = aRun({ id: 'late', policy: 'sync', status: 'skipped', createdAt: NOON, finishedAt: NOON });
   await Promise.all([1, 2].map(() => records.runs.create(skipped, limits)));
 
@@ -104,7 +104,7 @@ test('a run that is skipped when it is made counts in the hour in which it was m
   expect(runs).toEqual([{ status: 'skipped', policy: 'sync', count: 1, runs: 1, latest: 'late' }]);
 });
 
-test('hours outside of what is asked for do not count, and each is forgotten after a day', async () => {
+test('hours outside the requested time are not counted, and each is removed after a day', async () => {
   await endedAt(NOON - 1, 'partial', { policy: 'sync' }, someFailed);
   await endedAt(NOON, 'failed', { policy: 'sync' }, someFailed);
 

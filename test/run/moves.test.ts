@@ -12,8 +12,8 @@ const counts = (changes: Partial<Counts>): Counts => ({
   ...changes,
 });
 
-describe('the way of a run', () => {
-  test('leads from the queue by its plan to its end, and no further', () => {
+describe('the status of a run', () => {
+  test('goes from queued through planning and running to a final status, and no further', () => {
     expect(canMove('queued', 'planning')).toBe(true);
     expect(canMove('planning', 'running')).toBe(true);
     expect(canMove('running', 'succeeded')).toBe(true);
@@ -21,7 +21,7 @@ describe('the way of a run', () => {
     expect(canMove('running', 'planning')).toBe(false);
   });
 
-  test('ends for good: nothing leaves a final status', () => {
+  test('does not change once it is final', () => {
     const final = runStatuses.filter(isFinal);
     expect(final).toEqual(['succeeded', 'partial', 'failed', 'cancelled', 'skipped', 'stopped']);
     for (const from of final) for (const to of runStatuses) expect(canMove(from, to)).toBe(false);
@@ -33,39 +33,39 @@ describe('the way of a run', () => {
     expect(canMove('blocked', 'running')).toBe(true);
   });
 
-  test('can be cancelled from wherever it is', () => {
+  test('can become cancelled from any status that is not final', () => {
     expect(sourcesOf('cancelled')).toEqual(runStatuses.filter((status) => !isFinal(status)));
   });
 });
 
-describe('the end of a run', () => {
-  test('is good when nothing failed, also when there was nothing to do', () => {
+describe('the final status of a run', () => {
+  test('is succeeded when nothing failed, even if there was nothing to do', () => {
     expect(finalStatus({ counts: counts({ succeeded: 10 }) })).toBe('succeeded');
     expect(finalStatus({ counts: counts({ skipped: 10 }) })).toBe('succeeded');
     expect(finalStatus({ counts: counts({ planned: 0 }) })).toBe('succeeded');
   });
 
-  test('is partial when something failed beside what succeeded', () => {
+  test('is partial when something failed and something succeeded', () => {
     expect(finalStatus({ counts: counts({ succeeded: 9, failed: 1 }) })).toBe('partial');
   });
 
-  test('is a failure when nothing that was tried succeeded, whatever was skipped', () => {
+  test('is failed when nothing that was attempted succeeded, whatever was skipped', () => {
     expect(finalStatus({ counts: counts({ failed: 10 }) })).toBe('failed');
     expect(finalStatus({ counts: counts({ failed: 7, skipped: 3 }) })).toBe('failed');
   });
 
-  test('of a run that was cancelled says so, whatever became of its targets', () => {
+  test('is cancelled for a cancelled run, whatever the outcomes of its targets', () => {
     const mixed = counts({ succeeded: 5, failed: 1, cancelled: 4 });
     expect(finalStatus({ ending: 'cancelled', counts: mixed })).toBe('cancelled');
     expect(finalStatus({ ending: 'safety-limit', counts: mixed })).toBe('stopped');
   });
 
-  test('has come when every target has its outcome', () => {
+  test('is due when every target has its outcome', () => {
     expect(endedCount(counts({ succeeded: 4, failed: 3, skipped: 2, cancelled: 1 }))).toBe(10);
   });
 });
 
-test('each reason is told in one sentence', async () => {
+test('each reason is explained in one sentence', async () => {
   for (const [code, { text: sentence }] of (await loadJobs()).reasons) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(sentence).toMatch(/^[A-Z].*\.$/);

@@ -31,7 +31,7 @@ const ended: Target = {
   taskId: 't-9',
 };
 
-test('a run is told in the words of the command line, and what is not known yet is null', () => {
+test('a run is printed with the terms of the command line, and unknown values are null', () => {
   const waiting: Target = { id: '13', label: 'b.example', state: 'pending', fence: 0, attempts: 0, waits: 0 };
 
   expect(toReport(run, [ended, waiting])).toEqual({
@@ -73,7 +73,7 @@ test('a run is told in the words of the command line, and what is not known yet 
   });
 });
 
-test('a run that has something to say about itself says it, and a summary has no targets', () => {
+test('a run with a message shows it, and a summary has no targets', () => {
   const blocked = toSummary({ ...run, status: 'blocked', detail: 'The account refuses us.', startedAt: 1 });
 
   expect(blocked).toMatchObject({ status: 'blocked', detail: 'The account refuses us.' });

@@ -1,4 +1,4 @@
-/** Which of the things in the account a lost request made, and when nobody can tell. */
+/** Which item in the account was created by a lost request, and when that cannot be determined. */
 import { describe, expect, test } from 'vitest';
 import { ownOf } from '../../../src/job/reconcile/own-effect.ts';
 
@@ -7,8 +7,8 @@ const intent = { operation: 'createSiteNote', at: INTENT };
 const at = (ms: number) => new Date(INTENT + ms).toISOString();
 
 /**
- * An account where some ids belong to other targets, and whose clock is known to so many milliseconds each
- * way.
+ * An account where some ids belong to other targets. Its clock is known to this many milliseconds in both
+ * directions.
  */
 function account(others: readonly string[] = [], sharpness = 1_000) {
   const claimed: string[] = [];
@@ -35,8 +35,8 @@ const own = (
     candidates.map(([id, createdAt, isSure = true]) => ({ id, createdAt, isSure })),
   );
 
-describe('what was made', () => {
-  test('after the intent is its own, and becomes its target’s', async () => {
+describe('an item that was created', () => {
+  test('after the intent is the effect of the target, which claims it', async () => {
     const now = account();
     expect(await own([['a', at(2_000)]], now)).toEqual({ is: 'found', id: 'a' });
     expect(now.claimed).toEqual(['a']);
@@ -46,7 +46,7 @@ describe('what was made', () => {
     expect(await own([['a', at(-2_500)]])).toEqual({ is: 'absent' });
   });
 
-  test('by another target is not, whenever that was', async () => {
+  test('by another target is not, at any time', async () => {
     const others = account(['a', 'b']);
     expect(
       await own(
@@ -68,7 +68,7 @@ describe('what was made', () => {
     ).toEqual({ is: 'found', id: 'c' });
   });
 
-  test('at about the time of the intent is its own when it is the only one and nobody else’s', async () => {
+  test('at about the time of the intent is the effect if it is the only one and belongs to no other target', async () => {
     expect(await own([['a', at(20)]])).toEqual({ is: 'found', id: 'a' });
     expect(
       await own([
@@ -79,14 +79,14 @@ describe('what was made', () => {
     expect(await own([['a', undefined]])).toEqual({ is: 'found', id: 'a' });
   });
 
-  test('at some time is unknown where the service’s clock is not known', async () => {
+  test('at any time is unknown when the service’s clock is not known', async () => {
     const vague = account([], 86_400_000);
     expect(await own([['a', at(2_000)]], vague)).toMatchObject({ is: 'unknown' });
     expect(await own([['a', undefined]], vague)).toMatchObject({ is: 'unknown' });
     expect(await own([], vague)).toEqual({ is: 'absent' });
   });
 
-  test('since then, and does not show for what, is unknown', async () => {
+  test('after the intent, but for an unknown purpose, is unknown', async () => {
     expect(await own([['a', at(2_000), false]])).toEqual({
       is: 'unknown',
       detail: 'Something of this kind was created since, but does not show what for.',

@@ -7,7 +7,10 @@ import { inputs } from '../../support/operation-inputs.ts';
 
 const MINUTE = 60_000;
 
-/** What a job notes with the intent, for those changes that can only be told by what was before. */
+/**
+ * What a job stores with the intent, for changes that can only be detected by comparison with the previous
+ * state.
+ */
 const notes: Partial<Record<OnceId, (account: OpenAccount, input: never) => Promise<string | undefined>>> = {
   extendStagingSiteExpiry: async ({ call }, input: Input<'showStagingSite'>) =>
     (await call('showStagingSite', { staging_site_id: input.staging_site_id })).staging_site.expires_at,
@@ -16,11 +19,11 @@ const notes: Partial<Record<OnceId, (account: OpenAccount, input: never) => Prom
       ?.value,
 };
 
-/** Looks for a change before it is made and after, as if its answer had been lost. */
+/** Checks for a change before and after it is made, as if its answer had been lost. */
 async function lookAround<Id extends OnceId>(id: Id) {
   const account = await openAccount();
   const input = (await inputs[id](account)) as Input<Id>;
-  // What was made to try it on lies back longer than clocks differ.
+  // The change that tries out the operation is older than clocks differ.
   await account.pass(5 * MINUTE);
   const note = await notes[id]?.(account, input as never);
   const intent = { operation: id, at: account.now(), ...(note === undefined ? {} : { note }) };
@@ -32,7 +35,7 @@ async function lookAround<Id extends OnceId>(id: Id) {
 
 const all = Object.keys(probes) as OnceId[];
 const traceless = all.filter((id) => probes[id].looksFor.startsWith('Nothing'));
-/** The id under which an invitation was changed is gone: the test below it. */
+/** The id under which an invitation was changed no longer exists: see the test below. */
 const leaving = all.filter((id) => !traceless.includes(id) && id !== 'updateTeamMember');
 
 describe('a change whose answer was lost', () => {
@@ -40,19 +43,19 @@ describe('a change whose answer was lost', () => {
     const { before, answer, after } = await lookAround(id);
     expect(before).toEqual({ is: 'absent' });
     expect(after).toMatchObject({ is: 'found' });
-    // The task it started is there to be followed.
+    // The task it started is returned, so that it can be followed.
     if (answer.task && id !== 'updateStagingSitePhpVersion') {
       expect(after).toEqual({ is: 'found', taskId: answer.task.id });
     }
   });
 
-  test.each(traceless)('%s: is unknown, since it leaves no trace', async (id) => {
+  test.each(traceless)('%s: is unknown, because it leaves no trace', async (id) => {
     const { before, after } = await lookAround(id);
     expect([before.is, after.is]).toEqual(['unknown', 'unknown']);
   });
 });
 
-test('an invitation that was changed is gone under its id, and nobody can tell', async () => {
+test('a changed invitation no longer exists under its id, so its state is unknown', async () => {
   const { before, after } = await lookAround('updateTeamMember');
   expect([before.is, after.is]).toEqual(['absent', 'unknown']);
 });
@@ -75,7 +78,7 @@ test('an e-mail that went to some of its recipients is unknown: sending it again
   });
 });
 
-test('an e-mail that another run sent a moment before is not taken for the one whose answer was lost', async () => {
+test('an e-mail that another run sent shortly before is not confused with the one whose answer was lost', async () => {
   const account = await openAccount();
   const input = (await inputs.sendReportEmail(account)) as Input<'sendReportEmail'>;
   await account.pass(5 * MINUTE);
@@ -90,7 +93,7 @@ test('an e-mail that another run sent a moment before is not taken for the one w
   });
 });
 
-test('a task that does not say for what it is may be ours: nobody can tell', async () => {
+test('a task that does not show its target may be the lost one: the effect is unknown', async () => {
   const account = await openAccount();
   const input = (await inputs.startSiteBackupDownload(account)) as Input<'startSiteBackupDownload'>;
   await account.pass(5 * MINUTE);
@@ -102,7 +105,7 @@ test('a task that does not say for what it is may be ours: nobody can tell', asy
   });
 });
 
-test('a note created since that does not show its content may be ours: it is not written a second time', async () => {
+test('a note created since that does not show its content may be the lost one: it is not created again', async () => {
   const account = await openAccount();
   const input = (await inputs.createSiteNote(account)) as Input<'createSiteNote'>;
   await account.pass(5 * MINUTE);

@@ -1,4 +1,4 @@
-/** What followed work is taken for, by what the service shows of it. */
+/** How followed work is judged by what the service shows of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GoneError, RejectedError } from '../../../src/client/errors.ts';
 import type { TimeBounds } from '../../../src/clock.ts';
@@ -19,7 +19,7 @@ describe('a task', () => {
   const judge = (status: string, of: TaskWatch = watch) =>
     taskWatch.evaluate(of, { id: 't-1', status } as Item<'listTasks'>, exactly(SINCE));
 
-  test('is done when it is completed, and adopted when somebody else had started it', () => {
+  test('is done when it is completed, and adopted when another client had started it', () => {
     expect(judge('completed')).toEqual({ is: 'done', reason: 'done' });
     expect(judge('completed', { ...watch, adopted: true })).toEqual({ is: 'done', reason: 'adopted' });
   });
@@ -32,15 +32,15 @@ describe('a task', () => {
     expect(judge(status)).toEqual({ is: 'failed', reason });
   });
 
-  test.each(['queued', 'initializing', 'running'])('that is %s goes on', (status) => {
+  test.each(['queued', 'initializing', 'running'])('that is %s is still running', (status) => {
     expect(judge(status)).toEqual({ is: 'running' });
   });
 
-  test('in a state that nobody knows is unclear, not done', () => {
+  test('in an unknown state is unclear, not done', () => {
     expect(judge('archived')).toEqual({ is: 'unclear' });
   });
 
-  test('that failed is told with the step that failed, when it is looked at alone', async () => {
+  test('that failed is reported with the step that failed, when it is polled', async () => {
     const details = {
       sites: [
         {
@@ -78,7 +78,7 @@ describe('a task', () => {
     },
   );
 
-  test('that somebody cancelled, or that the service no longer knows, is not explained', async () => {
+  test('that was cancelled, or that the service no longer knows, is not explained', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
     const failed = { is: 'failed', reason: 'task-failed' } as const;
     expect(await taskWatch.explain?.(api, watch, failed)).toEqual(failed);
@@ -86,12 +86,12 @@ describe('a task', () => {
     expect(await taskWatch.explain?.({} as Api, watch, cancelled)).toEqual(cancelled);
   });
 
-  test('that the service does not know any more is lost, and its target is not called gone', async () => {
+  test('that the service no longer knows is lost, and its target is not reported as gone', async () => {
     const api = { showTask: () => Promise.reject(new GoneError('showTask')) } as unknown as Api;
     expect(await taskWatch.poll(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
-  test('is matched by its id, in one list of all that changed since', () => {
+  test('is matched by its id, in one list of everything that changed since', () => {
     const { sweep, keyOf, keyOfItem } = taskWatch;
     expect(sweep.query([watch], at(-90))).toEqual({
       filters: { updated_at: { gte: at(-90) } },
@@ -117,7 +117,7 @@ describe('a sync', () => {
     last_sync_error: null,
   };
 
-  test('goes on while the site says so', () => {
+  test('is running while the site shows it', () => {
     expect(judge({ sync: { ...over, in_progress: true }, backups: snapshot('in_progress') })).toEqual({
       is: 'running',
     });
@@ -127,7 +127,7 @@ describe('a sync', () => {
     expect(judge({ sync: over, backups: snapshot('succeeded') })).toEqual({ is: 'done', reason: 'done' });
   });
 
-  test('has failed when its snapshot failed, in the words of the site', () => {
+  test('has failed when its snapshot failed, with the message of the site', () => {
     const failed = { ...over, last_sync_error: 'Disk full.' };
     expect(judge({ sync: failed, backups: snapshot('failed') })).toEqual({
       is: 'failed',
@@ -143,7 +143,7 @@ describe('a sync', () => {
     });
   });
 
-  test('is unclear when another sync has made a snapshot since: only its own says how it went', () => {
+  test('is unclear when another sync has made a snapshot since: only its own snapshot shows its result', () => {
     expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-2') })).toEqual({ is: 'unclear' });
   });
 
@@ -159,7 +159,7 @@ describe('a sync', () => {
     expect(judge({ sync: { ...over, last_sync_at: at(-10) }, backups: none })).toEqual({ is: 'unclear' });
   });
 
-  test('that was adopted has no snapshot of its own, and is adopted when the site’s sync is over', () => {
+  test('that was adopted has no snapshot of its own, and ends as adopted when the site’s sync is over', () => {
     const adopted = { ...withoutSnapshot, adopted: true as const };
     expect(judge({ sync: over, backups: snapshot('succeeded', 'snap-9') }, adopted)).toEqual({
       is: 'done',
@@ -181,7 +181,7 @@ describe('a sync', () => {
   });
 });
 
-describe('a sync that is looked at alone', () => {
+describe('a sync that is polled', () => {
   let sandbox: Sandbox;
   let clock: HeldClock;
   const siteId = 'site-0001';
@@ -191,7 +191,7 @@ describe('a sync that is looked at alone', () => {
   });
   afterEach(() => sandbox.stop());
 
-  /** The few operations that a look may use, without a client around them. */
+  /** The few operations that a poll may use, without a client around them. */
   const get = async (path: string) => {
     const response = await fetch(`${sandbox.url}${path}`, {
       headers: { authorization: `Bearer ${sandbox.token}` },
@@ -219,7 +219,7 @@ describe('a sync that is looked at alone', () => {
     expect(await look({ snapshotId, since })).toEqual({ is: 'done', reason: 'done' });
   });
 
-  test('is told by its own snapshot even when another sync came after it', async () => {
+  test('is judged by its own snapshot even if another sync came after it', async () => {
     const since = clock.now();
     sandbox.site(siteId).failNextSync('Disk full.');
     const snapshotId = sandbox.site(siteId).startSync();
@@ -231,7 +231,7 @@ describe('a sync that is looked at alone', () => {
     expect(await look({ snapshotId, since })).toMatchObject({ is: 'failed', detail: 'Disk full.' });
   });
 
-  test('is judged by its site when its snapshot is not shown any more', async () => {
+  test('is judged by its site when its snapshot is no longer shown', async () => {
     const since = clock.now();
     sandbox.site(siteId).startSync();
     sandbox.site(siteId).finishSync();
@@ -246,7 +246,7 @@ describe('a sync that is looked at alone', () => {
     });
   });
 
-  test('that left no trace is not taken for done because an older one was', async () => {
+  test('that left no trace is not considered done because an older one was', async () => {
     sandbox.site(siteId).startSync();
     sandbox.site(siteId).finishSync();
     await clock.advance(60 * 60_000);
@@ -271,10 +271,10 @@ describe('a sync that is looked at alone', () => {
       detail:
         'The service no longer knows the sync: its snapshot is not found (HTTP 404), the site is not syncing, and no sync of it has ended since.',
     });
-    // One that was seen running when it was adopted, and now neither runs nor has ended.
+    // A sync that was running when it was adopted, and now neither runs nor has ended.
     expect(await lookWithout({ adopted: true })).toMatchObject({ is: 'lost' });
 
-    // A site without backups has no snapshots to ask for.
+    // A site without backups has no snapshots to list.
     const refused = {
       ...api,
       showSiteSnapshot: () => Promise.reject(new RejectedError('showSiteSnapshot', 422, { message: 'no' })),
@@ -285,7 +285,7 @@ describe('a sync that is looked at alone', () => {
     expect(await lookWithout({ snapshotId: 'snap-1' })).toEqual({ is: 'running' });
   });
 
-  test('is not lost but unclear when the service does not tell when it last synced the site', async () => {
+  test('is not lost but unclear when the service does not show when it last synced the site', async () => {
     const untold = {
       showSite: async () => ({ site: { id: siteId, sync: { in_progress: false } } }),
       showSiteSnapshot: () => Promise.reject(new GoneError('showSiteSnapshot')),
@@ -306,7 +306,7 @@ describe('a sync that is looked at alone', () => {
   });
 });
 
-test('the service’s time of the last change is what a sweep is continued from', () => {
+test('a sweep continues from the service’s time of the last change', () => {
   expect(taskWatch.movedAt?.({ updated_at: at(50) } as never)).toBe(at(50));
   expect(syncWatch.movedAt?.({ sync: { last_sync_at: at(50) } } as never)).toBe(at(50));
 });

@@ -1,4 +1,4 @@
-/** How records get the version of this release, and who is kept out meanwhile. */
+/** How records are migrated to the version of this release, and which processes are refused meanwhile. */
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { keys } from '../../../src/records/keys.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   log.lines.length = 0;
 });
 
-/** Steps that note that they were taken. */
+/** Steps that record that they were executed. */
 const steps = (...names: string[]): Migration[] =>
   names.map((name) => ({
     summary: `step ${name}`,
@@ -45,7 +45,7 @@ test('an empty Redis gets the newest version at once, and nothing is logged', as
   expect(await redis.exists(keys.lock('schema'))).toBe(0);
 });
 
-test('records of an older version go through the steps that are missing, in order, and each is logged', async () => {
+test('records of an older version are migrated by the missing steps, in order, and each is logged', async () => {
   await redis.zadd(keys.runs, 1, 'a-run');
   await prepare(steps('a'));
   await prepare(steps('a', 'b', 'c'));
@@ -59,7 +59,7 @@ test('records of an older version go through the steps that are missing, in orde
   ]);
 });
 
-test('a migration that was interrupted goes on with the step it was at', async () => {
+test('an interrupted migration continues with the step that was interrupted', async () => {
   const [a, b, c] = steps('a', 'b', 'c');
   if (!a || !b || !c) throw new Error('three steps');
   const broken = { ...b, run: () => Promise.reject(new Error('the process ended here')) };
@@ -72,7 +72,7 @@ test('a migration that was interrupted goes on with the step it was at', async (
   expect(await schema()).toEqual({ version: '3', migrated: '3' });
 });
 
-test('of several processes that start at once, one migrates and the others wait for it', async () => {
+test('when several processes start at once, one migrates and the others wait for it', async () => {
   const others = [1, 2, 3].map(() => new Redis(server.options));
   await Promise.all(others.map((store, index) => prepare(steps('a', 'b'), `here.${index}.aaaa-v2`, store)));
   for (const store of others) store.disconnect();
@@ -80,7 +80,7 @@ test('of several processes that start at once, one migrates and the others wait 
   expect(done).toEqual(['a', 'b']);
 });
 
-test('a process of an older release is told what to do, and changes nothing', async () => {
+test('a process of an older release gets an error that says what to do, and changes nothing', async () => {
   await prepare(steps('a', 'b', 'c'));
   done = [];
 
@@ -93,7 +93,7 @@ test('a process of an older release is told what to do, and changes nothing', as
   expect(await schema()).toEqual({ version: '3', migrated: '3' });
 });
 
-test('a process of an older release is kept out from the beginning of a migration, not from its end', async () => {
+test('a process of an older release is refused from the start of a migration, not from its end', async () => {
   const seen: unknown[] = [];
   const step = {
     summary: '',
@@ -127,7 +127,7 @@ test('nothing is migrated while a daemon of an older release is running, and the
   expect(done).toEqual(['b']);
 });
 
-test('a command of an older release that works on a run counts as well: it holds the lease of the account', async () => {
+test('a command of an older release that works on a run also counts, because it holds the lease of the account', async () => {
   for (const [accounts, lease] of [
     ['{caretaker}:active', 'steward:agency'],
     [keys.activeAccounts, 'supervisor:agency'],
@@ -142,7 +142,7 @@ test('a command of an older release that works on a run counts as well: it holds
   }
 });
 
-test('processes of the same release are in nobody’s way', async () => {
+test('processes of the same release do not block each other', async () => {
   await new PresenceStore(redis).announce(presence('web-1.7.9f2c01ab-v2'));
   await prepare(steps('a', 'b'));
 

@@ -1,4 +1,4 @@
-/** The steps alone: each may be interrupted, and run twice at the same time. */
+/** The single steps: each can be interrupted, and executed twice at the same time. */
 import { beforeEach, expect, test } from 'vitest';
 import { keys } from '../../../src/records/keys.ts';
 import { ownKeys } from '../../../src/records/migrations/0001-own-keys.ts';
@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const context = { store: redis, now: NOON + 2 * HOUR, log: keptLog() };
 
-test('the queues move with all that is in them, also when the step was interrupted in between', async () => {
+test('the queues are moved with all their entries, even if the step was interrupted', async () => {
   const old = recordsOf('ce02494');
   await loadRecords(redis, old);
   const names = (await redis.keys('{caretaker}:actions:*')).map((key) => key.slice('{caretaker}'.length));
@@ -36,7 +36,7 @@ test('the queues move with all that is in them, also when the step was interrupt
   expect(await redis.hgetall(keys.freeze)).toHaveProperty('pause');
 });
 
-test('runs that ended before totals were kept are added once, each in its hour', async () => {
+test('runs that ended before totals existed are added once, each in its hour', async () => {
   for (let index = 0; index < 600; index += 1) {
     const run = aRun({ id: `old.${index}`, policy: 'sync' });
     await records.runs.create(run, { concurrency: 5, targetMs: 60_000 });
@@ -49,7 +49,7 @@ test('runs that ended before totals were kept are added once, each in its hour',
   }
   const open = aRun({ id: 'open', policy: 'sync' });
   await records.runs.create(open, { concurrency: 5, targetMs: 60_000 });
-  // As a version without totals left them.
+  // The records as a version without totals wrote them.
   await redis.del(keys.totals(NOON), keys.totals(NOON + HOUR));
   await Promise.all(
     Array.from({ length: 600 }, (_, index) => redis.hdel(keys.run(`old.${index}`), 'totalled')),
@@ -65,7 +65,7 @@ test('runs that ended before totals were kept are added once, each in its hour',
   expect((await records.totals.between(NOON + HOUR, NOON + HOUR)).runs).toMatchObject([{ count: 300 }]);
 });
 
-/** All that Redis holds, as text. */
+/** Everything that Redis contains, as text. */
 async function everything(): Promise<string> {
   const all = await redis.keys('*');
   const values = await Promise.all(
@@ -79,7 +79,7 @@ async function everything(): Promise<string> {
   return [...all, ...values].join('\n').replaceAll('\\', '');
 }
 
-test('no stored field keeps its former name, also when the step was interrupted in between', async () => {
+test('no stored field keeps its old name, even if the step was interrupted', async () => {
   await loadRecords(redis, recordsOf('ce02494'));
   await ownKeys.run(context);
   const former = /"(step|memo|says|moment|moments|planStep)":|:attended/g;
