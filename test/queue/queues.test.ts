@@ -44,7 +44,7 @@ function work(handlers: Partial<Handlers> = {}, concurrency = 5): Entry[] {
   return done;
 }
 
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 5_000, interval: 5 });
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 /** A door that stays shut until it is opened, at the latest by the end of the test. */
 function door() {

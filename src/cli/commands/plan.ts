@@ -103,9 +103,12 @@ function print(
   terminal: Terminal,
 ): void {
   const { paint, data } = terminal;
-  data(
-    `${paint('bold', policy)} (${job}) would work on ${countOf(targets.length, 'target')}${targets.length === 0 ? '.' : ':'}`,
-  );
+  const findings = ended.reduce((sum, one) => sum + (one.findings?.length ?? 0), 0);
+  const does =
+    targets.length === 0 && findings > 0
+      ? `would report ${countOf(findings, 'finding')}.`
+      : `would work on ${countOf(targets.length, 'target')}${targets.length === 0 ? '.' : ':'}`;
+  data(`${paint('bold', policy)} (${job}) ${does}`);
   if (targets.length > 0)
     data(
       rows(
