@@ -3,6 +3,6 @@ import { clear, cutAtEachStep, ofSites } from './cuts.ts';
 
 afterEach(clear);
 
-test.each(Object.entries(ofSites))('%s once, at whichever step its worker dies', (_, scenario) =>
+test.each(Object.entries(ofSites))('%s once, whichever step its worker dies at', (_, scenario) =>
   cutAtEachStep(scenario),
 );

@@ -1,6 +1,6 @@
 /**
- * Every effect of every job, cut off at each of its steps by a worker that dies there (SIGKILL, a process of
- * its own): another one takes over, and the account has each effect once.
+ * Every effect of every job, interrupted at each of its steps by a worker in its own process that dies there
+ * (SIGKILL). Another worker takes over, and the account has each effect once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +19,12 @@ const steps = ['before-intent', 'after-intent', 'after-send', 'after-answer', 'a
 type Step = (typeof steps)[number];
 
 export interface Scenario {
-  /** The effect that is cut off. */
+  /** The effect that is interrupted. */
   operation: OperationId;
   policy: () => Partial<Policy>;
-  /** Makes the world such that the policy has as many such effects as there are steps, or more. */
+  /** Prepares the world so that the policy has at least as many such effects as there are steps. */
   prepare?(): Promise<void> | void;
-  /** How many there are to be, where each has another id in the journal whatever it is about. */
+  /** The expected number of effects, if each has a different id in the journal. */
   times?: number;
 }
 
@@ -42,7 +42,7 @@ const staging = (options: object) => () => ({
   options: stagingCleanup.options.parse({ action: 'delete', older_than: '14d', ...options }),
 });
 
-/** One copy, so many days old, of each site. */
+/** One copy of each site, this many days old. */
 function copies(daysAgo: number) {
   world.sandbox.staging.clear();
   for (const id of world.sandbox.siteIds()) world.sandbox.staging.make(id, daysAgo);
@@ -66,7 +66,7 @@ async function pausedSchedules() {
   }
 }
 
-/** What becomes of sites, and of reports about them. */
+/** Effects on sites, and on reports about them. */
 export const ofSites: Record<string, Scenario> = {
   'api-call leaves a note': {
     operation: 'createSiteNote',
@@ -100,7 +100,7 @@ export const ofSites: Record<string, Scenario> = {
   },
 };
 
-/** What becomes of schedules and staging copies. */
+/** Effects on schedules and staging copies. */
 export const ofTheRest: Record<string, Scenario> = {
   'update-check enables a schedule': {
     operation: 'enableAutoUpdateSchedule',
@@ -130,7 +130,7 @@ export const ofTheRest: Record<string, Scenario> = {
 let world: World;
 const children = new Set<ChildProcess>();
 
-/** Ends what a scenario has left. */
+/** Ends the processes and the world of a scenario. */
 export async function clear(): Promise<void> {
   for (const child of children) child.kill('SIGKILL');
   children.clear();

@@ -1,6 +1,6 @@
 /**
- * Every list that a policy may name in `select.from`, with every operation that works on one item of it:
- * loaded from a file, planned and acted upon over the sandbox.
+ * Every list that a policy can name in `select.from`, with every operation on one of its items: loaded from a
+ * file, planned and executed with the sandbox.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ownParameter } from '../../jobs/api-call/call-template.ts';
@@ -20,7 +20,7 @@ const changing = (Object.keys(operations) as OperationId[]).filter(
   (id) => operationOf(id).effect !== undefined,
 );
 
-/** Operations that take the item in their body; how, and where its id stands in an input. */
+/** Operations that take the item in their body: how, and where its id is in the input. */
 const byBody: Partial<Record<OperationId, { from: CandidateList; body: object; id(body: never): string }>> = {
   deleteClients: {
     from: 'listClients',
@@ -49,10 +49,7 @@ const byBody: Partial<Record<OperationId, { from: CandidateList; body: object; i
   },
 };
 
-/**
- * Operations on the account as a whole, or that make something out of nothing: none is about an item of a
- * list.
- */
+/** Operations on the whole account, or that create something new: none of them is about an item of a list. */
 const ofTheAccount: OperationId[] = [
   'createClient',
   'createSenderEmail',
@@ -67,7 +64,7 @@ const ofTheAccount: OperationId[] = [
   'createSite',
 ];
 
-/** What a policy says of one call, and the item that it is for. */
+/** The part of a policy for one call, and the item that it is for. */
 function callFor(from: CandidateList, id: OperationId, input: Record<string, unknown>) {
   const { body, ...params } = input;
   const own = ownParameter(from) ?? '';
@@ -84,7 +81,7 @@ function callFor(from: CandidateList, id: OperationId, input: Record<string, unk
   };
 }
 
-/** One object with the values of the other in their places. */
+/** An object with the values of the other in their places. */
 function merged(into: unknown, values: unknown): unknown {
   const isMap = (one: unknown): one is object =>
     typeof one === 'object' && one !== null && !Array.isArray(one) && !('cel' in one);
@@ -116,7 +113,7 @@ function accountOf({ caretaker, clock, sandbox }: World): Account {
   };
 }
 
-test('every operation that changes something works on some list, or on the account as a whole', () => {
+test('every operation that changes something applies to some list, or to the whole account', () => {
   const missing = changing.filter(
     (id) => !ofTheAccount.includes(id) && !lists.some((from) => fits(from, id)),
   );
@@ -130,7 +127,7 @@ describe.each(lists)('over %s', (from) => {
   });
   afterEach(() => world.stop());
 
-  /** A backup destination may be asked for by its provider; as a target it goes by its own id. */
+  /** A backup destination can be requested by its provider; as a target it is identified by its own id. */
   async function targetIdOf(policy: Policy, item: string): Promise<string> {
     if (from !== 'listBackupDestinations') return item;
     const { targets } = await world.caretaker.engine.preview(policy);
@@ -156,7 +153,7 @@ describe.each(lists)('over %s', (from) => {
     expect(seen).toBeGreaterThan(0);
   });
 
-  test.each(changing.filter((id) => fits(from, id)))('%s is done to one item', async (id) => {
+  test.each(changing.filter((id) => fits(from, id)))('%s is sent for one item', async (id) => {
     const account = accountOf(world);
     const { item, call } = callFor(from, id, (await inputs[id](account)) as Record<string, unknown>);
     const before = world.sandbox.journal.countOf(id);

@@ -1,6 +1,4 @@
-/**
- * A job that waits for something for longer than its policy leaves it is told of when the policy is loaded.
- */
+/** A job that waits longer than the time limits of its policy is reported when the policy is loaded. */
 import { expect, test } from 'vitest';
 import { reportDispatch } from '../../jobs/report-dispatch/job.ts';
 import { updateCheck } from '../../jobs/update-check/job.ts';
@@ -17,14 +15,14 @@ function mistakesOf(lines: string): string[] {
 
 const suggestion = 'make it shorter than timeout.target, or increase timeout.target';
 
-test('runs are followed for less than a target may take', () => {
+test('the time to follow runs must be shorter than the time limit of a target', () => {
   expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 3h')).toEqual([
     `6:19 "follow_for" is 3h, and "timeout.target" ends the work on a target after 3h. ${suggestion}`,
   ]);
   expect(mistakesOf('job: update-check\ntimeout: { target: 3h }\nwith:\n  follow_for: 2h59m')).toEqual([]);
 });
 
-test('mails are followed for less than a target may take, by default too, and where the limit is that of the run', () => {
+test('the time to follow mails must be shorter than the time limit of a target or run, also by default', () => {
   const report = (lines: string) => mistakesOf(`job: report-dispatch\nwith: { template: Care }\n${lines}`);
   expect(report('')).toEqual([]);
   expect(report('timeout: { run: 30m }')).toEqual([
@@ -32,7 +30,7 @@ test('mails are followed for less than a target may take, by default too, and wh
   ]);
 });
 
-test('of a limit that cannot be read itself, that is all there is to say', () => {
+test('a limit that cannot be parsed is the only error', () => {
   const mistakes = mistakesOf('job: update-check\ntimeout: { target: soon }');
   expect(mistakes).toHaveLength(1);
   expect(mistakes[0]).toContain('"target"');

@@ -1,4 +1,4 @@
-/** Files are kept under names that we make, whole or not at all. */
+/** Files are stored under names that we create, completely or not at all. */
 import {
   chmodSync,
   mkdirSync,
@@ -35,18 +35,18 @@ const filesIn = (folder: string) =>
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 
 describe('a report', () => {
-  test('is kept under its client, its site and its days', async () => {
+  test('is stored under its client, its site and its period', async () => {
     const file = await keepFile(pdf(), { dir, names: ['Harbor Law Ltd', 'harbor-law.example', '2026-10'] });
     expect(file).toBe(join(dir, 'Harbor Law Ltd', 'harbor-law.example', '2026-10.pdf'));
     expect(readFileSync(file, 'utf8')).toBe('a report');
   });
 
-  test('is kept in a folder that is made for it, where the one above is there', async () => {
+  test('is stored in a folder that is created for it if the parent folder exists', async () => {
     const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
     expect(file).toBe(join(dir, 'reports/c/s/p.pdf'));
   });
 
-  test('is for our own user alone, as are the folders made for it, and what the operator made stays', async () => {
+  test('and the folders created for it are readable by our own user only; existing folders keep their permissions', async () => {
     const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
     chmodSync(dir, 0o750);
     const file = await keepFile(pdf(), { dir: join(dir, 'reports'), names: ['c', 's', 'p'] });
@@ -58,7 +58,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('must be the place of the one before it', async () => {
+  test('replaces the previous one', async () => {
     const names = ['c', 's', '2026-10'];
     await keepFile(pdf('old'), { dir, names });
     const file = await keepFile(pdf('new'), { dir, names });
@@ -66,7 +66,7 @@ describe('a report', () => {
     expect(filesIn(dir)).toHaveLength(1);
   });
 
-  test('that breaks off leaves nothing behind, and the one before it in its place', async () => {
+  test('whose download is interrupted leaves nothing behind, and the previous one stays', async () => {
     const names = ['c', 's', '2026-10'];
     await keepFile(pdf('old'), { dir, names });
     const cut = Readable.from(
@@ -80,7 +80,7 @@ describe('a report', () => {
     expect(readFileSync(join(dir, 'c/s/2026-10.pdf'), 'utf8')).toBe('old');
   });
 
-  test('that is larger than may be is not kept, and not read to its end', async () => {
+  test('that is too large is not stored, and its download stops', async () => {
     let given = 0;
     const endless = Readable.from(
       (async function* () {
@@ -113,7 +113,7 @@ describe('a name from outside', () => {
     ['\u202egnp.exe'],
     ['x'.repeat(5000)],
     ['ß'.repeat(500)],
-  ])('leads nowhere else: %j', async (name) => {
+  ])('cannot lead to another folder: %j', async (name) => {
     const file = await keepFile(pdf(), { dir, names: [name, name, name] });
     expect(relative(dir, file).split('/')).toHaveLength(3);
     expect(relative(dir, file)).not.toContain('..');
@@ -122,18 +122,18 @@ describe('a name from outside', () => {
   });
 
   test.each(['con', 'PRN', 'aux.txt', 'NUL', 'com1', 'LPT9.pdf'])(
-    'that Windows keeps for itself is changed: %s',
+    'that is reserved on Windows is changed: %s',
     (name) => {
       expect(safeName(name)).toMatch(/^_/);
     },
   );
 
-  test('that a person would choose stays as it is', () => {
+  test('that a person would choose is not changed', () => {
     for (const name of ['Müller & Söhne GmbH', 'shop.example', '2026-10', '日本語', 'console', 'com10'])
       expect(safeName(name)).toBe(name);
   });
 
-  test('never gets the place of another one', () => {
+  test('is never mapped to the file of another name', () => {
     const names = [
       'a/b',
       'a-b',
@@ -150,7 +150,7 @@ describe('a name from outside', () => {
 });
 
 describe('a file that cannot be written', () => {
-  test('is told in one sentence, and what was to be written is let go', async () => {
+  test('is reported in one sentence, and its stream is closed', async () => {
     writeFileSync(join(dir, 'c'), 'a file where a folder should be');
     const content = pdf();
     const keeping = keepFile(content, { dir, names: ['c', 's', 'p'] });
@@ -162,7 +162,7 @@ describe('a file that cannot be written', () => {
   });
 
   test.each(['/proc/nope', join(tmpdir(), 'caretaker-no-such-disk', 'reports')])(
-    'because there is no place for its folder is told at once: %s',
+    'because its folder cannot be created is reported at once: %s',
     async (nowhere) => {
       await expect(keepFile(pdf(), { dir: nowhere, names: ['c', 's', 'p'] })).rejects.toThrow(
         `${nowhere}/c/s/p.pdf could not be written: its folder does not exist and cannot be created`,
@@ -170,14 +170,14 @@ describe('a file that cannot be written', () => {
     },
   );
 
-  test('because the disk never answers is not waited for', async () => {
+  test('because the disk never responds is reported after a time limit', async () => {
     await expect(answered(new Promise(() => undefined), 10)).rejects.toThrow(
       'the disk has not answered for 0.01 seconds',
     );
     await expect(answered(Promise.resolve('it does'), 60_000)).resolves.toBe('it does');
   });
 
-  test('because a folder has its name leaves no half of it behind', async () => {
+  test('because a folder has its name leaves no partial file behind', async () => {
     mkdirSync(join(dir, 'c/s/p.pdf'), { recursive: true });
     await expect(keepFile(pdf(), { dir, names: ['c', 's', 'p'] })).rejects.toThrow(
       'a folder exists in place of the file',
@@ -190,12 +190,12 @@ describe('a file that cannot be written', () => {
     ['EDQUOT', 'the disk quota is used up'],
     ['EACCES', 'permission denied'],
     ['EROFS', 'the disk is read-only'],
-  ])('for %s says that %s', (code, says) => {
+  ])('for %s is reported as: %s', (code, says) => {
     expect(whyNot(Object.assign(new Error(`${code}: system words`), { code }))).toBe(says);
   });
 });
 
-test('an archive folder is given from the root on', () => {
+test('an archive folder must be an absolute path', () => {
   const takes = (text: string) => ArchiveFolder.safeParse(text).success;
   expect(['/srv/reports', 'C:\\reports', 'D:/reports'].every(takes)).toBe(true);
   expect(['reports', './reports', '~/reports', ''].some(takes)).toBe(false);

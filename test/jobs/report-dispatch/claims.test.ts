@@ -1,7 +1,4 @@
-/**
- * One report for each site and its days, one mail for each report and address, whatever the service shows and
- * loses.
- */
+/** One report per site and period, one mail per report and address, whatever the service shows and loses. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { reportDispatch } from '../../../jobs/report-dispatch/job.ts';
 import { periodOf } from '../../../jobs/report-dispatch/period.ts';
@@ -32,10 +29,7 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
     ...changes,
   });
 
-/**
- * The effects of both operations, and for each site its reports about the days, each with whom it was sent
- * to.
- */
+/** The effects of both operations, and for each site its reports about the period with their recipients. */
 function account() {
   const { journal } = world.sandbox;
   const { start, end } = periodOf('last_week', world.clock.now(), 'UTC');
@@ -89,7 +83,7 @@ const cases = Object.entries(lags).flatMap(([lag, listLagMs]) =>
 );
 
 test.each(cases)(
-  'two runs in quick succession and a third over a service with $clock, $lag and $shows, which loses answers',
+  'two runs in quick succession and a third send each report once with $clock, $lag and $shows, and lost answers',
   { timeout: 120_000 },
   async ({ hidden, options }) => {
     const now = await start(options);
@@ -105,13 +99,13 @@ test.each(cases)(
 
     const third = await now.ended(await now.fire(aReportPolicy()));
     expect(account()).toEqual(once(SITES));
-    // Of a mail whose answer was lost, a service that shows no mails leaves it open whether it was sent.
+    // If the answer to a mail was lost and the service shows no mails, it is unknown whether it was sent.
     const known = hidden.length < 2 ? ['already-done'] : ['already-done', 'unknown-effect'];
     expect(new Set(Object.values(await now.reasons(third)))).toEqual(new Set(known));
   },
 );
 
-/** To whom each request to send a report went, in order. */
+/** The recipients of each request to send a report, in order. */
 function mailsAskedFor(): string[] {
   const asked: string[] = [];
   around(world.caretaker.link('default').client, 'call', async (call, operation, input) => {
@@ -123,8 +117,8 @@ function mailsAskedFor(): string[] {
   return asked;
 }
 
-describe('a run that ended before it knew', () => {
-  /** A run that is ended by force when an operation has been carried out, before its answer is read. */
+describe('a run that ended before it received', () => {
+  /** A run that is force-ended after an operation was carried out, before its answer is read. */
   async function endedAfter(operation: OperationId) {
     const gate = aGate();
     around(world.caretaker.link('default').client, 'call', async (call, id) => {
@@ -139,7 +133,7 @@ describe('a run that ended before it knew', () => {
     return run;
   }
 
-  test('what came of its request for a report leaves the report to the next one, which does not make it again', async () => {
+  test('the answer about its report leaves the report to the next run, which does not make it again', async () => {
     const now = await start({ sites: 1 });
     await endedAfter('createReport');
 
@@ -149,7 +143,7 @@ describe('a run that ended before it knew', () => {
     expect(account()).toEqual(once(1));
   });
 
-  test('what came of its mail leaves nothing to send', async () => {
+  test('the answer about its mail leaves nothing to send', async () => {
     const now = await start({ sites: 1 });
     await endedAfter('sendReportEmail');
 
@@ -161,7 +155,7 @@ describe('a run that ended before it knew', () => {
 });
 
 describe('two policies at the same time', () => {
-  test('with another template each make and send their own report', async () => {
+  test('each make and send their own report with different templates', async () => {
     const now = await start({ sites: 1 });
     const first = await now.fire(aReportPolicy());
     const other = { template: 'Short summary', recipients: ['boss@agency.example'] };
@@ -175,7 +169,7 @@ describe('two policies at the same time', () => {
     });
   });
 
-  test('with the same template make one report, and each address is sent it once', async () => {
+  test('make one report with the same template, and each address receives it once', async () => {
     const now = await start({ sites: 1 });
     const mails = mailsAskedFor();
     const [anna, ben] = ['anna@agency.example', 'ben@agency.example'];
@@ -188,7 +182,7 @@ describe('two policies at the same time', () => {
   });
 });
 
-test('a mail that did not arrive is sent once more, however many retries are asked for at once', async () => {
+test('a mail that was not delivered is sent once more, however many retries start at the same time', async () => {
   const now = await start({ sites: 1 });
   const mails = mailsAskedFor();
   const run = await now.ended(await now.fire(aReportPolicy({ recipients: ['bounce@agency.example'] })));

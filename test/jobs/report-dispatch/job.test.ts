@@ -1,4 +1,4 @@
-/** What becomes of sites whose reports are sent, each case brought about at the service. */
+/** The outcomes of sites whose reports are sent, with each case produced in the service. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,12 +27,12 @@ const aFolder = () => {
   return folder;
 };
 
-/** What the account holds and has sent, as anybody who uses the service sees it. */
+/** What the account contains and has sent, as any other user of the service sees it. */
 const asked = <Id extends OperationId>(now: World, id: Id, input: Input<Id>) =>
   now.caretaker.link('default').client.call(id, input, { requestClass: 'person' });
 
 /**
- * An account in which every site has a client of its own, with an address by the site's number; '' is none.
+ * An account in which every site has its own client, with an address by the site's number; '' is no address.
  */
 async function startAgency(addresses: readonly string[], options: WorldOptions = {}): Promise<World> {
   const now = await startWorld({ sites: addresses.length, ...options });
@@ -60,7 +60,7 @@ const aReportPolicy = (options: object = {}, changes: Partial<Policy> = {}): Pol
     ...changes,
   });
 
-/** Fires the policy and gives what became of each site, by its number. */
+/** Fires the policy and returns the outcome of each site, by its number. */
 async function dispatch(now: World, policy: Policy = aReportPolicy()) {
   const run = await now.ended(await now.fire(policy));
   return { run, ...(await outcomesOf(now, run.id)) };
@@ -83,7 +83,7 @@ const reportsOf = async (now: World, site = 'site-0001'): Promise<Item<'listRepo
 const recipients = (report: Item<'listReports'> | undefined) =>
   report?.email?.recipients?.map(({ email }) => email);
 const lastWeek = (now: World) => periodOf('last_week', now.clock.now(), 'UTC');
-/** Has somebody else ask for a report on the first site. */
+/** Requests a report on the first site as another user of the account. */
 async function makeReport(now: World, days = lastWeek(now), template = 'Monthly care') {
   const { report_templates } = await asked(now, 'listReportTemplates', {});
   const template_id = report_templates.find(({ name }) => name === template)?.id ?? '';
@@ -91,14 +91,14 @@ async function makeReport(now: World, days = lastWeek(now), template = 'Monthly 
   const report = { site_id: 'site-0001', timezone: 'UTC', ...period, template_id };
   await asked(now, 'createReport', { body: { report } });
 }
-/** Changes what the service answers to these operations, as text. */
+/** Changes the service's responses to these operations, as text. */
 function changing(now: World, operations: readonly OperationId[], change: (text: string) => string): void {
   around(now.caretaker.link('default').client, 'call', async (call, operation) => {
     const answer = await call();
     return (operations.includes(operation) ? JSON.parse(change(JSON.stringify(answer))) : answer) as never;
   });
 }
-/** Leaves a field out of what the service answers to these operations, wherever it stands. */
+/** Removes a field from the service's responses to these operations, at any depth. */
 const hiding = (now: World, operations: readonly OperationId[], field: string): void =>
   changing(now, operations, (text) =>
     JSON.stringify(JSON.parse(text, (key, value: unknown) => (key === field ? undefined : value))),
@@ -109,7 +109,7 @@ const effects = ({ sandbox: { journal } }: World) => ({
 });
 
 describe('a report', () => {
-  test('is made about the days before, sent with the words of the policy, and followed to its delivery', async () => {
+  test('is made about the previous period, sent with the texts of the policy, and followed to its delivery', async () => {
     const now = await startAgency(['ada@one.example']);
 
     const { reasons, first } = await dispatch(
@@ -134,11 +134,11 @@ describe('a report', () => {
       sender_email: { email: 'reports@agency.example' },
       recipients: [{ email: 'ada@one.example' }],
     });
-    // Neither the address nor anything else of the client stays in the record.
+    // Neither the address nor other data of the client is stored in the record.
     expect(JSON.stringify(first)).not.toContain('ada@one.example');
   });
 
-  test('that was sent is not sent again, by this policy or another, and its mail not followed again', async () => {
+  test('that was sent is not sent again, by this policy or another, and its mail is not followed again', async () => {
     const now = await startAgency(['ada@one.example', 'ben@two.example']);
     await dispatch(now);
     const before = effects(now);
@@ -154,11 +154,11 @@ describe('a report', () => {
       /^The report report-\d+ was sent to ada@one\.example on \d{4}-\d\d-\d\d\.$/,
     );
     expect(effects(now)).toEqual(before);
-    // Sites, templates and one of them, sender emails, reports, tasks: nothing for a site alone.
+    // Sites, templates and one of them, sender emails, reports, tasks: no request for a single site.
     expect(run.requests).toBe(6);
   });
 
-  test('is sent to who has not had it, and not made again for that', async () => {
+  test('is sent to recipients who have not received it, and is not made again for that', async () => {
     const now = await startAgency(['ada@one.example']);
     await dispatch(now);
 
@@ -172,7 +172,7 @@ describe('a report', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 2 });
   });
 
-  test('of another template, told by its subject, is another report where the policy says so', async () => {
+  test('of another template, recognised by its subject, is another report if the policy distinguishes them', async () => {
     const now = await startAgency(['ada@one.example']);
     const short = { template: 'Short summary', dedupe_by: 'subject' };
     await dispatch(now, aReportPolicy({ subject: 'Care' }));
@@ -188,7 +188,7 @@ describe('a report', () => {
     ]);
   });
 
-  test('is kept before it is sent; when that fails it is not sent, and the next run goes on with it', async () => {
+  test('is archived before it is sent; if archiving fails it is not sent, and the next run continues with it', async () => {
     const now = await startAgency(['ada@one.example']);
     const folder = aFolder();
     const wrong = join(folder, 'a-file');
@@ -199,7 +199,7 @@ describe('a report', () => {
     expect(failed.first?.detail).toContain('a file exists in place of a folder');
     expect(effects(now)).toEqual({ made: 1, sent: 0 });
 
-    // The download breaks off at first, and is compressed then.
+    // The first download is interrupted, the next one is compressed.
     now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'truncate');
     now.sandbox.failNext({ operation: 'downloadReport', times: 1 }, 'gzip');
     const { reasons, first } = await dispatch(now, aReportPolicy({ archive_dir: folder }));
@@ -212,7 +212,7 @@ describe('a report', () => {
 });
 
 describe('a mail', () => {
-  test('that does not arrive fails with the address, and alone; sites with nobody to send to are skipped', async () => {
+  test('that is not delivered fails for its address only; sites without recipients are skipped', async () => {
     const now = await startAgency([
       'ada@one.example',
       'bounce@two.example',
@@ -237,7 +237,7 @@ describe('a mail', () => {
       ['failed', 'timeout', 'stuck@five.example: not delivered within 2m.'],
     ]);
 
-    // By itself nothing is sent there again; what failed still counts as failed.
+    // It is not sent there again automatically; the failure still counts.
     const before = effects(now);
     const second = await dispatch(now, policy);
     expect(second.targets[1]).toMatchObject({ outcome: 'failed', reason: 'undelivered' });
@@ -245,7 +245,7 @@ describe('a mail', () => {
     expect(second.reasons[4]).toBe('already-done');
     expect(effects(now)).toEqual(before);
 
-    // Whoever retries means it.
+    // A retry sends it again.
     const retried = await now.ended(await now.caretaker.engine.retry(run.id));
     const { targets: again } = await outcomesOf(now, retried.id);
     expect(again.map(({ id, reason }) => [id, reason])).toEqual([
@@ -257,7 +257,7 @@ describe('a mail', () => {
     expect(retried.scheduledFor).toBe(run.scheduledFor);
   });
 
-  test('that bounced is reported as that, however long another one to the same report takes', async () => {
+  test('that bounced is reported as bounced, however long another mail of the same report takes', async () => {
     const now = await startAgency(['bounce@one.example']);
     const policy = aReportPolicy({ recipients: ['client', 'stuck@two.example'], delivery_timeout: '2m' });
     const { first } = await dispatch(now, policy);
@@ -268,9 +268,9 @@ describe('a mail', () => {
     });
   });
 
-  test('that bounces after the last sweep is reported as bounced, not as late', async () => {
+  test('that bounces after the last sweep is reported as bounced, not as a timeout', async () => {
     const now = await startAgency(['bounce@one.example']);
-    // Lists are behind: they show the mail as on its way for as long as anybody follows it.
+    // Lists are delayed: they show the mail as in progress as long as it is followed.
     changing(now, ['listReports'], (text) => text.replaceAll('"bounced"', '"sent"'));
     const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
     expect(first).toMatchObject({
@@ -280,7 +280,7 @@ describe('a mail', () => {
     });
   });
 
-  test('to a report that is deleted while it is on its way is not called delivered', async () => {
+  test('of a report that is deleted before the delivery is not reported as delivered', async () => {
     const now = await startAgency(['stuck@one.example']);
     const run = await now.fire(aReportPolicy({ delivery_timeout: '2m' }));
     await until(now, () => effects(now).sent === 1);
@@ -296,7 +296,7 @@ describe('a mail', () => {
   });
 
   test.each(['email', 'recipients'])(
-    'of which lists do not show %s is looked for in the report alone, and not sent again',
+    'whose %s are missing in lists is looked up in the report itself, and not sent again',
     async (field) => {
       const now = await startAgency(['ada@one.example']);
       hiding(now, ['listReports'], field);
@@ -310,8 +310,8 @@ describe('a mail', () => {
     },
   );
 
-  describe.each(['email', 'recipients'])('of which the service shows no %s anywhere', (field) => {
-    test('is not called delivered', async () => {
+  describe.each(['email', 'recipients'])('whose %s the service never shows', (field) => {
+    test('is not reported as delivered', async () => {
       const now = await startAgency(['ada@one.example']);
       hiding(now, ['listReports', 'showReport'], field);
       const { first } = await dispatch(now, aReportPolicy({ delivery_timeout: '2m' }));
@@ -323,7 +323,7 @@ describe('a mail', () => {
       expect(effects(now)).toEqual({ made: 1, sent: 1 });
     });
 
-    test('may have been sent by somebody else, and is not sent by us', async () => {
+    test('may have been sent by another user, and is not sent by us', async () => {
       const now = await startAgency(['ada@one.example']);
       await makeReport(now);
       await until(now, async () => (await reportsOf(now)).length === 1);
@@ -340,7 +340,7 @@ describe('a mail', () => {
     });
   });
 
-  test('that did not arrive goes to the address that the client has, once', async () => {
+  test("that was not delivered is sent to the client's current address, once", async () => {
     const now = await startAgency(['ada@one.example', 'bounce@two.example']);
 
     const { targets } = await dispatch(
@@ -362,10 +362,10 @@ describe('a mail', () => {
     expect(effects(now)).toEqual({ made: 2, sent: 4 });
   });
 
-  test('is told address by address: one that the service refuses fails, the others get it', async () => {
+  test('is reported for each address: one that the service rejects fails, the others receive it', async () => {
     const now = await startAgency(['ada@one.example', '']);
     const policy = aReportPolicy({});
-    // What we take for an address, a service may still refuse.
+    // The service may reject an address that we consider valid.
     const options = { ...(policy.options as object), recipients: ['client', 'root@localhost'] };
     const { targets } = await dispatch(now, { ...policy, options });
     const says = 'root@localhost: refused by the service: "root@localhost" is no e-mail address.';
@@ -378,8 +378,8 @@ describe('a mail', () => {
   });
 });
 
-describe('what is missing is named before anything is made:', () => {
-  test('a template, a sender email, days that are over; and the run does not succeed', async () => {
+describe('a missing prerequisite is named before anything is made:', () => {
+  test('a template, a sender email, a period that is over; and the run does not succeed', async () => {
     const now = await startAgency(['ada@one.example']);
     const end = daysAfter(dayIn('UTC', now.clock.now()), 1);
 
@@ -406,7 +406,7 @@ describe('what is missing is named before anything is made:', () => {
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
-  test('and once it is fixed, a retry of the run sends what the run could not', async () => {
+  test('and once it is fixed, a retry sends what the run could not', async () => {
     const now = await startAgency(['ada@one.example', 'bo@two.example']);
     const policy = aReportPolicy({ template: 'Monthly car' });
     const { run } = await dispatch(now, policy);
@@ -423,7 +423,7 @@ describe('what is missing is named before anything is made:', () => {
     expect(effects(now)).toEqual({ made: 2, sent: 2 });
   });
 
-  test('snapshots of the days, some or all', async () => {
+  test('all or some snapshots of the period', async () => {
     const now = await startAgency(['ada@one.example', '']);
     const [oldest] = now.sandbox.site('site-0001').state().snapshots;
     const begins = oldest?.createdAt.slice(0, 10) ?? '';
@@ -449,8 +449,8 @@ describe('what is missing is named before anything is made:', () => {
   });
 });
 
-describe('a report that is being made when the run is planned', () => {
-  test('because an earlier run was out of time, is waited for and sent, and none is made besides', async () => {
+describe('a report that is being made while the run is planned', () => {
+  test('because an earlier run timed out, is followed and sent, and no second one is made', async () => {
     const now = await startAgency(['ada@one.example']);
     const early = await dispatch(
       now,
@@ -466,7 +466,7 @@ describe('a report that is being made when the run is planned', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
   });
 
-  test('about other days, by whomever, is waited for and left alone, and ours is made', async () => {
+  test('about another period, by any user, is left alone, and ours is made after it', async () => {
     const now = await startAgency(['ada@one.example']);
     const { start, end } = lastWeek(now);
     await makeReport(now, { start: daysAfter(start, 1), end });
@@ -478,7 +478,7 @@ describe('a report that is being made when the run is planned', () => {
     expect(effects(now)).toEqual({ made: 2, sent: 1 });
   });
 
-  test('about the same days, by somebody else, is sent, since nothing shows that it is another one', async () => {
+  test('about the same period, by another user, is sent, because nothing shows that it is a different one', async () => {
     const now = await startAgency(['ada@one.example']);
     await makeReport(now, lastWeek(now), 'Short summary');
 
@@ -493,7 +493,7 @@ describe('a report that is being made when the run is planned', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
   });
 
-  test('about the same days, by somebody else, is left alone where subjects tell reports apart', async () => {
+  test('about the same period, by another user, is left alone if subjects distinguish reports', async () => {
     const now = await startAgency(['ada@one.example']);
     await makeReport(now, lastWeek(now), 'Short summary');
 
@@ -504,10 +504,9 @@ describe('a report that is being made when the run is planned', () => {
     expect(reports.map(recipients).sort()).toEqual([[], ['ada@one.example']]);
   });
 
-  test('and was sent by somebody else before it was found, is not sent again', async () => {
+  test('and was sent by another user before it was found, is not sent again', async () => {
     const now = await startAgency(['ada@one.example']);
-    // It is being made when the plan asks for tasks; when its end was seen, somebody else is first to send
-    // it.
+    // It is being made when the plan lists tasks; after its end was noticed, another user sends it first.
     let [made, sent] = [false, false];
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       if (operation === 'listTasks' && !made) {
@@ -530,7 +529,7 @@ describe('a report that is being made when the run is planned', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
   });
 
-  test('by a task that somebody cancels is made again', async () => {
+  test('by a task that is cancelled is made again', async () => {
     const now = await startAgency(['ada@one.example']);
     const task_id = now.sandbox.startTask({
       type: 'report',
@@ -547,8 +546,8 @@ describe('a report that is being made when the run is planned', () => {
   });
 });
 
-describe('an answer that is lost', () => {
-  test('to the making or the sending makes no second report and no second mail', async () => {
+describe('a lost answer', () => {
+  test('to making or sending a report causes no second report and no second mail', async () => {
     const now = await startAgency([1, 2, 3, 4, 5, 6].map((one) => `ada@${one}.example`));
     now.sandbox.failNext({ operation: 'createReport' }, 'reset-after');
     now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
@@ -597,7 +596,7 @@ describe('an answer that is lost', () => {
       intent,
     );
 
-  test('waits while a task is at work that does not show its site: it may make the report', async () => {
+  test('is waited for while an active task does not show its site: it may be making the report', async () => {
     const task = (status: string) => ({ id: 't-1', status, input: { sites: [] } });
     expect(await reconcile({ step: 'make' }, { tasks: [task('running')] })).toMatchObject({ is: 'waiting' });
     expect(await reconcile({ step: 'make' }, { tasks: [task('completed')] })).toMatchObject({
@@ -607,7 +606,7 @@ describe('an answer that is lost', () => {
     expect(await reconcile({ step: 'make' }, { tasks: [] })).toMatchObject({ is: 'absent' });
   });
 
-  test('adopts the report itself when its task is not listed, whatever its subject', async () => {
+  test('is resolved by adopting the report itself when its task is not listed, with any subject', async () => {
     const email = { subject: 'Anything', recipients: [] };
     const [start_date, end_date] = ['2026-10-01', '2026-10-31'];
     const reports = [{ id: 'r', site: { id: 'site-1' }, start_date, end_date, email }];
@@ -617,7 +616,7 @@ describe('an answer that is lost', () => {
     });
   });
 
-  test('leaves a mail unknown when the service does not tell recipients', async () => {
+  test('leaves a mail unknown when the service does not show recipients', async () => {
     const state = { step: 'send', report: { id: 'r', madeAt: 0 } };
     expect(await reconcile(state, { report: { id: 'r' } })).toMatchObject({ is: 'unknown' });
     expect(await reconcile(state, { report: { id: 'r', email: { recipients: [] } } })).toEqual({
@@ -625,7 +624,7 @@ describe('an answer that is lost', () => {
     });
   });
 
-  test('tells a mail that is sent again from the one before it', async () => {
+  test('does not confuse a mail that is sent again with the previous one', async () => {
     const before = [{ email: 'a@x.example', status: 'sent', sent_at: '2026-10-02T08:00:00.000Z' }];
     const state = { step: 'send', before, report: { id: 'r', madeAt: 0 } };
     const sentAt = (sent_at: string) => ({
@@ -640,18 +639,15 @@ describe('when the service', () => {
   test.each([
     ['task-failed', 'failing-tasks', 'failed'],
     ['task-aborted', 'aborted-tasks', 'was aborted'],
-  ])(
-    'fails to make a report (%s), the site has failed, with the step that did',
-    async (reason, fault, how) => {
-      const now = await startAgency(['ada@one.example'], { faults: { [fault]: 1 } });
-      const { first } = await dispatch(now);
-      expect(first).toMatchObject({ outcome: 'failed', reason });
-      expect(first?.detail).toMatch(new RegExp(`^At the step \\w+: The step \\w+ ${how}\\.$`));
-      expect(effects(now)).toEqual({ made: 1, sent: 0 });
-    },
-  );
+  ])('fails to make a report (%s), the site fails with the step that failed', async (reason, fault, how) => {
+    const now = await startAgency(['ada@one.example'], { faults: { [fault]: 1 } });
+    const { first } = await dispatch(now);
+    expect(first).toMatchObject({ outcome: 'failed', reason });
+    expect(first?.detail).toMatch(new RegExp(`^At the step \\w+: The step \\w+ ${how}\\.$`));
+    expect(effects(now)).toEqual({ made: 1, sent: 0 });
+  });
 
-  test('is told by somebody to cancel the task of our report, the site has failed', async () => {
+  test('cancels the task of our report for another user, the site fails', async () => {
     const now = await startAgency(['ada@one.example']);
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       const answer = await call();
@@ -664,7 +660,7 @@ describe('when the service', () => {
     expect(effects(now).sent).toBe(0);
   });
 
-  test('fails in each of the attempts, nothing is made, and the site has failed', async () => {
+  test('fails in every attempt, nothing is made, and the site fails', async () => {
     const now = await startAgency(['ada@one.example']);
     now.sandbox.failNext({ operation: 'createReport', times: 1_000 }, 'error-before');
     const retry = { ...aPolicy().retry, attempts: 2, delayMs: 5_000 };
@@ -673,7 +669,7 @@ describe('when the service', () => {
     expect(effects(now)).toEqual({ made: 0, sent: 0 });
   });
 
-  test('loses an answer, and its tasks do not show their sites, the report is found by its days', async () => {
+  test('loses an answer and its tasks do not show their sites, the report is found by its period', async () => {
     const now = await startAgency(['ada@one.example']);
     now.sandbox.failNext({ operation: 'createReport' }, 'error-after');
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
@@ -687,12 +683,12 @@ describe('when the service', () => {
     expect(effects(now)).toEqual({ made: 1, sent: 1 });
   });
 
-  test('made another report than ours with the task that was found for a lost answer, nobody waits in vain', async () => {
-    // Slow enough that the task of forty seconds outlasts the half minute until the request is tried again.
+  test('made another report with the task found for a lost answer, the site ends as unknown and the next run sends', async () => {
+    // Slow enough that the task of forty seconds outlasts the half minute until the request is sent again.
     const now = await startAgency(['ada@one.example'], { speedUp: 10 });
     const { report_templates } = await asked(now, 'listReportTemplates', {});
     const { start, end } = periodOf('last_week', now.clock.now(), 'UTC');
-    // Somebody else has a report made on the site just when our request is lost.
+    // Another user requests a report on the site just when our request is lost.
     let made = false;
     around(now.caretaker.link('default').client, 'call', async (call, operation) => {
       if (operation !== 'createReport' || made) return call();
@@ -714,7 +710,7 @@ describe('when the service', () => {
     expect((await reportsOf(now)).map(recipients)).toEqual([['ada@one.example']]);
   });
 
-  test('does not list the report that it made, the site waits until its time is up', async () => {
+  test('does not list the report that it made, the site waits until its time limit', async () => {
     const now = await startAgency(['ada@one.example']);
     around(now.caretaker.link('default').client, 'call', async (call, operation, input) => {
       const answer: object = await call();
@@ -745,7 +741,7 @@ describe('when the service', () => {
   });
 });
 
-test('a recipient that is no whole address is found when the policy is loaded, with its place', () => {
+test('an invalid recipient address is found when the policy is loaded, with its position', () => {
   const parsed = (...recipients: string[]) =>
     reportDispatch.options.safeParse({ template: 'Monthly care', recipients });
   expect(parsed('client', 'ada@one.example', 'ädä@müller.example').success).toBe(true);
@@ -760,7 +756,7 @@ test('a recipient that is no whole address is found when the policy is loaded, w
   }
 });
 
-test('a report costs four requests, and one more where it is kept', () => {
+test('a report costs four requests, and one more with an archive', () => {
   const { options, requestsPerTarget } = reportDispatch;
   const costOf = (more: object) => {
     const given = options.parse({ template: 'Monthly care', ...more });

@@ -21,38 +21,38 @@ describe('a string with variables', () => {
     );
   });
 
-  test('is not read again: a value that looks like a variable stays as it is', () => {
+  test('is expanded only once: a value that looks like a variable is not changed', () => {
     const sly = { ...facts, 'site.title': '{{client.name}} $& `exit`' };
     expect(fillIn('About {{site.title}}', sly)).toBe('About {{client.name}} $& `exit`');
   });
 
-  test('carries nothing out: what is no variable stays as it is', () => {
+  test('executes nothing: text that is no variable is not changed', () => {
     const text = '{{constructor}} {{__proto__}} $(exit) <% x %> {{#if site}}';
     expect(fillIn(text, facts)).toBe(text);
     expect(mailTextFaults('{{constructor}}')).toHaveLength(1);
     expect(mailTextFaults('{{__proto__}}')).toHaveLength(1);
   });
 
-  test('is one line where it is a subject', () => {
+  test('is a single line in a subject', () => {
     expect(fillInLine('Report\r\nBcc: all@example.com', facts)).toBe('Report Bcc: all@example.com');
   });
 });
 
-describe('a mistake in a string', () => {
-  test('is told with its place and what was meant', () => {
+describe('an error in a string', () => {
+  test('is reported with its position and a suggestion', () => {
     expect(mailTextFaults('Hi {{site.titel}}')).toEqual([
       { message: 'There is no variable {{site.titel}}.', suggestion: 'did you mean site.title?', offset: 3 },
     ]);
   });
 
-  test('is also a brace that nobody opened or closed', () => {
+  test('can also be an unmatched brace', () => {
     expect(mailTextFaults('Hi {{site.title').map(({ offset }) => offset)).toEqual([3]);
     expect(mailTextFaults('Hi site.title}} {{site.url}}').map(({ offset }) => offset)).toEqual([13]);
     expect(mailTextFaults('All { right } here, {{site.url}}')).toEqual([]);
   });
 });
 
-test('a value is one line of bounded length without angle brackets, whoever chose it', () => {
+test('any value is a single line of limited length without angle brackets', () => {
   expect(mailValue('Shop\r\nBcc: x\u0000\u202e <script>alert(1)</script>')).toBe(
     'Shop Bcc: x script alert(1) /script',
   );
@@ -61,7 +61,7 @@ test('a value is one line of bounded length without angle brackets, whoever chos
   expect(mailValue('https://admin:hunter2@one.example')).toBe('https://admin:[hidden]@one.example');
 });
 
-test('every variable is explained on the page of the job, in the words of the code', () => {
+test('every variable is explained on the page of the job, with the text from the code', () => {
   const page = readFileSync('docs/jobs/report-dispatch.md', 'utf8');
   const told = [...page.matchAll(/^\| `\{\{([a-z_.]+)\}\}` \| (.*) \|$/gm)].map(([, name, says]) => [
     name,

@@ -1,4 +1,4 @@
-/** What a report needs is looked for in the account, and what is missing is named. */
+/** The items that a report needs are looked up in the account, and missing ones are named. */
 import { describe, expect, test } from 'vitest';
 import { missingSnapshots, needsOf, snapshotsOf } from '../../../jobs/report-dispatch/prerequisites.ts';
 import { RejectedError } from '../../../src/client/errors.ts';
@@ -9,7 +9,7 @@ const ready = { status: 'verified', domain: { dkim: { verified: true }, return_p
 const reports = { id: 's-1', email: 'reports@a.example', ...ready };
 const care = { id: 's-2', email: 'care@a.example', ...ready };
 
-/** An account with these templates and sender emails, whose templates send from `own`. */
+/** An account with these templates and sender emails, whose templates use the sender `own`. */
 const account = (templates: object[], senders: object[], own?: string) =>
   ({
     async *all(list: string) {
@@ -31,7 +31,7 @@ describe('a template', () => {
     expect(await needsOf(reading, { template: 't-1' })).toEqual(needs);
   });
 
-  test('whose name others have too has to be given by its id', async () => {
+  test('whose name is not unique must be given by its id', async () => {
     const reading = account([monthly, { id: 't-2', name: 'Monthly' }], [reports]);
     expect((await needsOf(reading, { template: 'Monthly' })).missing).toEqual([
       'Several report templates are called "Monthly"; use the id instead.',
@@ -44,13 +44,13 @@ describe('a sender email', () => {
   const missing = async (senders: object[], wanted?: string, own?: string) =>
     needsOf(account([monthly], senders, own), { template: 'Monthly', sender: wanted });
 
-  test('is the one asked for, or that of the template, or the only one that is ready', async () => {
+  test('is the requested one, or that of the template, or the only one that is ready', async () => {
     expect(await missing([reports, care], 'CARE@a.example', 's-1')).toMatchObject({ senderId: 's-2' });
     expect(await missing([reports, care], undefined, 's-2')).toMatchObject({ senderId: 's-2' });
     expect(await missing([reports, { ...care, status: 'pending' }])).toMatchObject({ senderId: 's-1' });
   });
 
-  test('that is not ready is reported with all its faults', async () => {
+  test('that is not ready is reported with all its problems', async () => {
     const pending = { id: 's-3', email: 'new@a.example', status: 'pending', domain: {} };
     expect((await missing([pending], 's-3')).missing).toEqual([
       'The sender email new@a.example cannot be used: its owner has not confirmed it, its DKIM is not verified, its return path is not verified.',
@@ -64,19 +64,19 @@ describe('a sender email', () => {
     expect((await missing([], 'x@a.example')).missing).toEqual(['There is no sender email "x@a.example".']);
   });
 
-  test('has to be chosen where several would do', async () => {
+  test('must be chosen if several are possible', async () => {
     expect((await missing([reports, care])).missing).toEqual([
       'There are several sender emails: reports@a.example, care@a.example; set "sender" to one of them.',
     ]);
   });
 });
 
-describe('snapshots of the days', () => {
+describe('snapshots of the period', () => {
   const october = { start: '2026-10-01', end: '2026-10-31' };
   const lack = (site: object) => missingSnapshots(site as Item<'listSites'>, october, 'Europe/Berlin');
   const newest = (created_at: string) => ({ backups: { enabled: true, latest_snapshot: { created_at } } });
 
-  test('are missing where the list of sites shows that there can be none', () => {
+  test('are missing if the list of sites shows that there are none', () => {
     expect(lack({ backups: { enabled: false } })).toEqual([
       'The site has no backups, and a report needs snapshots.',
     ]);
@@ -91,13 +91,13 @@ describe('snapshots of the days', () => {
     ]);
   });
 
-  test('may be there where it shows nothing of the kind', () => {
+  test('may exist if the list shows nothing about them', () => {
     expect(lack({})).toEqual([]);
     expect(lack(newest('2026-09-30T22:00:00Z'))).toEqual([]);
     expect(lack({ ...newest('2026-11-20T02:00:00Z'), created_at: '2026-10-20T00:00:00Z' })).toEqual([]);
   });
 
-  test('are asked for with both bounds of the days in the time zone', async () => {
+  test('are requested with both limits of the period in the time zone', async () => {
     const asked: unknown[] = [];
     const api = {
       listSiteSnapshots: async (input: unknown) => {
@@ -122,13 +122,13 @@ describe('snapshots of the days', () => {
         perPage: 100,
       },
     ]);
-    // Without a number of pages nobody knows which snapshot is the last.
+    // Without a page count, the last snapshot is unknown.
     expect(await snapshotsOf(api, 's', october, 'Europe/Berlin')).toEqual({
       found: 'Its successful snapshots of 2026-10-01 to 2026-10-31 are from 2026-10-04 on.',
     });
   });
 
-  test('that the service does not show are missing in its own words', async () => {
+  test('that the service does not show are reported as missing with its message', async () => {
     const says = { code: 'backups_disabled', message: 'Backups are disabled.' };
     const api = {
       listSiteSnapshots: () => Promise.reject(new RejectedError('listSiteSnapshots', 422, says)),

@@ -1,4 +1,4 @@
-/** What the mail of a report is taken for, by what the service shows of it. */
+/** How the mail of a report is judged by what the service shows of it. */
 import { describe, expect, test } from 'vitest';
 import { type MailWatch, mailWatch } from '../../../jobs/report-dispatch/watch-mail.ts';
 import { GoneError } from '../../../src/client/errors.ts';
@@ -26,11 +26,11 @@ describe('the mail of a report', () => {
     mailWatch.evaluate(of, report(...mails), exactly(SINCE));
   const [anna, ben] = ['anna@client.example', 'ben@client.example'] as const;
 
-  test('is done when it has been delivered to everybody, however their addresses are written', () => {
+  test('is done when it was delivered to all recipients, however their addresses are written', () => {
     expect(judge([mail(anna, 'delivered'), mail(ben, 'opened')])).toEqual({ is: 'done', reason: 'done' });
   });
 
-  test('goes on until it is known of everybody', () => {
+  test('is in progress until the result of every recipient is known', () => {
     expect(judge([mail(anna, 'bounced'), mail(ben, 'sent')])).toEqual({ is: 'running' });
     expect(judge([mail(anna, 'delivered')])).toEqual({ is: 'running' });
     expect(judge([mail(anna, 'delivered'), mail(ben, 'deferred')])).toEqual({ is: 'running' });
@@ -40,7 +40,7 @@ describe('the mail of a report', () => {
     ['bounced', 'the mail bounced'],
     ['failed', 'the mail could not be sent'],
     ['spam', 'the mail was reported as spam'],
-  ])('has failed, with the address, when it is %s', (status, says) => {
+  ])('has failed, with the address, when its status is %s', (status, says) => {
     expect(judge([mail(anna, 'delivered'), mail(ben, status)])).toEqual({
       is: 'failed',
       reason: 'undelivered',
@@ -48,7 +48,7 @@ describe('the mail of a report', () => {
     });
   });
 
-  test('that is sent again is not judged by what became of it before', () => {
+  test('that is sent again is not judged by its previous delivery', () => {
     const before = [{ email: anna, status: 'bounced', sent_at: at(-3_600) }];
     const again = { ...watch, before, recipients: [anna] };
     expect(judge([mail(anna, 'bounced', at(-3_600))], again)).toEqual({ is: 'running' });
@@ -61,12 +61,12 @@ describe('the mail of a report', () => {
     });
   });
 
-  test('is lost with its report', async () => {
+  test('is lost when its report is gone', async () => {
     const api = { showReport: () => Promise.reject(new GoneError('showReport')) } as unknown as Api;
     expect(await mailWatch.poll(api, watch, exactly(SINCE))).toMatchObject({ is: 'lost' });
   });
 
-  test('is matched by its report, in one list of all made since the oldest; old reports are looked at alone', () => {
+  test('is matched by its report, in one list of all reports since the oldest; old reports are polled', () => {
     const old = { ...watch, reportId: 'r-0', madeAt: SINCE - 30 * 86_400_000 };
     const { sweep, keyOf, keyOfItem } = mailWatch;
     expect(sweep.query([watch, old], at(-5))).toEqual({
